@@ -1,0 +1,16 @@
+export type {
+  Id,
+  Incoming,
+  IncomingBad,
+  IncomingBatch,
+  IncomingError,
+  IncomingNotification,
+  IncomingRequest,
+  IncomingResult,
+  Outgoing,
+  OutgoingError,
+  OutgoingMessage,
+  OutgoingNotification,
+  OutgoingRequest,
+  OutgoingResult,
+} from "./jsonrpc.js";

@@ -1,0 +1,70 @@
+import type { Fault, JsonObject, RpcError } from "../core/index.js";
+
+/** A JSON-RPC id keeps its type: 1 and "1" are two ids. */
+export type Id = string | number;
+
+/** What a peer sent, typed apart. `extra` holds members that JSON-RPC does not name. */
+export interface IncomingRequest {
+  readonly kind: "request";
+  readonly id: Id;
+  readonly method: string;
+  readonly params: JsonObject;
+  readonly extra?: JsonObject;
+}
+export interface IncomingNotification {
+  readonly kind: "notification";
+  readonly method: string;
+  readonly params: JsonObject;
+  readonly extra?: JsonObject;
+}
+export interface IncomingResult {
+  readonly kind: "result";
+  readonly id: Id;
+  readonly value: JsonObject;
+  readonly extra?: JsonObject;
+}
+export interface IncomingError {
+  readonly kind: "error";
+  /** Absent where the peer could not read the id of what it refuses. */
+  readonly id?: Id;
+  readonly error: RpcError;
+  readonly extra?: JsonObject;
+}
+/** No message of this protocol. `id` is the request's, where one could be read and an answer is due. */
+export interface IncomingBad {
+  readonly kind: "bad";
+  readonly id?: Id;
+  readonly fault: Fault;
+}
+/** Only 2025-03-26 has batches; the edge decides whether its peer may send one. */
+export interface IncomingBatch {
+  readonly kind: "batch";
+  readonly messages: readonly Exclude<Incoming, IncomingBatch>[];
+}
+export type Incoming = IncomingRequest | IncomingNotification | IncomingResult | IncomingError | IncomingBad | IncomingBatch;
+
+export interface OutgoingRequest {
+  readonly jsonrpc: "2.0";
+  readonly id: Id;
+  readonly method: string;
+  readonly params?: JsonObject;
+}
+export interface OutgoingNotification {
+  readonly jsonrpc: "2.0";
+  readonly method: string;
+  readonly params?: JsonObject;
+}
+export interface OutgoingResult {
+  readonly jsonrpc: "2.0";
+  readonly id: Id;
+  readonly result: JsonObject;
+}
+export interface OutgoingError {
+  readonly jsonrpc: "2.0";
+  /** null where the id of what is refused could not be read. */
+  readonly id: Id | null;
+  readonly error: RpcError;
+}
+export type OutgoingMessage = OutgoingRequest | OutgoingNotification | OutgoingResult | OutgoingError;
+/** One message, or the answers to a batch. */
+export type Outgoing = OutgoingMessage | readonly OutgoingMessage[];

@@ -1,0 +1,83 @@
+import { Fault } from "./fault.js";
+
+/** Says once that something is not wanted any more. Free until someone listens. */
+export interface Cancel {
+  readonly fired: boolean;
+  readonly reason?: Fault;
+  /** Calls `listener` once when it fires, at once if it has; the returned function stops listening. */
+  on(listener: () => void): () => void;
+  /** Made on first use: for handlers that call other APIs, not for layers. */
+  readonly signal: AbortSignal;
+}
+
+const noop = (): void => {};
+
+/** The firing end of a Cancel. */
+export class Canceller implements Cancel {
+  reason?: Fault;
+  #listeners: Set<() => void> | undefined;
+  #controller: AbortController | undefined;
+
+  get fired(): boolean {
+    return this.reason !== undefined;
+  }
+
+  on(listener: () => void): () => void {
+    if (this.reason !== undefined) {
+      listener();
+      return noop;
+    }
+    const listeners = (this.#listeners ??= new Set());
+    // A wrapper, so that the same function may listen twice.
+    const entry = (): void => listener();
+    listeners.add(entry);
+    return () => void listeners.delete(entry);
+  }
+
+  get signal(): AbortSignal {
+    if (this.#controller === undefined) {
+      const controller = (this.#controller = new AbortController());
+      this.on(() => controller.abort(this.reason));
+    }
+    return this.#controller.signal;
+  }
+
+  /** The first firing counts. Listeners run at once; one that throws does not stop the others. */
+  fire(reason: Fault = new Fault("cancelled", "the call was cancelled")): void {
+    if (this.reason !== undefined) return;
+    this.reason = reason;
+    const listeners = this.#listeners;
+    this.#listeners = undefined;
+    if (listeners === undefined) return;
+    for (const listener of listeners) {
+      try {
+        listener();
+      } catch (error) {
+        queueMicrotask(() => {
+          throw error;
+        });
+      }
+    }
+  }
+}
+
+/** A Cancel that follows an AbortSignal; `release` unhooks it. */
+export function fromSignal(signal: AbortSignal): { cancel: Canceller; release: () => void } {
+  const cancel = new Canceller();
+  const fire = (): void =>
+    cancel.fire(
+      signal.reason instanceof Fault ? signal.reason : new Fault("cancelled", "the call was cancelled", { cause: signal.reason }),
+    );
+  if (signal.aborted) fire();
+  else signal.addEventListener("abort", fire, { once: true });
+  return { cancel, release: () => signal.removeEventListener("abort", fire) };
+}
+
+/** Never fires. */
+export const never: Cancel = {
+  fired: false,
+  on: () => noop,
+  get signal(): AbortSignal {
+    return new AbortController().signal;
+  },
+};

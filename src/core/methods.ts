@@ -1,0 +1,46 @@
+/** The list methods and the result member that holds their items. */
+export const listMembers: ReadonlyMap<string, string> = new Map([
+  ["tools/list", "tools"],
+  ["resources/list", "resources"],
+  ["resources/templates/list", "resourceTemplates"],
+  ["prompts/list", "prompts"],
+]);
+
+/** Results that a client may cache, which carry ttlMs and cacheScope in the modern era. */
+export const cacheableMethods: ReadonlySet<string> = new Set([...listMembers.keys(), "server/discover", "resources/read"]);
+
+/** Calls that a modern server may answer with `input_required`. */
+export const askingMethods: ReadonlySet<string> = new Set(["tools/call", "prompts/get", "resources/read"]);
+
+export const meta = {
+  protocolVersion: "io.modelcontextprotocol/protocolVersion",
+  clientInfo: "io.modelcontextprotocol/clientInfo",
+  clientCapabilities: "io.modelcontextprotocol/clientCapabilities",
+  logLevel: "io.modelcontextprotocol/logLevel",
+  serverInfo: "io.modelcontextprotocol/serverInfo",
+  subscriptionId: "io.modelcontextprotocol/subscriptionId",
+} as const;
+
+/** Most verbose first. */
+export const logLevels = ["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"] as const;
+export type LogLevel = (typeof logLevels)[number];
+
+/** Whether an entry of `level` passes where `threshold` was asked for; unknown levels pass. */
+export function passesLevel(level: unknown, threshold: string): boolean {
+  const at = logLevels.indexOf(level as LogLevel);
+  return at < 0 || at >= logLevels.indexOf(threshold as LogLevel);
+}
+
+/** The capability a client must have declared to be asked `method`. */
+export function neededCapability(method: string, params: { readonly [member: string]: unknown }): Record<string, object> | undefined {
+  switch (method) {
+    case "elicitation/create":
+      return { elicitation: params["mode"] === "url" ? { url: {} } : {} };
+    case "sampling/createMessage":
+      return { sampling: params["tools"] === undefined ? {} : { tools: {} } };
+    case "roots/list":
+      return { roots: {} };
+    default:
+      return undefined;
+  }
+}

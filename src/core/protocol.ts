@@ -1,0 +1,143 @@
+import type { JsonObject } from "./json.js";
+
+/** The protocol's own shapes, open: members that are not named here are kept. */
+export interface Implementation extends JsonObject {
+  readonly name: string;
+  readonly version: string;
+  readonly title?: string;
+}
+
+export interface Annotations extends JsonObject {
+  readonly audience?: readonly ("user" | "assistant")[];
+  readonly priority?: number;
+  readonly lastModified?: string;
+}
+
+export interface ToolAnnotations extends JsonObject {
+  readonly title?: string;
+  readonly readOnlyHint?: boolean;
+  readonly destructiveHint?: boolean;
+  readonly idempotentHint?: boolean;
+  readonly openWorldHint?: boolean;
+}
+
+export interface Tool extends JsonObject {
+  readonly name: string;
+  readonly title?: string;
+  readonly description?: string;
+  readonly inputSchema: JsonObject;
+  readonly outputSchema?: JsonObject;
+  readonly annotations?: ToolAnnotations;
+}
+
+export interface Resource extends JsonObject {
+  readonly uri: string;
+  readonly name: string;
+  readonly title?: string;
+  readonly description?: string;
+  readonly mimeType?: string;
+  readonly size?: number;
+  readonly annotations?: Annotations;
+}
+
+export interface ResourceTemplate extends JsonObject {
+  readonly uriTemplate: string;
+  readonly name: string;
+  readonly title?: string;
+  readonly description?: string;
+  readonly mimeType?: string;
+}
+
+export interface PromptArgument extends JsonObject {
+  readonly name: string;
+  readonly description?: string;
+  readonly required?: boolean;
+}
+
+export interface Prompt extends JsonObject {
+  readonly name: string;
+  readonly title?: string;
+  readonly description?: string;
+  readonly arguments?: readonly PromptArgument[];
+}
+
+export interface TextContent extends JsonObject {
+  readonly type: "text";
+  readonly text: string;
+  readonly annotations?: Annotations;
+}
+export interface ImageContent extends JsonObject {
+  readonly type: "image";
+  readonly data: string;
+  readonly mimeType: string;
+}
+export interface AudioContent extends JsonObject {
+  readonly type: "audio";
+  readonly data: string;
+  readonly mimeType: string;
+}
+export interface ResourceLink extends JsonObject {
+  readonly type: "resource_link";
+  readonly uri: string;
+  readonly name: string;
+}
+export interface EmbeddedResource extends JsonObject {
+  readonly type: "resource";
+  readonly resource: ResourceContents;
+}
+export type ContentBlock = TextContent | ImageContent | AudioContent | ResourceLink | EmbeddedResource;
+
+/** A resource's content: `text`, or `blob` in base64. */
+export interface ResourceContents extends JsonObject {
+  readonly uri: string;
+  readonly mimeType?: string;
+  readonly text?: string;
+  readonly blob?: string;
+}
+
+export interface CallToolResult extends JsonObject {
+  readonly content: readonly ContentBlock[];
+  readonly structuredContent?: unknown;
+  readonly isError?: boolean;
+}
+
+export interface ReadResourceResult extends JsonObject {
+  readonly contents: readonly ResourceContents[];
+}
+
+export interface PromptMessage extends JsonObject {
+  readonly role: "user" | "assistant";
+  readonly content: ContentBlock;
+}
+export interface GetPromptResult extends JsonObject {
+  readonly description?: string;
+  readonly messages: readonly PromptMessage[];
+}
+
+export interface CompleteResult extends JsonObject {
+  readonly completion: { readonly values: readonly string[]; readonly total?: number; readonly hasMore?: boolean };
+}
+
+export interface ElicitResult extends JsonObject {
+  readonly action: "accept" | "decline" | "cancel";
+  readonly content?: JsonObject;
+}
+export interface SampleResult extends JsonObject {
+  readonly role: "user" | "assistant";
+  readonly content: unknown;
+  readonly model: string;
+  readonly stopReason?: string;
+}
+export interface Root extends JsonObject {
+  readonly uri: string;
+  readonly name?: string;
+}
+export interface RootsResult extends JsonObject {
+  readonly roots: readonly Root[];
+}
+
+export interface DiscoverResult extends JsonObject {
+  readonly supportedVersions: readonly string[];
+  readonly capabilities: JsonObject;
+  readonly instructions?: string;
+}

@@ -1,0 +1,156 @@
+import type { Cancel } from "./cancel.js";
+import type { Fault } from "./fault.js";
+import type { JsonObject } from "./json.js";
+
+/** Legacy is any revision up to 2025-11-25, with `initialize` and sessions; modern is 2026-07-28, stateless. */
+export type Era = "legacy" | "modern";
+
+/** A method and its parameters in the shape of the newest revision; what an edge does not know travels untouched. */
+export interface Message {
+  readonly method: string;
+  readonly params: JsonObject;
+}
+export type Request = Message;
+
+/** The narrow waist: a request goes in, a stream of replies comes out, the last of which is its result. */
+export interface Service {
+  /** Makes a call. Nothing is sent or run before the first next(); never throws. */
+  call(request: Request, context: Context): Replies;
+  /** Passes on a client's notification that belongs to no call; resolves when the link took it. */
+  notify(notification: Message, context: Context): Promise<void>;
+}
+
+/** A service around a service. One that only reads requests returns the inner Replies. */
+export type Layer = (inner: Service) => Service;
+
+/** One call's replies: one reader, one next() at a time. */
+export interface Replies extends AsyncIterable<Reply> {
+  /** Done after the result, or rejects once with a Fault. */
+  next(): Promise<IteratorResult<Reply, undefined>>;
+  /** Gives up, also during a pending next(); a no-op after the result. */
+  return(): Promise<IteratorResult<Reply, undefined>>;
+  [Symbol.asyncIterator](): Replies;
+}
+
+/** One element of a list. */
+export interface ItemReply {
+  readonly kind: "item";
+  readonly value: JsonObject;
+}
+/** A page ended: its cursor ("" is valid), its other members. `own`: an upstream boundary, where a cursor edge always cuts. */
+export interface PageReply {
+  readonly kind: "page";
+  readonly cursor: string;
+  readonly rest: JsonObject;
+  readonly own: boolean;
+}
+/** A resource content begins. `offset` says where in the resource the first chunk starts, `size` the whole, if known. */
+export interface ContentReply {
+  readonly kind: "content";
+  readonly form: "text" | "blob" | "none";
+  readonly head: JsonObject;
+  readonly offset?: number;
+  readonly size?: number;
+}
+/** More of the content: whole code points, or octets. */
+export interface ChunkReply {
+  readonly kind: "chunk";
+  readonly data: string | Uint8Array;
+}
+/** Progress of the call, without its token. */
+export interface ProgressReply {
+  readonly kind: "progress";
+  readonly params: JsonObject;
+}
+/** A log entry. `ambient`: the sender named no call. */
+export interface LogReply {
+  readonly kind: "log";
+  readonly params: JsonObject;
+  readonly ambient?: true;
+}
+/** Any other notification: acknowledged, changes, vendor. */
+export interface NoteReply {
+  readonly kind: "note";
+  readonly method: string;
+  readonly params: JsonObject;
+}
+/** The server wants something; keep reading while it is open. */
+export interface AskReply {
+  readonly kind: "ask";
+  readonly ask: Ask;
+}
+/** The end, without the members already sent as items or contents. */
+export interface ResultReply {
+  readonly kind: "result";
+  readonly value: JsonObject;
+}
+
+/** `at` is the arrival number on its link, where there is one. */
+export type Reply = { readonly at?: number } & (
+  | ItemReply
+  | PageReply
+  | ContentReply
+  | ChunkReply
+  | ProgressReply
+  | LogReply
+  | NoteReply
+  | AskReply
+  | ResultReply
+);
+
+/** A question of the server to the client in the middle of a call. */
+export interface Ask {
+  readonly key: string;
+  readonly request: Request;
+  /** How its call was found: the wire said so, it was the only one, or it is a guess. */
+  readonly origin: "stated" | "sole" | "guessed";
+  /** Fires when no answer is wanted any more. */
+  readonly cancel: Cancel;
+  /** The first of answer and refuse counts. */
+  answer(result: JsonObject): void;
+  refuse(fault: Fault): void;
+  /** Tells the asker how the answer is coming on; nothing if it did not ask for that. */
+  progress(params: JsonObject): void;
+  /** Whether the asker wants progress. */
+  readonly wantsProgress: boolean;
+}
+
+/** Who calls: one object a legacy session, one a modern request. Nothing crosses from one key to another. */
+export interface Client {
+  readonly key: string;
+  readonly principal?: string;
+  readonly era: Era;
+  readonly protocolVersion: string;
+  readonly info?: JsonObject;
+  readonly capabilities: JsonObject;
+}
+
+export interface Range {
+  readonly offset: number;
+  readonly chunkSize?: number;
+}
+
+export interface Context {
+  readonly client: Client;
+  readonly cancel: Cancel;
+  /** Epoch milliseconds; enforced once, where the call enters, with one timer that stands still while it is parked. */
+  readonly deadline?: number;
+  /** Whether the caller wants progress. */
+  readonly progress: boolean;
+  readonly logLevel?: string;
+  /** traceparent, tracestate, baggage. */
+  readonly trace?: Readonly<Record<string, string>>;
+  readonly pageSize?: number;
+  /** For reads; content.offset says what was done. */
+  readonly range?: Range;
+  /** Headers, lower case; they go upstream only by allowlist. */
+  readonly metadata: Readonly<Record<string, string | readonly string[]>>;
+}
+
+/** The pseudo-method of the long-lived call that carries asks, logs and notifications of no call. It never reaches a wire. */
+export const AMBIENT = "dev.anywire/ambient";
+
+/** Wraps a service in layers: the first is the outermost. */
+export function layered(service: Service, ...layers: readonly Layer[]): Service {
+  return layers.reduceRight((inner, layer) => layer(inner), service);
+}

@@ -1,0 +1,98 @@
+import type { Fault } from "./fault.js";
+import type { JsonObject } from "./json.js";
+import type { Era, Service } from "./service.js";
+
+/** A child process to dial: never through a shell. */
+export interface Command {
+  readonly command: string;
+  readonly args?: readonly string[];
+  readonly cwd?: string;
+  /** Added to the allowed part of the parent's environment. */
+  readonly env?: Readonly<Record<string, string>>;
+  /** Names of further variables of the parent that the child may see. */
+  readonly inherit?: readonly string[];
+}
+
+/** Where a wire listens or dials: `memory:name`, `stdio:`, a URL, or a command to start. */
+export type Address = string | Command;
+
+/** What bounds a connection's memory. Every limit is also a fault that names it. */
+export interface Limits {
+  /** Bytes of one message. */
+  readonly messageBytes: number;
+  /** Nesting of one message. */
+  readonly depth: number;
+  /** Bytes that wait for one call's reader, from a peer that cannot be slowed. */
+  readonly callBytes: number;
+  /** Bytes that wait to be written before new calls are refused. */
+  readonly backlogBytes: number;
+  /** Calls of one peer at a time. */
+  readonly inFlight: number;
+  /** Streams parked between pages, ranges or questions. */
+  readonly parked: number;
+  /** Milliseconds a parked stream is kept. */
+  readonly parkedMs: number;
+}
+
+export const defaultLimits: Limits = {
+  messageBytes: 64 * 1024 * 1024,
+  depth: 256,
+  callBytes: 1024 * 1024,
+  backlogBytes: 8 * 1024 * 1024,
+  inFlight: 4096,
+  parked: 256,
+  parkedMs: 60_000,
+};
+
+export interface WireOptions {
+  readonly limits?: Partial<Limits>;
+  /** Hears of what went wrong outside any call: garbage dropped, a stray response. */
+  readonly onFault?: (fault: Fault) => void;
+}
+
+export interface ListenOptions extends WireOptions {
+  /** Eras served; both unless said otherwise. */
+  readonly eras?: readonly Era[];
+  /** Items of a page where the wire pages. */
+  readonly pageSize?: number;
+}
+
+export interface DialOptions extends WireOptions {
+  /** `auto` finds out, as the specification says. */
+  readonly era?: Era | "auto";
+  /** Who dials, and what it can be asked. */
+  readonly client?: { readonly info?: JsonObject; readonly capabilities?: JsonObject };
+  /** Milliseconds of silence after which a probed peer counts as legacy. */
+  readonly probeMs?: number;
+  readonly signal?: AbortSignal;
+  /** A line that a child wrote on its stderr. */
+  readonly onStderr?: (line: string) => void;
+}
+
+/** A place where calls come in. */
+export interface Listener extends AsyncDisposable {
+  /** As dialed: with the port that was chosen. */
+  readonly address: string;
+  /** Resolves when it has ended by itself or by close(). */
+  readonly closed: Promise<void>;
+  close(): Promise<void>;
+}
+
+/** A service at the other end of a wire. */
+export interface Connection extends Service, AsyncDisposable {
+  readonly era: Era;
+  readonly protocolVersion: string;
+  /** Resolves with the reason when the connection has ended; undefined after close(). */
+  readonly closed: Promise<Fault | undefined>;
+  /** Every call that is still open fails, and what dialing started is stopped. */
+  close(): Promise<void>;
+}
+
+/** A wire is an edge: `listen` turns connections into calls on a service, `dial` gives a service that speaks to a peer. */
+export interface Wire {
+  readonly name: string;
+  /** Whether an address is this wire's. */
+  accepts(address: Address): boolean;
+  listen(service: Service, address: Address, options: ListenOptions): Promise<Listener>;
+  dial(address: Address, options: DialOptions): Promise<Connection>;
+}
