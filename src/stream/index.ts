@@ -1,1 +1,8 @@
-export {};
+export { type Base64Stream, base64Stream, decodeBase64, encodeBase64 } from "./base64.js";
+export { concat } from "./bytes.js";
+export { type Deadline, deadline } from "./deadline.js";
+export { merge } from "./merge.js";
+export { type Pipe, type PipeOptions, pipe } from "./pipe.js";
+export { Registry } from "./registry.js";
+export { until } from "./until.js";
+export { cutText, type Utf8Decoder, utf8Decoder, utf8Length } from "./utf8.js";

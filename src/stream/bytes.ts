@@ -1,0 +1,14 @@
+/** The chunks as one. A single chunk comes back itself, not as a copy. */
+export function concat(chunks: readonly Uint8Array[]): Uint8Array {
+  const [first] = chunks;
+  if (chunks.length === 1 && first !== undefined) return first;
+  let length = 0;
+  for (const chunk of chunks) length += chunk.byteLength;
+  const whole = new Uint8Array(length);
+  let at = 0;
+  for (const chunk of chunks) {
+    whole.set(chunk, at);
+    at += chunk.byteLength;
+  }
+  return whole;
+}
