@@ -12,10 +12,28 @@ export interface Cancel {
 
 const noop = (): void => {};
 
+/** An object of its own, so that the same function may listen twice. */
+interface Entry {
+  readonly listener: () => void;
+}
+
+/** One listener that throws must not keep the others from hearing. */
+function tell({ listener }: Entry): void {
+  try {
+    listener();
+  } catch (error) {
+    queueMicrotask(() => {
+      throw error;
+    });
+  }
+}
+
 /** The firing end of a Cancel. */
 export class Canceller implements Cancel {
   reason?: Fault;
-  #listeners: Set<() => void> | undefined;
+  /** Nearly every call has one listener: it needs no set. */
+  #first: Entry | undefined;
+  #others: Set<Entry> | undefined;
   #controller: AbortController | undefined;
 
   get fired(): boolean {
@@ -27,11 +45,13 @@ export class Canceller implements Cancel {
       listener();
       return noop;
     }
-    const listeners = (this.#listeners ??= new Set());
-    // A wrapper, so that the same function may listen twice.
-    const entry = (): void => listener();
-    listeners.add(entry);
-    return () => void listeners.delete(entry);
+    const entry: Entry = { listener };
+    if (this.#first === undefined) this.#first = entry;
+    else (this.#others ??= new Set()).add(entry);
+    return () => {
+      if (this.#first === entry) this.#first = undefined;
+      else this.#others?.delete(entry);
+    };
   }
 
   get signal(): AbortSignal {
@@ -46,18 +66,12 @@ export class Canceller implements Cancel {
   fire(reason: Fault = new Fault("cancelled", "the call was cancelled")): void {
     if (this.reason !== undefined) return;
     this.reason = reason;
-    const listeners = this.#listeners;
-    this.#listeners = undefined;
-    if (listeners === undefined) return;
-    for (const listener of listeners) {
-      try {
-        listener();
-      } catch (error) {
-        queueMicrotask(() => {
-          throw error;
-        });
-      }
-    }
+    const first = this.#first;
+    this.#first = undefined;
+    if (first !== undefined) tell(first);
+    // One that is taken out meanwhile is not told.
+    for (const entry of this.#others ?? []) tell(entry);
+    this.#others = undefined;
   }
 }
 

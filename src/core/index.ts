@@ -1,4 +1,32 @@
 export { type Cancel, Canceller, fromSignal, never } from "./cancel.js";
+export { clientCapabilities } from "./client/asks.js";
+export type { ResourceChunk } from "./client/chunks.js";
+export { clientInfo, createClient } from "./client/client.js";
+export { type Glob, glob } from "./client/glob.js";
+export type { ListenFilter } from "./client/listen.js";
+export type {
+  ListPromptsResult,
+  ListResourcesResult,
+  ListResourceTemplatesResult,
+  ListResult,
+  ListToolsResult,
+  McpClient,
+  PageParams,
+} from "./client/mcp-client.js";
+export type {
+  AskContext,
+  AskHandler,
+  CallOptions,
+  ClientOptions,
+  ListOptions,
+  LogEntry,
+  Progress,
+} from "./client/options.js";
+export type { ReadOptions } from "./client/read-chunks.js";
+export type { ServerView } from "./client/server-view.js";
+export type { Stream } from "./client/stream.js";
+export type { ToolEvent } from "./client/tool-stream.js";
+export type { ResourceChange, WatchOptions } from "./client/watch.js";
 export {
   Fault,
   type FaultCode,
@@ -11,15 +39,30 @@ export {
   toFault,
   toRpcError,
 } from "./fault.js";
-export { isObject, type JsonObject, weigh } from "./json.js";
-export { askingMethods, cacheableMethods, type LogLevel, listMembers, logLevels, meta, neededCapability, passesLevel } from "./methods.js";
+export { extended, isObject, type JsonObject, weigh } from "./json.js";
+export {
+  askingMethods,
+  cacheableMethods,
+  type LogLevel,
+  legacyMethods,
+  listMembers,
+  logLevels,
+  meta,
+  neededCapability,
+  passesLevel,
+} from "./methods.js";
+export { type Cut, cutPage, type FetchPage, itemsOfPages, type PageSize, type PagesOptions, type Rest } from "./paging.js";
+export { type Park, type ParkOptions, park } from "./park.js";
+export { isKeptState, KEPT_STATE, RELEASE } from "./parked.js";
 export type {
   Annotations,
   AudioContent,
   CallToolResult,
   CompleteResult,
+  CompletionRef,
   ContentBlock,
   DiscoverResult,
+  ElicitParams,
   ElicitResult,
   EmbeddedResource,
   GetPromptResult,
@@ -35,12 +78,45 @@ export type {
   ResourceTemplate,
   Root,
   RootsResult,
+  SampleParams,
   SampleResult,
+  SamplingMessage,
   TextContent,
   Tool,
   ToolAnnotations,
 } from "./protocol.js";
 export { DONE, failing, guard, once, type Produce, resultOf, type Timed, timed } from "./replies.js";
+export type { Feature } from "./server/changes.js";
+export type { Complete, CompleteAny, Completions } from "./server/completion.js";
+export type { CompleteContext, HandlerContext, ReadContext, TemplateContext } from "./server/context.js";
+export type {
+  PromptArgs,
+  PromptArgumentOptions,
+  PromptArguments,
+  PromptCatalogue,
+  PromptHandler,
+  PromptOptions,
+  PromptResult,
+} from "./server/prompts.js";
+export {
+  type Asking,
+  type AskOptions,
+  ask,
+  askAll,
+  elicit,
+  type Question,
+  roots,
+  sample,
+} from "./server/question.js";
+export type { Chunk, Part, ReadResult } from "./server/reading.js";
+export type { ResourceCatalogue, ResourceReader, TemplateOptions } from "./server/resources.js";
+export type { Awaitable, Handled } from "./server/run.js";
+export { createServer } from "./server/server.js";
+export type { Source } from "./server/source.js";
+export type { InputOf, OutputOf, Schema, SchemaIssue, StandardResult, StandardSchema } from "./server/standard.js";
+export type { ToolCatalogue, ToolHandler, ToolOptions, ToolResult } from "./server/tools.js";
+export type { MethodHandler, NotificationHandler, Server, ServerOptions } from "./server/types.js";
+export { log, note, progress, type Yield } from "./server/yields.js";
 export {
   AMBIENT,
   type Ask,
@@ -65,6 +141,7 @@ export {
   type ResultReply,
   type Service,
 } from "./service.js";
+export { type TemplateVariables, type UriTemplate, uriTemplate } from "./uri-template.js";
 export { isLegacyVersion, isModernVersion, legacyVersions, modernVersions, newest } from "./versions.js";
 export {
   type Address,

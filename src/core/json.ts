@@ -5,8 +5,21 @@ export function isObject(value: unknown): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
+const nothing: JsonObject | undefined = undefined;
+
+/**
+ * `{ ...object, ...added }`. Written like that, with a spread in front, V8 of Node 20 makes a hidden class for every single object
+ * and takes a microsecond or two for it; anything before the spread keeps it from doing so.
+ */
+export function extended(object: JsonObject | undefined, added?: JsonObject): Record<string, unknown> {
+  return { ...nothing, ...object, ...added };
+}
+
+/** Deeper than any message from a wire may be; what is below is not weighed, so that no value can exhaust the stack. */
+const DEEP = 1024;
+
 /** About how many bytes of JSON a value makes, without making them: what byte limits count in. */
-export function weigh(value: unknown): number {
+export function weigh(value: unknown, depth = 0): number {
   switch (typeof value) {
     case "string":
       return value.length + 2;
@@ -16,11 +29,12 @@ export function weigh(value: unknown): number {
       if (value === null) return 4;
       if (value instanceof Uint8Array) return value.byteLength;
       let sum = 2;
+      if (depth > DEEP) return sum;
       if (Array.isArray(value)) {
-        for (const element of value) sum += weigh(element) + 1;
+        for (const element of value) sum += weigh(element, depth + 1) + 1;
         return sum;
       }
-      for (const key in value) sum += key.length + 4 + weigh((value as JsonObject)[key]);
+      for (const key in value) sum += key.length + 4 + weigh((value as JsonObject)[key], depth + 1);
       return sum;
     }
     default:

@@ -12,6 +12,15 @@ export const cacheableMethods: ReadonlySet<string> = new Set([...listMembers.key
 /** Calls that a modern server may answer with `input_required`. */
 export const askingMethods: ReadonlySet<string> = new Set(["tools/call", "prompts/get", "resources/read"]);
 
+/** Requests that the modern era does not have: a modern client that sends one is told that it is unknown, whatever serves it. */
+export const legacyMethods: ReadonlySet<string> = new Set([
+  "initialize",
+  "ping",
+  "logging/setLevel",
+  "resources/subscribe",
+  "resources/unsubscribe",
+]);
+
 export const meta = {
   protocolVersion: "io.modelcontextprotocol/protocolVersion",
   clientInfo: "io.modelcontextprotocol/clientInfo",

@@ -114,8 +114,37 @@ export interface GetPromptResult extends JsonObject {
   readonly messages: readonly PromptMessage[];
 }
 
+/** What a completion is for: a prompt's argument, or a variable of a resource template. */
+export type CompletionRef =
+  | { readonly type: "ref/prompt"; readonly name: string; readonly title?: string }
+  | { readonly type: "ref/resource"; readonly uri: string };
+
 export interface CompleteResult extends JsonObject {
   readonly completion: { readonly values: readonly string[]; readonly total?: number; readonly hasMore?: boolean };
+}
+
+/** What a server wants to know of the user: a form to fill in, or a page to visit. */
+export interface ElicitParams extends JsonObject {
+  readonly message: string;
+  readonly mode?: "form" | "url";
+  /** Of a form. */
+  readonly requestedSchema?: JsonObject;
+  /** Of mode `url`. */
+  readonly url?: string;
+}
+/** What a server wants a model to say. */
+export interface SampleParams extends JsonObject {
+  readonly messages: readonly SamplingMessage[];
+  readonly maxTokens: number;
+  readonly systemPrompt?: string;
+  readonly temperature?: number;
+  readonly stopSequences?: readonly string[];
+  readonly modelPreferences?: JsonObject;
+  readonly tools?: readonly JsonObject[];
+}
+export interface SamplingMessage extends JsonObject {
+  readonly role: "user" | "assistant";
+  readonly content: ContentBlock | readonly JsonObject[] | JsonObject;
 }
 
 export interface ElicitResult extends JsonObject {

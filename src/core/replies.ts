@@ -21,6 +21,7 @@ export function guard(produce: Produce, context: Context): Replies {
 type State =
   | { readonly tag: "idle" }
   | { readonly tag: "running"; readonly steps: AsyncIterator<Reply, JsonObject | undefined, undefined> }
+  | { readonly tag: "cancelled"; readonly reason: Fault } // to be told once
   | { readonly tag: "ended" };
 
 const IDLE: State = { tag: "idle" };
@@ -46,6 +47,11 @@ class Guarded implements Replies {
 
   next(): Promise<Step> {
     if (this.#state.tag === "ended") return done;
+    if (this.#state.tag === "cancelled") {
+      const { reason } = this.#state;
+      this.#state = ENDED;
+      return Promise.reject(reason);
+    }
     return new Promise<Step>((resolve, reject) => {
       this.#resolve = resolve;
       this.#reject = reject;
@@ -59,30 +65,40 @@ class Guarded implements Replies {
   }
 
   return(): Promise<Step> {
-    if (this.#state.tag !== "ended") this.#leave(new Fault("cancelled", "the caller left"));
+    if (this.#live) this.#leave(new Fault("cancelled", "the caller left"));
+    this.#state = ENDED;
+    this.#settle().resolve?.(DONE);
     return done;
+  }
+
+  get #live(): boolean {
+    return this.#state.tag === "idle" || this.#state.tag === "running";
   }
 
   #start(): AsyncIterator<Reply, JsonObject | undefined, undefined> | undefined {
     this.#unhook = this.#context.cancel.on(() =>
-      this.#leave(this.#context.cancel.reason ?? new Fault("cancelled", "the call was cancelled")),
+      this.#cancelled(this.#context.cancel.reason ?? new Fault("cancelled", "the call was cancelled")),
     );
-    if (this.#state.tag === "ended") return undefined;
+    if (!this.#live) return undefined;
     const steps = this.#produce({ ...this.#context, cancel: this.#cancel });
     this.#state = { tag: "running", steps };
     return steps;
   }
 
-  /** Ends from outside: whoever waits is told now, the handler hears of it through its cancel. */
+  /** A caller that left wants no error; one that is still reading, now or later, has to learn why. */
+  #cancelled(reason: Fault): void {
+    this.#leave(reason);
+    const { reject } = this.#settle();
+    if (reject === undefined) this.#state = { tag: "cancelled", reason };
+    else reject(reason);
+  }
+
+  /** Ends from outside: the handler hears of it through its cancel. */
   #leave(reason: Fault): void {
     const state = this.#state;
     this.#end();
     this.#cancel.fire(reason);
     if (state.tag === "running") void state.steps.return?.().then(undefined, () => {});
-    const { resolve, reject } = this.#settle();
-    // The caller that left wants no error; one that is still reading has to learn why.
-    if (this.#context.cancel.fired) reject?.(reason);
-    else resolve?.(DONE);
   }
 
   #end(): void {
@@ -97,7 +113,7 @@ class Guarded implements Replies {
   }
 
   readonly #onStep = (step: IteratorResult<Reply, JsonObject | undefined>): void => {
-    if (this.#state.tag === "ended") return;
+    if (!this.#live) return;
     const { resolve } = this.#settle();
     if (step.done !== true) {
       if (step.value.kind === "result") this.#end();
@@ -109,7 +125,7 @@ class Guarded implements Replies {
   };
 
   readonly #onError = (error: unknown): void => {
-    if (this.#state.tag === "ended") return;
+    if (!this.#live) return;
     this.#end();
     this.#settle().reject?.(toFault(error));
   };
@@ -149,15 +165,25 @@ export function failing(fault: Fault): Replies {
   };
 }
 
-/** Reads to the end and returns the result; every other reply goes to `each`. */
-export async function resultOf(replies: Replies, each?: (reply: Reply) => void | Promise<void>): Promise<JsonObject> {
+/** Reads to the end and returns the result; every other reply goes to `each`. If that throws, the call is left. */
+export async function resultOf(replies: Replies, each: (reply: Reply) => void | Promise<void> = ignored): Promise<JsonObject> {
   for (;;) {
     const step = await replies.next();
     if (step.done === true) throw new Fault("cancelled", "the call ended without a result");
     if (step.value.kind === "result") return step.value.value;
-    const waiting = each?.(step.value);
-    if (waiting !== undefined) await waiting;
+    try {
+      const waiting = each(step.value);
+      if (waiting !== undefined) await waiting;
+    } catch (error) {
+      void replies.return();
+      throw error;
+    }
   }
+}
+
+/** What nobody wants to hear of; only an ask has someone who waits. */
+function ignored(reply: Reply): void {
+  if (reply.kind === "ask") reply.ask.refuse(new Fault("unknown-method", `there is nobody here to answer ${reply.ask.request.method}`));
 }
 
 /** A deadline that can stand still while its call is parked. */
@@ -168,53 +194,90 @@ export interface Timed extends Replies {
 
 /** Ends the inner replies with a `deadline` fault at `deadline` (epoch ms): one timer, cleared at the end. */
 export function timed(inner: Replies, deadline: number): Timed {
-  const expired = new Canceller();
-  let left = deadline - Date.now();
-  let started = 0;
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  let reject: ((fault: Fault) => void) | undefined;
-  const stop = (): void => {
-    if (timer === undefined) return;
-    clearTimeout(timer);
-    timer = undefined;
-    left -= Date.now() - started;
-  };
-  const start = (): void => {
-    if (timer !== undefined || expired.fired) return;
-    started = Date.now();
-    timer = setTimeout(expire, Math.min(Math.max(left, 0), 2 ** 31 - 1));
-  };
-  const expire = (): void => {
-    timer = undefined;
-    expired.fire(new Fault("deadline", "the deadline passed before the call ended"));
-    void inner.return();
-    reject?.(expired.reason as Fault);
-  };
-  return {
-    next: () =>
-      new Promise<Step>((resolve, fail) => {
-        if (expired.fired) return resolve(DONE);
-        start();
-        reject = fail;
-        inner.next().then(
-          (step) => {
-            if (step.done === true || step.value.kind === "result") stop();
-            if (!expired.fired) resolve(step);
-          },
-          (error) => {
-            stop();
-            fail(error);
-          },
-        );
-      }),
-    return: () => {
-      stop();
-      return inner.return();
-    },
-    pause: stop,
-    resume: start,
-    [Symbol.asyncIterator]() {
-      return this;
-    },
-  };
+  return new TimedReplies(inner, deadline);
+}
+
+class TimedReplies implements Timed {
+  readonly #inner: Replies;
+  #left: number;
+  #since = 0;
+  #paused = false;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  #reject: ((fault: Fault) => void) | undefined;
+  #state: "running" | "late" | "ended" = "running";
+
+  constructor(inner: Replies, deadline: number) {
+    this.#inner = inner;
+    this.#left = deadline - Date.now();
+  }
+
+  [Symbol.asyncIterator](): Timed {
+    return this;
+  }
+
+  next(): Promise<Step> {
+    if (this.#state === "ended") return done;
+    if (this.#state === "late") return Promise.reject(this.#tell());
+    if (!this.#paused) this.#start();
+    return new Promise<Step>((resolve, reject) => {
+      this.#reject = reject;
+      this.#inner.next().then(
+        (step) => {
+          this.#reject = undefined;
+          if (this.#state === "running" && (step.done === true || step.value.kind === "result")) this.#end();
+          resolve(step);
+        },
+        (error) => {
+          this.#end();
+          reject(error);
+        },
+      );
+    });
+  }
+
+  return(): Promise<Step> {
+    this.#end();
+    return this.#inner.return();
+  }
+
+  pause(): void {
+    this.#paused = true;
+    this.#stop();
+  }
+
+  resume(): void {
+    this.#paused = false;
+    if (this.#state === "running") this.#start();
+  }
+
+  #start(): void {
+    if (this.#timer !== undefined) return;
+    this.#since = Date.now();
+    this.#timer = setTimeout(() => this.#expire(), Math.min(Math.max(this.#left, 0), 2 ** 31 - 1));
+  }
+
+  #stop(): void {
+    if (this.#timer === undefined) return;
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    this.#left -= Date.now() - this.#since;
+  }
+
+  #end(): void {
+    this.#stop();
+    this.#state = "ended";
+  }
+
+  #expire(): void {
+    this.#timer = undefined;
+    void this.#inner.return();
+    this.#state = "late";
+    // Nobody may be reading just now: then the next who does is told.
+    if (this.#reject !== undefined) this.#reject(this.#tell());
+  }
+
+  #tell(): Fault {
+    this.#state = "ended";
+    return new Fault("deadline", "the deadline passed before the call ended");
+  }
 }

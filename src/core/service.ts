@@ -32,10 +32,11 @@ export interface Replies extends AsyncIterable<Reply> {
   [Symbol.asyncIterator](): Replies;
 }
 
-/** One element of a list. */
+/** One element of a list. `paged`: it came in an upstream page, whose end follows; a cursor edge does not cut before that. */
 export interface ItemReply {
   readonly kind: "item";
   readonly value: JsonObject;
+  readonly paged?: true;
 }
 /** A page ended: its cursor ("" is valid), its other members. `own`: an upstream boundary, where a cursor edge always cuts. */
 export interface PageReply {

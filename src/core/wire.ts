@@ -24,7 +24,7 @@ export interface Limits {
   readonly depth: number;
   /** Bytes that wait for one call's reader, from a peer that cannot be slowed. */
   readonly callBytes: number;
-  /** Bytes that wait to be written before new calls are refused. */
+  /** Bytes that wait to be written before new calls are refused, or, where calls come in, not taken. */
   readonly backlogBytes: number;
   /** Calls of one peer at a time. */
   readonly inFlight: number;
@@ -45,28 +45,30 @@ export const defaultLimits: Limits = {
 };
 
 export interface WireOptions {
-  readonly limits?: Partial<Limits>;
+  readonly limits?: Partial<Limits> | undefined;
   /** Hears of what went wrong outside any call: garbage dropped, a stray response. */
-  readonly onFault?: (fault: Fault) => void;
+  readonly onFault?: ((fault: Fault) => void) | undefined;
 }
 
 export interface ListenOptions extends WireOptions {
   /** Eras served; both unless said otherwise. */
-  readonly eras?: readonly Era[];
+  readonly eras?: readonly Era[] | undefined;
   /** Items of a page where the wire pages. */
-  readonly pageSize?: number;
+  readonly pageSize?: number | undefined;
 }
 
 export interface DialOptions extends WireOptions {
   /** `auto` finds out, as the specification says. */
-  readonly era?: Era | "auto";
+  readonly era?: Era | "auto" | undefined;
   /** Who dials, and what it can be asked. */
-  readonly client?: { readonly info?: JsonObject; readonly capabilities?: JsonObject };
+  readonly client?: { readonly info?: JsonObject; readonly capabilities?: JsonObject } | undefined;
   /** Milliseconds of silence after which a probed peer counts as legacy. */
-  readonly probeMs?: number;
-  readonly signal?: AbortSignal;
+  readonly probeMs?: number | undefined;
+  /** Milliseconds until a peer that does not answer is given up; 60,000 unless said otherwise. */
+  readonly handshakeMs?: number | undefined;
+  readonly signal?: AbortSignal | undefined;
   /** A line that a child wrote on its stderr. */
-  readonly onStderr?: (line: string) => void;
+  readonly onStderr?: ((line: string) => void) | undefined;
 }
 
 /** A place where calls come in. */

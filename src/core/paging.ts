@@ -1,0 +1,160 @@
+import { Fault, toFault } from "./fault.js";
+import { isObject, type JsonObject, weigh } from "./json.js";
+import { DONE } from "./replies.js";
+import type { Replies, Reply } from "./service.js";
+
+type Step = IteratorResult<Reply, undefined>;
+
+/** Asks a cursor server for one page; the result holds the items under `member` and perhaps a `nextCursor`. */
+export type FetchPage = (cursor: string | undefined) => Replies;
+
+export interface PagesOptions {
+  /** Where to begin. */
+  readonly cursor?: string | undefined;
+  /** Hears of the cursor that nobody will ask for, because the reader left before it came to it. */
+  readonly release?: (cursor: string) => void;
+}
+
+/** A cursor server's pages as items. The next page is asked for when the reader has come to it, not before. */
+export function itemsOfPages(fetch: FetchPage, member: string, options: PagesOptions = {}): Replies {
+  return new PagedReplies(fetch, member, options);
+}
+
+class PagedReplies implements Replies {
+  readonly #fetch: FetchPage;
+  readonly #member: string;
+  readonly #release: ((cursor: string) => void) | undefined;
+  #page: Replies | undefined;
+  #items: readonly unknown[] = [];
+  #at = 0;
+  /** What follows the items in hand. */
+  #after: Reply | undefined;
+  #cursor: string | undefined;
+  #ended = false;
+
+  constructor(fetch: FetchPage, member: string, { cursor, release }: PagesOptions) {
+    this.#fetch = fetch;
+    this.#member = member;
+    this.#cursor = cursor;
+    this.#release = release;
+  }
+
+  [Symbol.asyncIterator](): Replies {
+    return this;
+  }
+
+  next(): Promise<Step> {
+    if (this.#at < this.#items.length)
+      return Promise.resolve({ done: false, value: { kind: "item", value: this.#items[this.#at++] as JsonObject, paged: true } });
+    if (this.#after !== undefined) {
+      const value = this.#after;
+      this.#after = undefined;
+      if (value.kind === "result") this.#ended = true;
+      return Promise.resolve({ done: false, value });
+    }
+    return this.#ended ? Promise.resolve(DONE) : this.#pull();
+  }
+
+  return(): Promise<Step> {
+    this.#ended = true;
+    // A reader that was told of the cursor may come back with it.
+    if (this.#after?.kind === "page") this.#release?.(this.#after.cursor);
+    this.#items = [];
+    this.#after = undefined;
+    return this.#page?.return() ?? Promise.resolve(DONE);
+  }
+
+  async #pull(): Promise<Step> {
+    this.#page ??= this.#fetch(this.#cursor);
+    try {
+      const step = await this.#page.next();
+      if (this.#ended || step.done === true) {
+        this.#ended = true;
+        return DONE;
+      }
+      if (step.value.kind !== "result") return step;
+      this.#page = undefined;
+      this.#open(step.value.value);
+    } catch (error) {
+      this.#ended = true;
+      throw toFault(error);
+    }
+    return this.next();
+  }
+
+  #open(result: JsonObject): void {
+    const { [this.#member]: items, nextCursor, ...rest } = result;
+    if (!Array.isArray(items) || !items.every(isObject))
+      throw new Fault("invalid-request", `the server's list has no array of objects "${this.#member}"`);
+    this.#items = items;
+    this.#at = 0;
+    if (typeof nextCursor !== "string") {
+      this.#after = { kind: "result", value: rest };
+      return;
+    }
+    if (nextCursor === this.#cursor)
+      throw new Fault("invalid-request", "the server's list goes round: a page names its own cursor as the next");
+    this.#cursor = nextCursor;
+    this.#after = { kind: "page", cursor: nextCursor, rest, own: true };
+  }
+}
+
+/** A list between two pages: its replies and the one that was read to see whether there is more. */
+export interface Rest {
+  readonly replies: Replies;
+  readonly ahead?: Reply;
+}
+
+export interface Cut {
+  readonly items: readonly JsonObject[];
+  /** The page's other members. */
+  readonly rest: JsonObject;
+  /** An upstream cursor, where the page ended on an upstream boundary. */
+  readonly cursor?: string;
+  /** The list goes on: to be parked until the next page is asked for. */
+  readonly more?: Rest;
+}
+
+export interface PageSize {
+  readonly items: number;
+  readonly bytes: number;
+}
+
+/**
+ * Cuts one page off a list: at an upstream boundary always, otherwise when the page is full, having looked one reply
+ * ahead so that there is no empty last page. Replies that are no items go to `each`.
+ */
+export async function cutPage(from: Rest, size: PageSize, each: (reply: Reply) => Promise<void> | undefined): Promise<Cut | undefined> {
+  const items: JsonObject[] = [];
+  let bytes = 0;
+  let ahead = from.ahead;
+  for (;;) {
+    let reply = ahead;
+    ahead = undefined;
+    if (reply === undefined) {
+      const step = await from.replies.next();
+      if (step.done === true) return undefined;
+      reply = step.value;
+    }
+    switch (reply.kind) {
+      case "item":
+        if (reply.paged !== true && items.length > 0 && (items.length >= size.items || bytes >= size.bytes))
+          return { items, rest: {}, more: { replies: from.replies, ahead: reply } };
+        items.push(reply.value);
+        // An upstream page is not cut, so what it weighs does not matter.
+        if (reply.paged !== true) bytes += weigh(reply.value);
+        break;
+      case "page":
+        if (!reply.own) break;
+        // The upstream cursor can be asked for again, so nothing needs to be kept.
+        void from.replies.return();
+        return { items, rest: reply.rest, cursor: reply.cursor };
+      case "result":
+        return { items, rest: reply.value };
+      default: {
+        const waiting = each(reply);
+        if (waiting !== undefined) await waiting;
+      }
+    }
+  }
+}

@@ -1,0 +1,12 @@
+/**
+ * Notification that lets go of what an edge keeps for a next request that will not come: a `requestState`, the `cursor` of a
+ * list's `method`, or the `next` range of a read. A peer that does not know it ignores it, and forgets in its own time.
+ */
+export const RELEASE = "notifications/dev.anywire/release";
+
+/** How a `requestState` begins that an edge made for a call it keeps. Only that edge can go on with it. */
+export const KEPT_STATE = "aw1.";
+
+export function isKeptState(state: unknown): state is string {
+  return typeof state === "string" && state.startsWith(KEPT_STATE);
+}
