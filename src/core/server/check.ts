@@ -1,0 +1,13 @@
+import type { Awaitable } from "./run.js";
+
+/** The value as the schema gives it, or what is wrong with it, each problem with the place it is at. */
+export type Checked = { readonly value: unknown } | { readonly problem: string };
+/** Checks a value; `root` is what the value is called in a problem. */
+export type Check = (value: unknown, root: string) => Awaitable<Checked>;
+
+/** One step of a path into a value: `.city`, `[0]`, `["odd name"]`. */
+export function step(key: PropertyKey): string {
+  if (typeof key === "number") return `[${key}]`;
+  const name = String(key);
+  return /^[A-Za-z_$][\w$]*$/.test(name) ? `.${name}` : `[${JSON.stringify(name)}]`;
+}

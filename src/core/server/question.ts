@@ -1,0 +1,156 @@
+import { type Cancel, Canceller } from "../cancel.js";
+import { Fault, toFault } from "../fault.js";
+import { isObject, type JsonObject } from "../json.js";
+import { neededCapability } from "../methods.js";
+import type { ElicitParams, ElicitResult, RootsResult, SampleParams, SampleResult } from "../protocol.js";
+import type { Ask, AskReply, Context, Request } from "../service.js";
+import { declares } from "./context.js";
+
+export interface AskOptions {
+  /** Hears how the answer is coming on. */
+  readonly onProgress?: (params: JsonObject) => void;
+}
+
+/** `yield*` it: asks the client and gives the answer; throws the Fault with which it was refused. */
+export type Asking<R> = AsyncGenerator<Question, R, undefined>;
+
+const noop = (): void => {};
+
+/** Something to ask. The server opens it as an ask of its call; whoever yielded it then waits for the answer. */
+export class Question {
+  readonly kind = "question";
+  readonly request: Request;
+  readonly answered: Promise<JsonObject>;
+  readonly #onProgress: AskOptions["onProgress"];
+  readonly #cancel = new Canceller();
+  #resolve: (result: JsonObject) => void = noop;
+  #reject: (fault: Fault) => void = noop;
+  #unhook: () => void = noop;
+  #state: "new" | "open" | "settled" = "new";
+
+  constructor(request: Request, options: AskOptions = {}) {
+    this.request = request;
+    this.#onProgress = options.onProgress;
+    this.answered = new Promise((resolve, reject) => {
+      this.#resolve = resolve;
+      this.#reject = reject;
+    });
+    // A question that was withdrawn before anyone waited must not count as an unhandled rejection.
+    this.answered.catch(noop);
+  }
+
+  /** The ask to send; undefined where the client cannot be asked, and then the question is refused. */
+  open(key: string, context: Context): AskReply | undefined {
+    if (this.#state !== "new") throw new Fault("internal", "a question was asked twice");
+    const { method, params } = this.request;
+    const needed = neededCapability(method, params);
+    if (needed !== undefined && !meets(context.client.capabilities, needed)) {
+      const names = Object.keys(needed).join(", ");
+      this.#settle();
+      this.#reject(
+        new Fault("missing-capability", `the client cannot be asked ${method}: it did not declare ${names}`, {
+          data: { requiredCapabilities: needed },
+        }),
+      );
+      return undefined;
+    }
+    this.#state = "open";
+    this.#unhook = context.cancel.on(() => this.withdraw(context.cancel.reason));
+    return { kind: "ask", ask: this.#ask(key) };
+  }
+
+  /** Ends it unanswered, if it still is: the client hears that no answer is wanted any more. */
+  withdraw(reason: Fault = new Fault("cancelled", "the question was withdrawn")): void {
+    if (this.#settle()) {
+      this.#reject(reason);
+      this.#cancel.fire(reason);
+    }
+  }
+
+  #ask(key: string): Ask {
+    const onProgress = this.#onProgress;
+    const cancel: Cancel = this.#cancel;
+    return {
+      key,
+      request: this.request,
+      origin: "stated",
+      cancel,
+      answer: (result) => {
+        if (this.#settle()) this.#resolve(result);
+      },
+      refuse: (fault) => {
+        if (this.#settle()) this.#reject(fault);
+      },
+      progress: (params) => {
+        if (this.#state !== "open") return;
+        try {
+          onProgress?.(params);
+        } catch (error) {
+          // The asker's own mistake: it belongs to the asker, not to the edge that tells of progress.
+          this.withdraw(toFault(error));
+        }
+      },
+      wantsProgress: onProgress !== undefined,
+    };
+  }
+
+  /** True for the first that settles it. */
+  #settle(): boolean {
+    if (this.#state === "settled") return false;
+    this.#state = "settled";
+    this.#unhook();
+    return true;
+  }
+}
+
+function meets(capabilities: JsonObject, needed: JsonObject): boolean {
+  return Object.entries(needed).every(([name, inner]) => {
+    const modes = isObject(inner) ? Object.keys(inner) : [];
+    if (name === "elicitation" && modes.length === 0) return declares(capabilities, ["elicitation", "form"]);
+    return declares(capabilities, [name]) && modes.every((mode) => declares(capabilities, [name, mode]));
+  });
+}
+
+/** Asks the client anything. */
+export async function* ask<R extends JsonObject = JsonObject>(method: string, params: JsonObject = {}, options?: AskOptions): Asking<R> {
+  const question = new Question({ method, params }, options);
+  try {
+    yield question;
+    return (await question.answered) as R;
+  } finally {
+    question.withdraw();
+  }
+}
+
+/** Asks the user, by a form or at a URL. Declining is an answer, not a Fault. */
+export function elicit(params: ElicitParams, options?: AskOptions): Asking<ElicitResult> {
+  return ask<ElicitResult>("elicitation/create", params, options);
+}
+
+/** Asks the client's model. */
+export function sample(params: SampleParams, options?: AskOptions): Asking<SampleResult> {
+  return ask<SampleResult>("sampling/createMessage", params, options);
+}
+
+/** Asks for the client's roots. */
+export function roots(options?: AskOptions): Asking<RootsResult> {
+  return ask<RootsResult>("roots/list", {}, options);
+}
+
+type Answers<T extends readonly Asking<unknown>[]> = { -readonly [I in keyof T]: T[I] extends Asking<infer R> ? R : never };
+
+/** Asks several at once and gives their answers in order. The first refusal withdraws the rest and is thrown. */
+export async function* askAll<const T extends readonly Asking<unknown>[]>(asks: T): Asking<Answers<T>> {
+  const opened: Question[] = [];
+  try {
+    for (const asking of asks) {
+      const step = await asking.next();
+      if (step.done === true) throw new Fault("internal", "askAll takes asks that were not begun");
+      opened.push(step.value);
+      yield step.value;
+    }
+    return (await Promise.all(asks.map(async (asking) => (await asking.next()).value))) as Answers<T>;
+  } finally {
+    for (const question of opened) question.withdraw();
+  }
+}

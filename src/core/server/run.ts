@@ -1,0 +1,91 @@
+import { Fault } from "../fault.js";
+import type { JsonObject } from "../json.js";
+import type { Context, Reply } from "../service.js";
+import { Question } from "./question.js";
+import { wantsLog, type Yield } from "./yields.js";
+
+export type Awaitable<T> = T | Promise<T>;
+/** What a handler gives: its result, now or later, or a generator that yields on the way there. */
+export type Handled<R> = Awaitable<R> | AsyncGenerator<Yield, R, undefined>;
+
+/** Turns what a handler of one call yields into replies; undefined for what nobody wants. */
+export class Outlet {
+  readonly #context: Context;
+  #asks = 0;
+
+  constructor(context: Context) {
+    this.#context = context;
+  }
+
+  reply(yielded: Yield): Reply | undefined {
+    if (yielded instanceof Question) return yielded.open(`ask-${++this.#asks}`, this.#context);
+    switch (yielded?.kind) {
+      case "progress":
+        return this.#context.progress ? yielded : undefined;
+      case "log":
+        return wantsLog(yielded, this.#context) ? yielded : undefined;
+      case "note":
+        return yielded;
+      default:
+        throw new Fault("internal", "a handler yielded what is no reply");
+    }
+  }
+}
+
+/** One handler's work: `start` runs it, `end` makes its result presentable, `fail` answers what it threw or throws on. */
+export interface Work {
+  start(): unknown;
+  end(result: unknown): Awaitable<JsonObject>;
+  fail(error: unknown): JsonObject;
+}
+
+/** Drives a handler's work as the steps of a call. */
+export function run(work: Work, context: Context): AsyncIterator<Reply, JsonObject, undefined> {
+  return new Run(work, context);
+}
+
+type Steps = AsyncGenerator<Yield, unknown, undefined>;
+
+class Run implements AsyncIterator<Reply, JsonObject, undefined> {
+  readonly #work: Work;
+  readonly #outlet: Outlet;
+  readonly #context: Context;
+  #steps: Steps | undefined;
+
+  constructor(work: Work, context: Context) {
+    this.#work = work;
+    this.#context = context;
+    this.#outlet = new Outlet(context);
+  }
+
+  async next(): Promise<IteratorResult<Reply, JsonObject>> {
+    try {
+      if (this.#steps === undefined) {
+        const started = await this.#work.start();
+        if (!isSteps(started)) return { done: true, value: await this.#work.end(started) };
+        // Nothing of a generator has run yet; one whose caller has left meanwhile never will.
+        if (this.#context.cancel.fired) throw this.#context.cancel.reason;
+        this.#steps = started;
+      }
+      for (;;) {
+        const step = await this.#steps.next();
+        if (step.done === true) return { done: true, value: await this.#work.end(step.value) };
+        const reply = this.#outlet.reply(step.value);
+        if (reply !== undefined) return { done: false, value: reply };
+      }
+    } catch (error) {
+      // What a handler throws because it was told to stop is neither an answer nor news.
+      if (this.#context.cancel.fired) throw error;
+      return { done: true, value: this.#work.fail(error) };
+    }
+  }
+
+  async return(): Promise<IteratorResult<Reply, JsonObject>> {
+    await this.#steps?.return(undefined);
+    return { done: true, value: {} };
+  }
+}
+
+function isSteps(value: unknown): value is Steps {
+  return typeof value === "object" && value !== null && Symbol.asyncIterator in value && "next" in value && "return" in value;
+}

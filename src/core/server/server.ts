@@ -1,0 +1,120 @@
+import { Fault, toFault } from "../fault.js";
+import { RELEASE } from "../parked.js";
+import { failing } from "../replies.js";
+import type { Message } from "../service.js";
+import { answers, custom, type Parts, unknownMethod } from "./answers.js";
+import { Changes } from "./changes.js";
+import type { CompleteAny } from "./completion.js";
+import { type HandlerContext, Handling } from "./context.js";
+import { Prompts } from "./prompts.js";
+import { Resources } from "./resources.js";
+import { Tools } from "./tools.js";
+import type { NotificationHandler, Server, ServerOptions } from "./types.js";
+import { log } from "./yields.js";
+
+/** Makes a server to register handlers on. It is a Service: a wire listens with it, a layer wraps it, a test calls it. */
+export function createServer(options: ServerOptions): Server {
+  const notified = new Map<string, Set<NotificationHandler>>();
+  const faults = new Set<(fault: Fault) => void>();
+  const completions: CompleteAny[] = [];
+  const tell = (fault: Fault): void => {
+    for (const listener of faults) {
+      try {
+        listener(fault);
+      } catch (error) {
+        // A listener's own mistake must not change the answer to a call.
+        queueMicrotask(() => {
+          throw error;
+        });
+      }
+    }
+  };
+  const report = (error: unknown): void => {
+    if (!(error instanceof Fault)) tell(toFault(error));
+  };
+  const changes = new Changes();
+  const tools = new Tools(report);
+  const resources = new Resources(report);
+  const prompts = new Prompts(report);
+  const parts: Parts = { options, tools, resources, prompts, completions, changes, report };
+  const methods = answers(parts);
+
+  const hear = async (handler: NotificationHandler, notification: Message, ctx: HandlerContext): Promise<void> => {
+    try {
+      await handler(notification, ctx);
+    } catch (error) {
+      // The peer wants no answer to a notification, so even a Fault is only news here.
+      tell(toFault(error));
+    }
+  };
+
+  const server: Server = {
+    call: (request, context) => {
+      const answer = methods.get(request.method);
+      return answer === undefined ? failing(unknownMethod(request.method)) : answer(request, context);
+    },
+    notify: (notification, context) => {
+      // A matter of edges, and this is the end of their chain.
+      if (notification.method === RELEASE) return Promise.resolve();
+      const ctx = new Handling(context, notification);
+      for (const key of [notification.method, "*"]) {
+        for (const handler of notified.get(key) ?? []) void hear(handler, notification, ctx);
+      }
+      return Promise.resolve();
+    },
+    tool: (name, toolOptions, handler) => {
+      tools.add(name, toolOptions, handler);
+      return server;
+    },
+    tools: (catalogue) => {
+      tools.addCatalogue(catalogue);
+      return server;
+    },
+    resource: (resource, read) => {
+      resources.add(resource, read);
+      return server;
+    },
+    resourceTemplate: (template, read) => {
+      resources.addTemplate(template, read);
+      return server;
+    },
+    resources: (catalogue) => {
+      resources.addCatalogue(catalogue);
+      return server;
+    },
+    prompt: (name, promptOptions, handler) => {
+      prompts.add(name, promptOptions, handler);
+      return server;
+    },
+    prompts: (catalogue) => {
+      prompts.addCatalogue(catalogue);
+      return server;
+    },
+    completion: (complete) => {
+      completions.push(complete);
+      return server;
+    },
+    method: (name, handler) => {
+      if (methods.has(name)) throw new Fault("invalid-params", `the method ${name} is answered already`);
+      methods.set(name, custom(handler, report));
+      return server;
+    },
+    onNotification: (method, handler) => {
+      const handlers = notified.get(method) ?? new Set();
+      notified.set(method, handlers.add(handler));
+      return () => void handlers.delete(handler);
+    },
+    onFault: (listener) => {
+      faults.add(listener);
+      return () => void faults.delete(listener);
+    },
+    changed: (feature) => changes.changed(feature),
+    updated: (uri) => changes.updated(uri),
+    log: (level, data, logger) => changes.log(log(level, data, logger)),
+    get droppedLogs(): number {
+      return changes.dropped;
+    },
+    close: () => changes.close(),
+  };
+  return server;
+}

@@ -1,0 +1,182 @@
+import { Fault } from "../fault.js";
+import { isObject, type JsonObject } from "../json.js";
+import type { CallToolResult, ContentBlock, Tool, ToolAnnotations } from "../protocol.js";
+import type { Context, Reply, Request } from "../service.js";
+import type { Check, Checked } from "./check.js";
+import { type HandlerContext, Handling } from "./context.js";
+import { jsonSchemaCheck } from "./json-schema.js";
+import type { Opening } from "./listing.js";
+import { type Awaitable, type Handled, run } from "./run.js";
+import { checker, published } from "./schema.js";
+import type { Source } from "./source.js";
+import type { InputOf, OutputOf, Schema } from "./standard.js";
+
+/** What a tool may give: text, content blocks, or a result, whose content is made of `structuredContent` where it has none. */
+export type ToolResult<S = unknown> =
+  | string
+  | readonly ContentBlock[]
+  | CallToolResult
+  | { readonly content?: readonly ContentBlock[]; readonly structuredContent: S; readonly isError?: boolean; readonly _meta?: JsonObject }
+  | { readonly resultType: string; readonly [member: string]: unknown };
+
+export type ToolHandler<A = JsonObject, S = unknown> = (args: A, ctx: HandlerContext) => Handled<ToolResult<S>>;
+
+export interface ToolOptions<I extends Schema = JsonObject, O extends Schema = JsonObject> {
+  readonly title?: string;
+  readonly description?: string;
+  /** Checks the arguments before the handler runs; any object without it. */
+  readonly input?: I;
+  /** What to publish for `input`, where its library makes no JSON Schema. */
+  readonly inputSchema?: JsonObject;
+  /** Checks `structuredContent`. */
+  readonly output?: O;
+  readonly outputSchema?: JsonObject;
+  readonly annotations?: ToolAnnotations;
+  readonly icons?: readonly JsonObject[];
+  readonly _meta?: JsonObject;
+}
+
+/** Tools made when they are asked for. */
+export interface ToolCatalogue {
+  list(ctx: HandlerContext): Awaitable<Source<Tool>>;
+  /** With it, arguments and structured content are checked; keep a tool's schema objects, for each is compiled once. */
+  find?(name: string, ctx: HandlerContext): Awaitable<Tool | undefined>;
+  /** undefined: no such tool. */
+  call(name: string, args: JsonObject, ctx: HandlerContext): Handled<ToolResult | undefined>;
+}
+
+type Invoke = (args: never, ctx: HandlerContext) => unknown;
+interface Entry {
+  readonly tool: Tool;
+  readonly input: Check;
+  readonly output: Check | undefined;
+  readonly handler: Invoke;
+}
+/** A tool found for one call. */
+type Found = Omit<Entry, "tool" | "input"> & { readonly input: Check | undefined };
+
+const anyObject: JsonObject = { type: "object" };
+const checkObject: Check = (value, root) => (isObject(value) ? { value } : { problem: `${root}: must be object` });
+
+export class Tools {
+  readonly #entries = new Map<string, Entry>();
+  readonly #catalogues: ToolCatalogue[] = [];
+  readonly #report: (error: unknown) => void;
+
+  constructor(report: (error: unknown) => void) {
+    this.#report = report;
+  }
+
+  get any(): boolean {
+    return this.#entries.size > 0 || this.#catalogues.length > 0;
+  }
+
+  add<I extends Schema, O extends Schema>(name: string, options: ToolOptions<I, O>, handler: ToolHandler<OutputOf<I>, InputOf<O>>): void {
+    if (this.#entries.has(name)) throw new Fault("invalid-params", `a tool named ${name} is there already`);
+    const { input, output, inputSchema, outputSchema, ...rest } = options;
+    const owner = `tool ${name}`;
+    const takes = input === undefined ? (inputSchema ?? anyObject) : published(input, inputSchema, "input", owner);
+    if ((takes["type"] ?? "object") !== "object") throw new Fault("invalid-params", `${owner}: its input has to be an object`);
+    const gives = output === undefined ? outputSchema : published(output, outputSchema, "output", owner);
+    this.#entries.set(name, {
+      tool: { name, ...rest, inputSchema: { type: "object", ...takes }, ...(gives === undefined ? {} : { outputSchema: gives }) },
+      input: takes === anyObject ? checkObject : checker(input ?? takes),
+      output: gives === undefined ? undefined : checker(output ?? gives),
+      handler: handler as Invoke,
+    });
+  }
+
+  addCatalogue(catalogue: ToolCatalogue): void {
+    this.#catalogues.push(catalogue);
+  }
+
+  sources(ctx: HandlerContext): Opening[] {
+    return [() => registered(this.#entries.values()), ...this.#catalogues.map((catalogue) => () => catalogue.list(ctx))];
+  }
+
+  call(request: Request, context: Context): AsyncIterator<Reply, JsonObject, undefined> {
+    const { name, arguments: args = {} } = request.params;
+    if (typeof name !== "string") throw new Fault("invalid-params", "params.name: must be a string");
+    const ctx = new Handling(context, request);
+    let output: Check | undefined;
+    const invoke = (found: Found): unknown => {
+      output = found.output;
+      const checked = (found.input ?? checkObject)(args, "arguments");
+      if (checked instanceof Promise) return checked.then((late) => enter(late, found.handler, ctx));
+      return enter(checked, found.handler, ctx);
+    };
+    return run(
+      {
+        start: () => {
+          const entry = this.#entries.get(name);
+          return entry === undefined ? this.#find(name, ctx).then(invoke) : invoke(entry);
+        },
+        end: (result) => {
+          if (result === undefined && !this.#entries.has(name)) throw unknownTool(name);
+          return present(result, output);
+        },
+        fail: (error) => {
+          if (error instanceof Fault) throw error;
+          this.#report(error);
+          return failure(error instanceof Error ? error.message : String(error));
+        },
+      },
+      context,
+    );
+  }
+
+  /** The first catalogue that knows the tool, or that has to be tried because it cannot say. */
+  async #find(name: string, ctx: HandlerContext): Promise<Found> {
+    for (const catalogue of this.#catalogues) {
+      const handler = (args: JsonObject): unknown => catalogue.call(name, args, ctx);
+      if (catalogue.find === undefined) return { input: undefined, output: undefined, handler };
+      const tool = await catalogue.find(name, ctx);
+      if (tool === undefined) continue;
+      const { inputSchema, outputSchema } = tool;
+      return { input: jsonSchemaCheck(inputSchema), output: outputSchema && jsonSchemaCheck(outputSchema), handler };
+    }
+    throw unknownTool(name);
+  }
+}
+
+function* registered(entries: Iterable<Entry>): Generator<Tool> {
+  for (const { tool } of entries) yield tool;
+}
+
+function unknownTool(name: string): Fault {
+  return new Fault("invalid-params", `unknown tool: ${name}`, { data: { name } });
+}
+
+function enter(checked: Checked, handler: Invoke, ctx: HandlerContext): unknown {
+  if ("problem" in checked) return failure(`invalid arguments\n${checked.problem}`);
+  // The caller may have left while the arguments were checked.
+  if (ctx.cancel.fired) throw ctx.cancel.reason;
+  return handler(checked.value as never, ctx);
+}
+
+function failure(text: string): CallToolResult {
+  return { content: [{ type: "text", text }], isError: true };
+}
+
+/** A handler's result as the protocol has it. */
+function present(result: unknown, output: Check | undefined): Awaitable<JsonObject> {
+  if (typeof result === "string") return complete({ content: [{ type: "text", text: result }] }, undefined, output);
+  if (Array.isArray(result)) return complete({ content: result }, undefined, output);
+  if (!isObject(result)) throw new Fault("internal", "a tool returned what is no result");
+  if ((result["resultType"] ?? "complete") !== "complete") return result;
+  return complete(result, result["structuredContent"], output);
+}
+
+function complete(result: JsonObject, structured: unknown, output: Check | undefined): Awaitable<JsonObject> {
+  if (output === undefined || result["isError"] === true) return filled(result, structured);
+  const settle = (checked: Checked): JsonObject =>
+    "problem" in checked ? failure(`the tool broke its output schema\n${checked.problem}`) : filled(result, checked.value);
+  const checked = output(structured, "structuredContent");
+  return checked instanceof Promise ? checked.then(settle) : settle(checked);
+}
+
+function filled(result: JsonObject, structured: unknown): JsonObject {
+  if (structured === undefined) return result["content"] === undefined ? { ...result, content: [] } : result;
+  const content = result["content"] ?? [{ type: "text", text: JSON.stringify(structured) }];
+  return { ...result, content, structuredContent: structured };
+}

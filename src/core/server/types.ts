@@ -1,0 +1,65 @@
+import type { Fault } from "../fault.js";
+import type { JsonObject } from "../json.js";
+import type { LogLevel } from "../methods.js";
+import type { Resource } from "../protocol.js";
+import type { Message, Service } from "../service.js";
+import type { Feature } from "./changes.js";
+import type { CompleteAny } from "./completion.js";
+import type { HandlerContext, TemplateContext } from "./context.js";
+import type { PromptArguments, PromptCatalogue, PromptHandler, PromptOptions } from "./prompts.js";
+import type { ResourceCatalogue, ResourceReader, TemplateOptions } from "./resources.js";
+import type { Handled } from "./run.js";
+import type { InputOf, OutputOf, Schema } from "./standard.js";
+import type { ToolCatalogue, ToolHandler, ToolOptions } from "./tools.js";
+
+export interface ServerOptions {
+  readonly name: string;
+  readonly version: string;
+  readonly title?: string;
+  readonly description?: string;
+  readonly websiteUrl?: string;
+  readonly icons?: readonly JsonObject[];
+  readonly instructions?: string;
+  /** Beside those that follow from what is registered: `experimental`, `extensions`. */
+  readonly capabilities?: JsonObject;
+  /** For how long lists and reads may be kept, and by whom; where not given, edges say not at all. */
+  readonly ttlMs?: number;
+  readonly cacheScope?: "public" | "private";
+}
+
+export type MethodHandler = (params: JsonObject, ctx: HandlerContext) => Handled<JsonObject | undefined>;
+export type NotificationHandler = (notification: Message, ctx: HandlerContext) => void | Promise<void>;
+
+/** A service made of handlers. Names are given once; what is registered may grow while it serves. */
+export interface Server extends Service {
+  tool<I extends Schema = JsonObject, O extends Schema = JsonObject>(
+    name: string,
+    options: ToolOptions<I, O>,
+    handler: ToolHandler<OutputOf<I>, InputOf<O>>,
+  ): Server;
+  tools(catalogue: ToolCatalogue): Server;
+  resource(resource: Resource, read: ResourceReader): Server;
+  resourceTemplate(template: TemplateOptions, read: ResourceReader<TemplateContext>): Server;
+  resources(catalogue: ResourceCatalogue): Server;
+  // biome-ignore lint/complexity/noBannedTypes: no arguments are declared until some are
+  prompt<const A extends PromptArguments = {}>(name: string, options: PromptOptions<A>, handler: PromptHandler<A>): Server;
+  prompts(catalogue: PromptCatalogue): Server;
+  /** Completes what the `complete` functions of prompts and templates do not. */
+  completion(complete: CompleteAny): Server;
+  /** Answers a method that the protocol does not have. */
+  method(name: string, handler: MethodHandler): Server;
+  /** Hears of a client's notifications of one method, or of all with `*`; the returned function stops that. */
+  onNotification(method: string, handler: NotificationHandler): () => void;
+  /** Hears of what handlers threw that was no Fault, with its cause; the returned function stops that. */
+  onFault(listener: (fault: Fault) => void): () => void;
+  /** Tells those who listen that a list changed. */
+  changed(feature: Feature): void;
+  /** Tells those who subscribed to it that a resource changed. */
+  updated(uri: string): void;
+  /** Logs outside any call, to the sessions that are open. */
+  log(level: LogLevel, data: unknown, logger?: string): void;
+  /** Log entries that were dropped because a session did not read them in time. */
+  readonly droppedLogs: number;
+  /** Ends the calls that only listen, with their result. Other calls go on. */
+  close(): void;
+}
