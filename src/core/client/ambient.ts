@@ -1,0 +1,44 @@
+import { toFault } from "../fault.js";
+import { AMBIENT } from "../service.js";
+import type { Engine } from "./engine.js";
+import type { Exchange } from "./exchange.js";
+
+/** The background call on which asks, logs and notifications of no call arrive. Its end is no matter to the client. */
+export class Ambient {
+  readonly #engine: Engine;
+  #exchange: Exchange | undefined;
+
+  constructor(engine: Engine) {
+    this.#engine = engine;
+  }
+
+  open(): void {
+    const exchange = (this.#exchange = this.#engine.exchange(AMBIENT, {}, { lasting: true }));
+    void this.#read(exchange);
+  }
+
+  /** Opens it again with the log level that now counts; nothing can arrive in between. */
+  reopen(): void {
+    if (this.#exchange === undefined) return;
+    this.close();
+    this.open();
+  }
+
+  close(): void {
+    const exchange = this.#exchange;
+    this.#exchange = undefined;
+    void exchange?.return();
+  }
+
+  async #read(exchange: Exchange): Promise<void> {
+    try {
+      for await (const reply of exchange) this.#engine.hear(reply, AMBIENT, {});
+    } catch (error) {
+      const fault = toFault(error);
+      // A service need not have such a call.
+      if (this.#exchange === exchange && fault.code !== "unknown-method") this.#engine.report(fault);
+    } finally {
+      if (this.#exchange === exchange) this.#exchange = undefined;
+    }
+  }
+}

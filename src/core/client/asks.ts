@@ -1,0 +1,129 @@
+import { Canceller } from "../cancel.js";
+import { Fault, toFault } from "../fault.js";
+import { isObject, type JsonObject } from "../json.js";
+import type { ElicitParams, SampleParams } from "../protocol.js";
+import type { Ask, Era, Request } from "../service.js";
+import type { AskContext, AskHandler, ClientOptions } from "./options.js";
+
+/** What the handlers amount to as declared capabilities; `capabilities` is added, member by member. */
+export function clientCapabilities(options: ClientOptions, era: Era): JsonObject {
+  const declared: Record<string, unknown> = {};
+  if (options.elicit !== undefined) declared["elicitation"] = options.elicitUrl === true ? { form: {}, url: {} } : { form: {} };
+  if (options.sample !== undefined) declared["sampling"] = options.sampleTools === true ? { tools: {} } : {};
+  // Only the legacy era has a notification that the roots changed.
+  if (options.roots !== undefined) declared["roots"] = era === "legacy" ? { listChanged: true } : {};
+  for (const [name, extra] of Object.entries(options.capabilities ?? {})) {
+    const own = declared[name];
+    declared[name] = isObject(own) && isObject(extra) ? { ...own, ...extra } : extra;
+  }
+  return declared;
+}
+
+/** Answers a server's questions with the user's handlers, whichever way they come. */
+export class Answers {
+  readonly #handlers: ReadonlyMap<string, AskHandler>;
+  readonly #report: (fault: Fault) => void;
+
+  constructor(options: ClientOptions, report: (fault: Fault) => void) {
+    this.#handlers = handlersOf(options);
+    this.#report = report;
+  }
+
+  /** Answers an ask while its call goes on. Firing the returned canceller withdraws it; `settled` is called once, either way, and never if it was withdrawn before. */
+  take(ask: Ask, settled: (cancel: Canceller) => void): Canceller {
+    const cancel = new Canceller();
+    const unhook = ask.cancel.on(() => cancel.fire(ask.cancel.reason));
+    let open = true;
+    const settle = (): void => {
+      if (!open) return;
+      open = false;
+      unhook();
+      settled(cancel);
+    };
+    if (cancel.fired) return cancel;
+    // A handler that does not heed its signal may go on for ever: nobody waits for it then.
+    cancel.on(settle);
+    const progress = (params: JsonObject): void => {
+      if (open && ask.wantsProgress) ask.progress(params);
+    };
+    this.#answer(ask.request, cancel, progress).then(
+      (result) => {
+        if (open) ask.answer(result);
+        settle();
+      },
+      (error) => {
+        if (open) ask.refuse(toFault(error));
+        settle();
+      },
+    );
+    return cancel;
+  }
+
+  /** Answers all of `inputRequests` at once; the first failure withdraws the others and is the failure of the call. */
+  async gather(requests: unknown, cancel: Canceller): Promise<JsonObject> {
+    if (!isObject(requests)) throw new Fault("invalid-request", "the server's inputRequests are no object");
+    const answers: Record<string, JsonObject> = {};
+    const work = Object.entries(requests).map(async ([key, request]) => {
+      if (!isObject(request) || typeof request["method"] !== "string")
+        throw new Fault("invalid-request", `the server's input request ${JSON.stringify(key)} has no method`);
+      const method = request["method"];
+      if (!this.#handlers.has(method))
+        throw new Fault("missing-capability", `the server asks for ${method}, which this client does not answer`);
+      const params = isObject(request["params"]) ? request["params"] : {};
+      const value = await this.#answer({ method, params }, cancel, () => {});
+      // Not by assignment, which loses the key "__proto__".
+      Object.defineProperty(answers, key, { value, enumerable: true, configurable: true, writable: true });
+    });
+    const withdrawn = new Promise<never>((_, reject) => cancel.on(() => reject(cancel.reason)));
+    try {
+      await Promise.race([Promise.all(work), withdrawn]);
+      return answers;
+    } catch (error) {
+      cancel.fire();
+      throw error;
+    }
+  }
+
+  async #answer(request: Request, cancel: Canceller, progress: (params: JsonObject) => void): Promise<JsonObject> {
+    const handler = this.#handlers.get(request.method);
+    if (handler === undefined) throw new Fault("unknown-method", `this client does not answer ${request.method}`);
+    try {
+      const result: unknown = await handler(request.params, askContext(cancel, progress));
+      if (!isObject(result)) throw new TypeError(`the handler of ${request.method} returned no object`);
+      return result;
+    } catch (error) {
+      // A Fault is what the handler wants to say; anything else is its mistake, which its author wants to see.
+      if (!(error instanceof Fault) && !cancel.fired) this.#report(toFault(error));
+      throw error;
+    }
+  }
+}
+
+function askContext(cancel: Canceller, tell: (params: JsonObject) => void): AskContext {
+  return {
+    get signal(): AbortSignal {
+      return cancel.signal;
+    },
+    progress: (progress, total, message) =>
+      tell({ progress, ...(total === undefined ? {} : { total }), ...(message === undefined ? {} : { message }) }),
+  };
+}
+
+function handlersOf(options: ClientOptions): Map<string, AskHandler> {
+  const handlers = new Map<string, AskHandler>(Object.entries(options.asks ?? {}));
+  const { elicit, sample, roots } = options;
+  if (elicit !== undefined)
+    handlers.set("elicitation/create", (params, context) => {
+      if (params["mode"] === "url" && options.elicitUrl !== true)
+        throw new Fault("invalid-params", "this client does not take elicitation by URL");
+      return elicit(params as ElicitParams, context);
+    });
+  if (sample !== undefined)
+    handlers.set("sampling/createMessage", (params, context) => {
+      if (params["tools"] !== undefined && options.sampleTools !== true)
+        throw new Fault("invalid-params", "this client does not take sampling with tools");
+      return sample(params as SampleParams, context);
+    });
+  if (roots !== undefined) handlers.set("roots/list", async () => ({ roots: typeof roots === "function" ? await roots() : roots }));
+  return handlers;
+}

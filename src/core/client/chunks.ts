@@ -1,0 +1,89 @@
+import { cutText, decodeBase64, utf8Length } from "../../stream/index.js";
+import { Fault } from "../fault.js";
+import type { JsonObject } from "../json.js";
+import type { Reply } from "../service.js";
+import { wholeContents } from "./collect.js";
+
+/** A part of a resource as it arrives. Offsets and sizes count octets, of text as UTF-8. */
+export interface ResourceChunk {
+  readonly uri: string;
+  readonly mimeType?: string;
+  readonly data: string | Uint8Array;
+  /** Where in the resource `data` starts; contents that follow each other count on. */
+  readonly offset: number;
+  /** Octets of the whole, where the server says. */
+  readonly size?: number;
+}
+
+/** Largest part of a content that came whole, where the caller names no size. */
+const defaultChunkSize = 64 * 1024;
+
+/** Cuts the replies of a read into parts from `offset` on, whatever part of that the server did itself. */
+export class Cutter {
+  readonly #uri: string;
+  readonly #chunkSize: number | undefined;
+  /** Nothing before this is wanted. */
+  readonly #from: number;
+  #at = 0;
+  #head: JsonObject = {};
+  #size: number | undefined;
+
+  constructor(uri: string, offset: number, chunkSize: number | undefined) {
+    this.#uri = uri;
+    this.#from = offset;
+    this.#chunkSize = chunkSize;
+  }
+
+  /** Parts of one reply, made as they are taken. */
+  *cut(reply: Reply): Generator<ResourceChunk, void, undefined> {
+    if (reply.kind === "content") {
+      this.#head = reply.head;
+      this.#size = reply.size;
+      if (reply.offset !== undefined) this.#at = reply.offset;
+    } else if (reply.kind === "chunk") yield* this.#parts(reply.data, this.#chunkSize ?? Number.POSITIVE_INFINITY);
+    else if (reply.kind === "result") for (const content of wholeContents(reply.value)) yield* this.#whole(content);
+  }
+
+  *#whole(content: JsonObject): Generator<ResourceChunk, void, undefined> {
+    const { text, blob, ...head } = content;
+    this.#head = head;
+    this.#size = undefined;
+    const size = this.#chunkSize ?? defaultChunkSize;
+    if (typeof text === "string") yield* this.#parts(text, size);
+    else if (typeof blob === "string") yield* this.#parts(octetsOf(blob), size);
+  }
+
+  *#parts(data: string | Uint8Array, most: number): Generator<ResourceChunk, void, undefined> {
+    for (let rest = data; rest.length > 0; ) {
+      const skipping = this.#from - this.#at;
+      const [head, tail] = cut(rest, skipping > 0 ? skipping : most);
+      const offset = this.#at;
+      this.#at += typeof head === "string" ? utf8Length(head) : head.length;
+      if (skipping <= 0) yield this.#chunk(head, offset);
+      rest = tail;
+    }
+  }
+
+  #chunk(data: string | Uint8Array, offset: number): ResourceChunk {
+    const { uri, mimeType } = this.#head;
+    return {
+      uri: typeof uri === "string" ? uri : this.#uri,
+      ...(typeof mimeType === "string" ? { mimeType } : undefined),
+      data,
+      offset,
+      ...(this.#size === undefined ? undefined : { size: this.#size }),
+    };
+  }
+}
+
+function cut(data: string | Uint8Array, most: number): readonly [head: string | Uint8Array, tail: string | Uint8Array] {
+  return typeof data === "string" ? cutText(data, most) : [data.subarray(0, most), data.subarray(Math.min(most, data.length))];
+}
+
+function octetsOf(base64: string): Uint8Array {
+  try {
+    return decodeBase64(base64);
+  } catch (error) {
+    throw new Fault("invalid-request", "the server sent a blob that is no base64", { cause: error });
+  }
+}

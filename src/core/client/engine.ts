@@ -1,0 +1,190 @@
+import { Registry } from "../../stream/index.js";
+import { type Cancel, Canceller, fromSignal, never } from "../cancel.js";
+import { Fault, toFault } from "../fault.js";
+import { extended, type JsonObject } from "../json.js";
+import { type LogLevel, listMembers } from "../methods.js";
+import type { Client, Context, Message, Range, Reply, Request } from "../service.js";
+import type { Connection } from "../wire.js";
+import { Answers, clientCapabilities } from "./asks.js";
+import { Collected } from "./collect.js";
+import { Exchange, type Home, type Start } from "./exchange.js";
+import type { CallOptions, ClientOptions, LogEntry, Progress } from "./options.js";
+
+/** What a call is made with, beyond what its caller says. */
+export interface Terms extends CallOptions {
+  /** Whether the replies' reader takes progress itself. */
+  readonly progress?: boolean;
+  /** Whether it may last as long as it likes unless the caller says otherwise. */
+  readonly lasting?: boolean;
+  readonly range?: Range;
+  readonly pageSize?: number | undefined;
+}
+
+const plain: Terms = {};
+const noMetadata: Context["metadata"] = {};
+
+/** Makes calls on a connection in the name of one client, and hands what is not the result to whoever listens. */
+export class Engine implements Home {
+  readonly service: Connection;
+  readonly options: ClientOptions;
+  readonly answers: Answers;
+  readonly maxRounds: number;
+  readonly collectBytes: number;
+  /** One object for the connection's life: every call is this one client's. */
+  readonly client: Client;
+  logLevel: LogLevel | undefined;
+  readonly #open = new Registry<Exchange>();
+  #closed: Fault | undefined;
+
+  constructor(connection: Connection, options: ClientOptions, info: JsonObject) {
+    this.service = connection;
+    this.options = options;
+    this.answers = new Answers(options, this.report);
+    this.maxRounds = options.maxRounds ?? 16;
+    this.collectBytes = options.collectBytes ?? 64 * 1024 * 1024;
+    this.logLevel = options.logLevel;
+    this.client = {
+      key: crypto.randomUUID(),
+      era: connection.era,
+      protocolVersion: connection.protocolVersion,
+      info,
+      capabilities: clientCapabilities(options, connection.era),
+    };
+  }
+
+  enter(exchange: Exchange): Fault | undefined {
+    if (this.#closed === undefined) this.#open.set(exchange.number, exchange);
+    return this.#closed;
+  }
+
+  leave(exchange: Exchange): void {
+    this.#open.delete(exchange.number);
+  }
+
+  /** Fails every open call, and every later one. */
+  close(reason: Fault): void {
+    this.#closed ??= reason;
+    for (const exchange of this.#open.values()) exchange.fail(reason);
+  }
+
+  /** The connection ended by itself. */
+  lost(reason: Fault): void {
+    for (const exchange of this.#open.values()) exchange.lost(reason);
+  }
+
+  exchange(method: string, params: JsonObject, terms: Terms = plain): Exchange {
+    const request: Request = { method, params: terms.meta === undefined ? params : extended(params, { _meta: terms.meta }) };
+    return new Exchange(this, request, () => this.#start(terms));
+  }
+
+  async notify(notification: Message): Promise<void> {
+    if (this.#closed !== undefined) throw this.#closed;
+    await this.service.notify(notification, this.context(plain, never));
+  }
+
+  /** Makes a call and returns its whole result. */
+  async call(method: string, params: JsonObject, terms: Terms = plain): Promise<JsonObject> {
+    const exchange = this.exchange(method, params, terms);
+    let collected = collects(method) ? new Collected(method, this.collectBytes) : undefined;
+    for (;;) {
+      const step = await exchange.next();
+      if (step.done === true) throw this.unfinished();
+      const reply = step.value;
+      if (reply.kind === "result") return collected === undefined ? reply.value : collected.whole(reply.value);
+      if (this.hear(reply, method, params, terms)) continue;
+      try {
+        collected ??= new Collected(method, this.collectBytes);
+        collected.add(reply);
+      } catch (error) {
+        void exchange.return();
+        throw error;
+      }
+    }
+  }
+
+  /** Passes a result whose type a typed call can return; any other has a meaning that its caller would miss. */
+  complete(result: JsonObject): JsonObject {
+    const type = result["resultType"];
+    if (type === undefined || type === "complete" || this.options.resultTypes?.includes(type as string) === true) return result;
+    throw new Fault("invalid-request", `the server sent a result of the unknown type ${JSON.stringify(type)}`, {
+      data: { resultType: type },
+    });
+  }
+
+  unfinished(): Fault {
+    return new Fault("cancelled", "the call ended without a result");
+  }
+
+  /** Hands a reply to the hooks; false if it is none of theirs. */
+  hear(reply: Reply, method: string, params: JsonObject, terms: Terms = plain): boolean {
+    try {
+      switch (reply.kind) {
+        case "progress":
+          if (terms.onProgress !== undefined) terms.onProgress(reply.params as Progress);
+          else this.options.onProgress?.(reply.params as Progress, { method, params });
+          return true;
+        case "log":
+          (terms.onLog ?? this.options.onLog)?.(reply.params as LogEntry);
+          return true;
+        case "note":
+          this.options.onNotification?.({ method: reply.method, params: reply.params });
+          return true;
+        default:
+          return false;
+      }
+    } catch (error) {
+      if (this.options.onFault === undefined) surface(error);
+      else this.report(toFault(error));
+      return true;
+    }
+  }
+
+  /** Tells `onFault`, if there is one. */
+  readonly report = (fault: Fault): void => {
+    try {
+      this.options.onFault?.(fault);
+    } catch (error) {
+      surface(error);
+    }
+  };
+
+  context(terms: Terms, cancel: Cancel): Context {
+    const { options } = this;
+    const listens = terms.onProgress !== undefined || options.onProgress !== undefined;
+    // Members are added one by one: spreading them costs more than all the rest of a call.
+    const context: { -readonly [member in keyof Context]: Context[member] } = {
+      client: this.client,
+      cancel,
+      progress: terms.progress === true || listens,
+      metadata: terms.metadata ?? noMetadata,
+    };
+    const level = terms.logLevel ?? this.logLevel ?? (terms.onLog === undefined && options.onLog === undefined ? undefined : "info");
+    if (level !== undefined) context.logLevel = level;
+    const timeout = terms.timeout ?? (terms.lasting === true ? undefined : options.timeout);
+    if (timeout !== undefined && timeout !== Number.POSITIVE_INFINITY) context.deadline = Date.now() + timeout;
+    if (terms.trace !== undefined) context.trace = terms.trace;
+    if (terms.range !== undefined) context.range = terms.range;
+    if (terms.pageSize !== undefined) context.pageSize = terms.pageSize;
+    return context;
+  }
+
+  #start(terms: Terms): Start {
+    if (terms.signal === undefined) {
+      const cancel = new Canceller();
+      return { context: this.context(terms, cancel), cancel };
+    }
+    const { cancel, release } = fromSignal(terms.signal);
+    return { context: this.context(terms, cancel), cancel, release };
+  }
+}
+
+function collects(method: string): boolean {
+  return listMembers.has(method) || method === "resources/read";
+}
+
+/** An error of a user's callback that no one else hears of becomes an uncaught one. */
+function surface(error: unknown): void {
+  queueMicrotask(() => {
+    throw error;
+  });
+}

@@ -1,0 +1,223 @@
+import { Canceller } from "../cancel.js";
+import { Fault, toFault } from "../fault.js";
+import type { JsonObject } from "../json.js";
+import { isKeptState, RELEASE } from "../parked.js";
+import { DONE, type Timed, timed } from "../replies.js";
+import type { Ask, Context, Replies, Reply, Request, Service } from "../service.js";
+import type { Answers } from "./asks.js";
+
+type Step = IteratorResult<Reply, undefined>;
+const done: Promise<Step> = Promise.resolve(DONE);
+
+let count = 0;
+
+/** Questions of one call that handlers answer at a time. */
+const mostAsks = 256;
+
+/** What an exchange needs of the client it belongs to. */
+export interface Home {
+  readonly service: Service;
+  readonly answers: Answers;
+  readonly maxRounds: number;
+  /** Called when the first next() comes; the fault of a client that is closed. */
+  enter(exchange: Exchange): Fault | undefined;
+  leave(exchange: Exchange): void;
+}
+
+/** How a call starts: made when the first next() comes, so that its deadline counts from there. */
+export interface Start {
+  readonly context: Context;
+  readonly cancel: Canceller;
+  /** Unhooks the caller's signal. */
+  readonly release?: () => void;
+}
+
+/**
+ * One call as its caller sees it: asks in the middle are answered while reading goes on, and a result that requires input
+ * is answered by calling again, so that neither is ever a reply.
+ */
+export class Exchange implements Replies {
+  /** Names it among all others. */
+  readonly number: number = ++count;
+  readonly #home: Home;
+  readonly #begin: () => Start;
+  #request: Request;
+  #start: Start | undefined;
+  #inner: Replies | undefined;
+  #timed: Timed | undefined;
+  #deadline: number | undefined;
+  #rounds = 0;
+  #gathering = false;
+  /** What the server keeps for the next round. */
+  #kept: string | undefined;
+  #asks: Set<Canceller> | undefined;
+  #ended = false;
+  #failure: Fault | undefined;
+  #resolve: ((step: Step) => void) | undefined;
+  #reject: ((fault: Fault) => void) | undefined;
+
+  constructor(home: Home, request: Request, begin: () => Start) {
+    this.#home = home;
+    this.#request = request;
+    this.#begin = begin;
+  }
+
+  [Symbol.asyncIterator](): Replies {
+    return this;
+  }
+
+  next(): Promise<Step> {
+    if (this.#failure !== undefined) {
+      const failure = this.#failure;
+      this.#failure = undefined;
+      return Promise.reject(failure);
+    }
+    if (this.#ended) return done;
+    return new Promise<Step>((resolve, reject) => {
+      this.#resolve = resolve;
+      this.#reject = reject;
+      if (this.#inner === undefined) this.#open();
+      this.#pull();
+    });
+  }
+
+  return(): Promise<Step> {
+    this.#failure = undefined;
+    if (this.#ended) return done;
+    this.#end();
+    void this.#inner?.return();
+    this.#resolve?.(DONE);
+    return done;
+  }
+
+  /** Ends it from outside: a pending next() fails now, or else the next one. */
+  fail(fault: Fault): void {
+    if (this.#ended) return;
+    this.#end();
+    this.#start?.cancel.fire(fault);
+    void this.#inner?.return();
+    if (this.#reject === undefined) this.#failure = fault;
+    else this.#reject(fault);
+  }
+
+  /** The connection is gone. An open call learns that in its turn, behind what has arrived; one between two rounds has to be told. */
+  lost(fault: Fault): void {
+    if (this.#gathering) this.fail(fault);
+  }
+
+  #open(): void {
+    const refused = this.#home.enter(this);
+    if (refused !== undefined) {
+      this.fail(refused);
+      return;
+    }
+    const start = (this.#start = this.#begin());
+    this.#deadline = start.context.deadline;
+    if (start.release !== undefined) start.cancel.on(() => this.fail(start.cancel.reason as Fault));
+    if (!this.#ended) this.#call(start.context);
+  }
+
+  #call(context: Context): void {
+    const replies = this.#home.service.call(this.#request, context);
+    this.#inner = this.#deadline === undefined ? replies : (this.#timed = timed(replies, this.#deadline));
+  }
+
+  #pull(): void {
+    if (this.#ended) return;
+    this.#inner?.next().then(this.#onStep, this.#onError);
+    // Reading starts the timer again; it stands still as long as handlers answer.
+    if (this.#asks !== undefined && this.#asks.size > 0) this.#timed?.pause();
+  }
+
+  readonly #onStep = (step: Step): void => {
+    if (this.#ended) return;
+    if (step.done === true) this.fail(this.#cutShort());
+    else if (step.value.kind === "ask") {
+      this.#take(step.value.ask);
+      this.#pull();
+    } else if (step.value.kind === "result" && step.value.value["resultType"] === "input_required") void this.#again(step.value.value);
+    else {
+      if (step.value.kind === "result") this.#end();
+      const resolve = this.#resolve;
+      this.#resolve = this.#reject = undefined;
+      resolve?.(step);
+    }
+  };
+
+  readonly #onError = (error: unknown): void => this.fail(toFault(error));
+
+  /** A deadline that passes between two reads ends the replies without a word. */
+  #cutShort(): Fault {
+    if (this.#deadline !== undefined && Date.now() >= this.#deadline)
+      return new Fault("deadline", "the deadline passed before the call ended");
+    return this.#start?.cancel.reason ?? new Fault("cancelled", "the call ended without a result");
+  }
+
+  #take(ask: Ask): void {
+    const asks = (this.#asks ??= new Set());
+    if (asks.size >= mostAsks) {
+      ask.refuse(new Fault("overload", `more than ${mostAsks} questions are open`, { data: { limit: "asks" } }));
+      return;
+    }
+    const taken = this.#home.answers.take(ask, (cancel) => {
+      asks.delete(cancel);
+      if (asks.size === 0 && !this.#ended) this.#timed?.resume();
+    });
+    if (!taken.fired) asks.add(taken);
+  }
+
+  async #again(result: JsonObject): Promise<void> {
+    const start = this.#start as Start;
+    const { inputRequests, requestState } = result;
+    this.#kept = isKeptState(requestState) ? requestState : undefined;
+    try {
+      if (++this.#rounds > this.#home.maxRounds)
+        throw new Fault("overload", `the server asked for input more than ${this.#home.maxRounds} times`, { data: { limit: "maxRounds" } });
+      const began = Date.now();
+      const { inputResponses: _, requestState: __, ...params } = this.#request.params;
+      const retry: Record<string, unknown> = params;
+      if (inputRequests !== undefined) retry["inputResponses"] = await this.#gather(inputRequests);
+      else if (requestState === undefined)
+        throw new Fault("invalid-request", "the server requires input, but names neither requests nor a state");
+      if (this.#ended) return;
+      this.#kept = undefined;
+      if (requestState !== undefined) retry["requestState"] = requestState;
+      this.#request = { method: this.#request.method, params: retry };
+      if (this.#deadline === undefined) this.#call(start.context);
+      else {
+        this.#deadline += Date.now() - began;
+        this.#call({ ...start.context, deadline: this.#deadline });
+      }
+      this.#pull();
+    } catch (error) {
+      this.fail(toFault(error));
+    }
+  }
+
+  async #gather(requests: unknown): Promise<JsonObject> {
+    const asks = (this.#asks ??= new Set());
+    const cancel = new Canceller();
+    asks.add(cancel);
+    this.#gathering = true;
+    try {
+      return await this.#home.answers.gather(requests, cancel);
+    } finally {
+      this.#gathering = false;
+      asks.delete(cancel);
+    }
+  }
+
+  #letGo(requestState: string): void {
+    const { context } = this.#start as Start;
+    this.#home.service.notify({ method: RELEASE, params: { requestState } }, context).catch(() => {});
+  }
+
+  #end(): void {
+    this.#ended = true;
+    this.#start?.release?.();
+    this.#home.leave(this);
+    if (this.#kept !== undefined) this.#letGo(this.#kept);
+    if (this.#asks === undefined) return;
+    for (const cancel of this.#asks) cancel.fire(new Fault("cancelled", "the call ended before the answer came"));
+  }
+}

@@ -1,0 +1,53 @@
+import type { JsonObject } from "../json.js";
+import type { Message } from "../service.js";
+import type { Engine, Terms } from "./engine.js";
+import type { Exchange } from "./exchange.js";
+import { requireCapability, type ServerView } from "./server-view.js";
+import { leavable, type Stream } from "./stream.js";
+
+/** What to hear of. Members of extensions pass as they are. */
+export interface ListenFilter extends JsonObject {
+  readonly toolsListChanged?: boolean;
+  readonly promptsListChanged?: boolean;
+  readonly resourcesListChanged?: boolean;
+  readonly resourceSubscriptions?: readonly string[];
+}
+
+const needed: ReadonlyMap<string, string> = new Map([
+  ["toolsListChanged", "tools.listChanged"],
+  ["promptsListChanged", "prompts.listChanged"],
+  ["resourcesListChanged", "resources.listChanged"],
+  ["resourceSubscriptions", "resources.subscribe"],
+]);
+
+/** The capabilities of which a listen with this filter needs one; undefined if it asks for something else as well. */
+export function listenNeeds(filter: ListenFilter): string[] | undefined {
+  const paths: string[] = [];
+  for (const [member, value] of Object.entries(filter)) {
+    if (value === undefined || value === false) continue;
+    const path = needed.get(member);
+    if (path === undefined) return undefined;
+    paths.push(path);
+  }
+  return paths.length === 0 ? undefined : paths;
+}
+
+export function openListen(engine: Engine, filter: ListenFilter, terms: Terms): Exchange {
+  return engine.exchange("subscriptions/listen", { notifications: filter }, { ...terms, lasting: true });
+}
+
+/** The notifications of one subscription, the acknowledgement first; ends when the server ends it. */
+export function listen(engine: Engine, server: ServerView, filter: ListenFilter, terms: Terms): Stream<Message> {
+  const exchange = openListen(engine, filter, terms);
+  async function* notes(): AsyncGenerator<Message, undefined, undefined> {
+    const paths = listenNeeds(filter);
+    if (paths !== undefined) requireCapability(server, "be listened to", paths);
+    for (;;) {
+      const step = await exchange.next();
+      if (step.done === true || step.value.kind === "result") return;
+      if (step.value.kind === "note") yield { method: step.value.method, params: step.value.params };
+      else engine.hear(step.value, "subscriptions/listen", filter, terms);
+    }
+  }
+  return leavable(notes(), () => void exchange.return());
+}

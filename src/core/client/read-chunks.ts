@@ -1,0 +1,33 @@
+import { Fault } from "../fault.js";
+import { Cutter, type ResourceChunk } from "./chunks.js";
+import type { Engine } from "./engine.js";
+import type { CallOptions } from "./options.js";
+import { leavable, type Stream } from "./stream.js";
+
+export interface ReadOptions extends CallOptions {
+  /** Octets to leave out at the start; in text, code points that begin before it are left out whole. */
+  readonly offset?: number | undefined;
+  /** Octets that a part has at most. */
+  readonly chunkSize?: number | undefined;
+}
+
+export function readChunks(engine: Engine, uri: string, options: ReadOptions): Stream<ResourceChunk> {
+  const { offset = 0, chunkSize } = options;
+  const params = { uri };
+  const range = chunkSize === undefined ? { offset } : { offset, chunkSize };
+  const exchange = engine.exchange("resources/read", params, { ...options, range });
+  async function* chunks(): AsyncGenerator<ResourceChunk, undefined, undefined> {
+    if (!(offset >= 0)) throw new Fault("invalid-params", "a read cannot start before the resource does");
+    if (chunkSize !== undefined && !(chunkSize >= 1)) throw new Fault("invalid-params", "a part has one octet at least");
+    const cutter = new Cutter(uri, offset, chunkSize);
+    for (;;) {
+      const step = await exchange.next();
+      if (step.done === true) return;
+      const reply = step.value;
+      if (reply.kind === "result") engine.complete(reply.value);
+      if (!engine.hear(reply, "resources/read", params, options)) for (const part of cutter.cut(reply)) yield part;
+      if (reply.kind === "result") return;
+    }
+  }
+  return leavable(chunks(), () => void exchange.return());
+}
