@@ -14,3 +14,7 @@ export type {
   OutgoingRequest,
   OutgoingResult,
 } from "./jsonrpc.js";
+export { type BadLine, type Line, type LineFramer, type LineFramerOptions, lineFramer } from "./lines.js";
+export { noParams, type ParseLimits, parseLine, parseMessage } from "./parse.js";
+export { reserialise, serialise } from "./serialise.js";
+export { type SseEvent, type SseParser, sseParser, writeSse } from "./sse.js";

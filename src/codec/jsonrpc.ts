@@ -10,12 +10,16 @@ export interface IncomingRequest {
   readonly method: string;
   readonly params: JsonObject;
   readonly extra?: JsonObject;
+  /** The receiver's own call on whose stream it came, where calls have streams of their own. */
+  readonly call?: Id;
 }
 export interface IncomingNotification {
   readonly kind: "notification";
   readonly method: string;
   readonly params: JsonObject;
   readonly extra?: JsonObject;
+  /** As in a request. */
+  readonly call?: Id;
 }
 export interface IncomingResult {
   readonly kind: "result";
@@ -34,6 +38,13 @@ export interface IncomingError {
 export interface IncomingBad {
   readonly kind: "bad";
   readonly id?: Id;
+  /**
+   * The id of the call of ours that it was to answer, which has to fail with this fault rather than wait forever. Where `id`
+   * is there too, nobody can tell a request from an answer: fail such a call if there is one, and answer if there is none.
+   */
+  readonly answers?: Id;
+  /** It names no id and surely was no request: nobody waits for an answer, not even to say what is wrong with it. */
+  readonly silent?: true;
   readonly fault: Fault;
 }
 /** Only 2025-03-26 has batches; the edge decides whether its peer may send one. */

@@ -1,0 +1,89 @@
+import type { JsonObject } from "../core/index.js";
+
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+
+/** Whether JSON text nests deeper than `max`. Reads it once at most, in constant memory. */
+export function exceedsDepth(text: string, max: number): boolean {
+  // Every level takes two characters, and one opening: ordinary messages stop at one of these.
+  if (text.length <= 2 * max || !opensMore(text, max)) return false;
+  let depth = 0;
+  for (let at = 0; at < text.length; at++) {
+    switch (text.charCodeAt(at)) {
+      case QUOTE:
+        at = closingQuote(text, at);
+        break;
+      case 0x5b:
+      case 0x7b:
+        if (++depth > max) return true;
+        break;
+      case 0x5d:
+      case 0x7d:
+        depth--;
+    }
+  }
+  return false;
+}
+
+/** Whether a JSON value nests deeper than `max`. */
+export function nestsDeeper(value: unknown, max: number): boolean {
+  if (typeof value !== "object" || value === null) return false;
+  if (max === 0) return true;
+  if (Array.isArray(value)) {
+    for (const element of value) if (typeof element === "object" && nestsDeeper(element, max - 1)) return true;
+    return false;
+  }
+  for (const name in value) {
+    const member = (value as JsonObject)[name];
+    if (typeof member === "object" && nestsDeeper(member, max - 1)) return true;
+  }
+  return false;
+}
+
+/**
+ * The text of an object with each member's array or object emptied: what remains when only its own scalars matter. Linear in
+ * the text, whatever its nesting. Garbage in gives garbage out.
+ */
+export function shallow(text: string): string {
+  let kept = "";
+  let from = 0;
+  let depth = 0;
+  for (let at = 0; at < text.length; at++) {
+    switch (text.charCodeAt(at)) {
+      case QUOTE:
+        at = closingQuote(text, at);
+        break;
+      case 0x5b:
+      case 0x7b:
+        if (++depth === 2) kept += text.slice(from, at);
+        break;
+      case 0x5d:
+      case 0x7d:
+        if (--depth !== 1) break;
+        kept += "{}";
+        from = at + 1;
+    }
+  }
+  return depth === 0 ? kept + text.slice(from) : "";
+}
+
+/** Whether there are more than `max` brackets that open, inside strings or out. */
+function opensMore(text: string, max: number): boolean {
+  let count = 0;
+  for (const bracket of "{[") {
+    for (let at = text.indexOf(bracket); at >= 0; at = text.indexOf(bracket, at + 1)) {
+      if (++count > max) return true;
+    }
+  }
+  return false;
+}
+
+/** Where the string that opens at `open` closes; the end of the text if it does not. */
+function closingQuote(text: string, open: number): number {
+  for (let at = text.indexOf('"', open + 1); at >= 0; at = text.indexOf('"', at + 1)) {
+    let first = at;
+    while (text.charCodeAt(first - 1) === BACKSLASH) first--;
+    if ((at - first) % 2 === 0) return at;
+  }
+  return text.length;
+}

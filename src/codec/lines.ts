@@ -1,0 +1,181 @@
+import { Fault } from "../core/index.js";
+import { concat } from "../stream/index.js";
+
+/** A line that is no text. */
+export interface BadLine {
+  readonly fault: Fault;
+  /** It with every bad octet replaced: nothing to be delivered, but it may tell who waits for it. */
+  readonly text?: string;
+}
+
+/** The text of a line, or what is wrong with the bytes in its place. */
+export type Line = string | BadLine;
+
+/** Finds lines in bytes that come in chunks of any size. */
+export interface LineFramer {
+  /**
+   * The lines that the chunk completed; it may be kept, so it is not to be written to again. Throws a Fault, now and from then on, as soon as a line is longer than the limit: the
+   * lines before it in the same chunk go with it, as the peer has to.
+   */
+  push(chunk: Uint8Array): readonly Line[];
+  /** At the end of the stream: a fault if that is inside a line. */
+  end(): readonly Line[];
+}
+
+export interface LineFramerOptions {
+  /** Bytes of one line without its `\n`. */
+  readonly maxBytes: number;
+}
+
+/** Lines end with `\n`, and one `\r` before it is no part of them; blank ones and a byte order mark at the start are left out. */
+export function lineFramer(options: LineFramerOptions): LineFramer {
+  return new Framer(options.maxBytes);
+}
+
+const NEWLINE = 0x0a;
+const RETURN = 0x0d;
+const MARK = 0xfeff;
+/** Smaller parts of a half line are copied together: thousands of them would cost more than what is in them. */
+const SMALL = 4 * 1024;
+const TAIL = 16 * 1024;
+const blank = /^[ \t\r]*$/;
+const nothing: readonly Line[] = [];
+const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+const lenient = new TextDecoder();
+
+class Framer implements LineFramer {
+  readonly #max: number;
+  /** The half line so far: large parts as they came, small ones in a tail, whose first bytes are behind the last part. */
+  #parts: Uint8Array[] = [];
+  #tail = new Uint8Array(0);
+  #filled = 0;
+  #length = 0;
+  #started = false;
+  #broken: Fault | undefined;
+
+  constructor(max: number) {
+    this.#max = max;
+  }
+
+  push(chunk: Uint8Array): readonly Line[] {
+    if (this.#broken !== undefined) throw this.#broken;
+    const size = chunk.byteLength;
+    // Most chunks end with a line: then nothing is searched, and no view is made.
+    const last = chunk[size - 1] === NEWLINE ? size - 1 : chunk.lastIndexOf(NEWLINE);
+    if (last < 0) {
+      this.#keep(chunk);
+      return nothing;
+    }
+    const lines: Line[] = [];
+    let start = 0;
+    if (this.#length > 0) {
+      start = chunk.indexOf(NEWLINE) + 1;
+      this.#keep(chunk.subarray(0, start - 1));
+      this.#readLine(this.#takeHalf(), lines);
+    }
+    if (last >= start) this.#readBlock(start === 0 && last === size - 1 ? chunk : chunk.subarray(start, last), lines);
+    if (last < size - 1) this.#keep(chunk.subarray(last + 1));
+    return lines;
+  }
+
+  end(): readonly Line[] {
+    if (this.#broken !== undefined) throw this.#broken;
+    const half = this.#takeHalf();
+    if (half.every((byte) => byte === 0x20 || byte === 0x09 || byte === RETURN)) return nothing;
+    return [{ fault: new Fault("parse", "the stream ended inside a line") }];
+  }
+
+  /** Whole lines, in one go where they are all text: decoding costs more by the call than by the byte. */
+  #readBlock(block: Uint8Array, lines: Line[]): void {
+    const text = block.byteLength <= this.#max ? decode(block) : undefined;
+    if (text !== undefined) {
+      // By hand: split() costs more than the rest together where a chunk is a line.
+      for (let start = 0; start <= text.length; ) {
+        const found = text.indexOf("\n", start);
+        const end = found < 0 ? text.length : found;
+        this.#add(text.slice(start, end), lines);
+        start = end + 1;
+      }
+      return;
+    }
+    for (let start = 0; start <= block.byteLength; ) {
+      const found = block.indexOf(NEWLINE, start);
+      const end = found < 0 ? block.byteLength : found;
+      this.#readLine(block.subarray(start, end), lines);
+      start = end + 1;
+    }
+  }
+
+  #readLine(bytes: Uint8Array, lines: Line[]): void {
+    if (bytes.byteLength > this.#max) this.#refuse();
+    const text = decode(bytes);
+    if (text !== undefined) {
+      this.#add(text, lines);
+      return;
+    }
+    this.#started = true;
+    lines.push({ fault: new Fault("parse", "the line is non-UTF-8"), text: lenient.decode(bytes) });
+  }
+
+  #add(text: string, lines: Line[]): void {
+    let line = text;
+    if (!this.#started) {
+      this.#started = true;
+      if (line.charCodeAt(0) === MARK) line = line.slice(1);
+    }
+    if (line.charCodeAt(line.length - 1) === RETURN) line = line.slice(0, -1);
+    // NaN for an empty line; nearly every other begins with a brace.
+    if (line.charCodeAt(0) > 0x20 || !blank.test(line)) lines.push(line);
+  }
+
+  /** Adds to the half line: a long one in many chunks is copied once, when it is whole. */
+  #keep(bytes: Uint8Array): void {
+    this.#length += bytes.byteLength;
+    if (this.#length > this.#max) this.#refuse();
+    if (bytes.byteLength >= SMALL) {
+      this.#sealTail();
+      this.#parts.push(bytes);
+      return;
+    }
+    if (this.#filled + bytes.byteLength > this.#tail.byteLength) {
+      this.#sealTail();
+      if (this.#tail.byteLength === 0) this.#tail = new Uint8Array(TAIL);
+    }
+    this.#tail.set(bytes, this.#filled);
+    this.#filled += bytes.byteLength;
+  }
+
+  /** Makes what is in the tail a part; an empty tail stays to be filled. */
+  #sealTail(): void {
+    if (this.#filled === 0) return;
+    this.#parts.push(this.#tail.subarray(0, this.#filled));
+    this.#tail = new Uint8Array(0);
+    this.#filled = 0;
+  }
+
+  /** To be read before the next chunk is kept: a half line that fits in the tail is not copied out of it. */
+  #takeHalf(): Uint8Array {
+    if (this.#parts.length > 0) this.#sealTail();
+    const half = this.#parts.length > 0 ? concat(this.#parts) : this.#tail.subarray(0, this.#filled);
+    this.#parts = [];
+    this.#filled = 0;
+    this.#length = 0;
+    return half;
+  }
+
+  #refuse(): never {
+    this.#parts = [];
+    this.#filled = 0;
+    this.#length = 0;
+    this.#broken = new Fault("overload", "the line is too long", { data: { limit: "messageBytes", max: this.#max } });
+    throw this.#broken;
+  }
+}
+
+function decode(bytes: Uint8Array): string | undefined {
+  try {
+    return decoder.decode(bytes);
+  } catch {
+    return undefined;
+  }
+}

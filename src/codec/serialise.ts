@@ -1,0 +1,53 @@
+import { Fault, isObject } from "../core/index.js";
+import type { Incoming, IncomingBad, IncomingBatch, Outgoing, OutgoingMessage } from "./jsonrpc.js";
+import { noParams } from "./parse.js";
+
+/** One line of JSON, without its end. Throws a Fault on what is no JSON. */
+export function serialise(message: Outgoing): string {
+  if (!Array.isArray(message)) check(message as OutgoingMessage);
+  else if (message.length === 0) throw new Fault("internal", "a batch holds at least one message");
+  else for (const one of message) check(one);
+  return stringify(message);
+}
+
+/** What was parsed, as it came: equal to it member by member. The id of an error that has none becomes null. */
+export function reserialise(message: Exclude<Incoming, IncomingBad>): string {
+  return stringify(message.kind === "batch" ? message.messages.map(restore) : restore(message));
+}
+
+function restore(message: Exclude<Incoming, IncomingBatch>): object {
+  const jsonrpc = "2.0";
+  switch (message.kind) {
+    case "request":
+      return { jsonrpc, id: message.id, method: message.method, ...paramsOf(message), ...message.extra };
+    case "notification":
+      return { jsonrpc, method: message.method, ...paramsOf(message), ...message.extra };
+    case "result":
+      return { jsonrpc, id: message.id, result: message.value, ...message.extra };
+    case "error":
+      return { jsonrpc, id: message.id ?? null, error: message.error, ...message.extra };
+    case "bad":
+      throw new Fault("internal", "a message that could not be read cannot be written", { cause: message.fault });
+  }
+}
+
+function paramsOf({ params }: { readonly params: object }): { readonly params?: object } {
+  return params === noParams ? {} : { params };
+}
+
+/** JSON.stringify leaves out what is undefined, and an answer without its result would be no message. */
+function check(message: OutgoingMessage): void {
+  if ("method" in message || "error" in message || isObject(message.result)) return;
+  throw new Fault("internal", "a result must be an object");
+}
+
+function stringify(message: unknown): string {
+  try {
+    return JSON.stringify(message);
+  } catch (cause) {
+    if (!(cause instanceof RangeError)) throw new Fault("internal", "the message is no JSON", { cause });
+    // The one other limit of JSON.stringify is the longest string there can be.
+    const limit = cause.message.includes("string length") ? "messageBytes" : "depth";
+    throw new Fault("overload", "the message is too large to write", { cause, data: { limit } });
+  }
+}

@@ -1,0 +1,61 @@
+import { createParser } from "eventsource-parser";
+import { Fault } from "../core/index.js";
+
+export interface SseEvent {
+  readonly id?: string | undefined;
+  readonly event?: string | undefined;
+  readonly data: string;
+}
+
+/** One event as text. Data never holds a line break here: it is one line of JSON. */
+export function writeSse({ id, event, data }: SseEvent): string {
+  return `${event === undefined ? "" : `event: ${event}\n`}${id === undefined ? "" : `id: ${id}\n`}data: ${data}\n\n`;
+}
+
+export interface SseParser {
+  push(chunk: Uint8Array): readonly SseEvent[];
+  /** The milliseconds to wait before coming back, if the server said. */
+  readonly retry: number | undefined;
+}
+
+/** Reads events from any chunks. Throws a Fault: `parse` on bad UTF-8, `overload` on an event beyond the limit. */
+export function sseParser(options: { readonly maxBytes: number }): SseParser {
+  const decoder = new TextDecoder("utf-8", { fatal: true });
+  let events: SseEvent[] = [];
+  let retry: number | undefined;
+  let over = false;
+  const parser = createParser({
+    maxBufferSize: options.maxBytes,
+    onEvent: (event) => void events.push(event),
+    onRetry: (ms) => {
+      retry = ms;
+    },
+    onError: (error) => {
+      over ||= error.type === "max-buffer-size-exceeded";
+    },
+  });
+  return {
+    push(chunk) {
+      let text: string;
+      try {
+        text = decoder.decode(chunk, { stream: true });
+      } catch (error) {
+        throw new Fault("parse", "the event stream is not UTF-8", { cause: error });
+      }
+      try {
+        parser.feed(text);
+      } catch (error) {
+        over ||= true;
+        if (!over) throw error;
+      }
+      if (over)
+        throw new Fault("overload", "an event is larger than a message may be", { data: { limit: "messageBytes", max: options.maxBytes } });
+      const read = events;
+      events = [];
+      return read;
+    },
+    get retry() {
+      return retry;
+    },
+  };
+}
