@@ -1,1 +1,8 @@
-export {};
+export { dialLink } from "./dial/dial-link.js";
+export { own } from "./keys.js";
+export type { Link } from "./link.js";
+export type { Serving } from "./listen/link-server.js";
+export type { ServeLinkOptions } from "./listen/options.js";
+export { Parking } from "./listen/parking.js";
+export { serveLink, serving } from "./listen/serve-link.js";
+export { randomToken } from "./seal.js";

@@ -1,14 +1,21 @@
-import type { Incoming, Outgoing } from "../codec/index.js";
+import type { Id, Incoming, Outgoing } from "../codec/index.js";
 import type { Fault } from "../core/index.js";
 
 /** A duplex of JSON-RPC messages between two peers, in order. */
 export interface Link {
   /** What the peer sent, in batches as they arrived; ends when the peer closed, throws the Fault that broke the link. One reader. */
   readonly incoming: AsyncIterable<readonly Incoming[]>;
-  /** Takes a message and resolves once there is room for the next; rejects with the close reason. Order is kept. */
-  send(message: Outgoing): Promise<void>;
+  /** Whether both ends share a memory: between Anywire ends octets then pass as they are, without base64. */
+  readonly octets?: boolean;
+  /**
+   * Takes a message and resolves once there is room for the next; rejects with the close reason. Order is kept.
+   * `call` is the id of the peer's request that a notification or request belongs to, for links that have a stream for each.
+   */
+  send(message: Outgoing, call?: Id): Promise<void>;
   /** Bytes taken and not yet on their way: what refuses new calls when a peer does not read. */
   readonly backlog: number;
+  /** For links with a stream for each call: holds that stream up while its reader is behind. */
+  pace?(call: Id, held: boolean): void;
   /** Stops both directions; what was taken is written first if the peer still reads. */
   close(reason?: Fault): Promise<void>;
 }

@@ -1,0 +1,88 @@
+import {
+  AMBIENT,
+  type Connection,
+  type Context,
+  type Era,
+  Fault,
+  failing,
+  isObject,
+  itemsOfPages,
+  type JsonObject,
+  listMembers,
+  type Message,
+  once,
+  RELEASE,
+  type Replies,
+  type Request,
+  resultOf,
+} from "../../core/index.js";
+import { withoutExtensions } from "../extensions.js";
+import { own } from "../keys.js";
+import type { LegacyDial } from "./legacy.js";
+import type { Peer } from "./peer.js";
+import { rangedRead } from "./ranged.js";
+
+/** What a handshake came to. */
+export interface Agreed {
+  readonly era: Era;
+  readonly version: string;
+  /** What the peer is, as the answer to `server/discover`. */
+  readonly found: JsonObject;
+  readonly legacy?: LegacyDial;
+}
+
+/** A peer as a service, once hands were shaken. */
+export function connection(peer: Peer, agreed: Agreed): Connection {
+  const { legacy, era } = agreed;
+  const capabilities = isObject(agreed.found["capabilities"]) ? agreed.found["capabilities"] : {};
+  const extensions = isObject(capabilities["extensions"]) ? capabilities["extensions"] : {};
+  const ranges = extensions[own.ranges] !== undefined;
+  peer.kin = extensions[own.window] !== undefined;
+  peer.credits = peer.kin && !peer.paced;
+  peer.ready = true;
+  const plain = (request: Request, context: Context): Replies => peer.call(request, context);
+  let closing: Promise<void> | undefined;
+  // What the handshake learned answers the first discover; a later one asks again.
+  let found: JsonObject | undefined = withoutExtensions(agreed.found);
+  const discover = async (request: Request, context: Context): Promise<JsonObject> => {
+    const known = found;
+    found = undefined;
+    return known ?? withoutExtensions(await resultOf(plain(request, context)));
+  };
+
+  const close = (): Promise<void> => {
+    closing ??= peer.shut(new Fault("unavailable", "the connection was closed", { data: { reason: "closed" } }));
+    return closing;
+  };
+  return {
+    era,
+    protocolVersion: agreed.version,
+    closed: peer.ended.then((reason) => (closing === undefined ? reason : undefined)),
+    call(request, context) {
+      if (peer.gone !== undefined) return failing(peer.gone);
+      const { method, params } = request;
+      const local = legacy?.call(request, context);
+      if (local !== undefined) return local;
+      if (method === AMBIENT) return peer.ambientCall(context);
+      if (method === "server/discover") return once(context, (inner) => discover(request, inner));
+      const member = listMembers.get(method);
+      if (member !== undefined) {
+        const { cursor, ...rest } = params;
+        const fetch = (at: string | undefined): Replies =>
+          plain({ method, params: at === undefined ? rest : { ...rest, cursor: at } }, context);
+        return itemsOfPages(fetch, member, {
+          cursor: typeof cursor === "string" ? cursor : undefined,
+          release: (at) => peer.release({ method, cursor: at }),
+        });
+      }
+      if (method === "resources/read" && ranges) return rangedRead(peer, request, context);
+      return plain(request, context);
+    },
+    notify({ method, params }: Message) {
+      if (method === RELEASE) return Promise.resolve(peer.release(params));
+      return peer.gone === undefined ? peer.notify(method, params) : Promise.reject(peer.gone);
+    },
+    close,
+    [Symbol.asyncDispose]: close,
+  };
+}

@@ -1,0 +1,47 @@
+import type { Id, IncomingNotification } from "../../codec/index.js";
+import { isObject, type JsonObject, type LogReply, meta, type NoteReply } from "../../core/index.js";
+import { own } from "../keys.js";
+import type { Peer } from "./peer.js";
+
+/** Brings a notification to the call it belongs to; one that names none goes by what its kind lets one conclude. */
+export function deliver(peer: Peer, message: IncomingNotification): void {
+  const { method, params } = message;
+  if (method === "notifications/progress") {
+    const { progressToken, ...rest } = params;
+    peer.pending.get(progressToken as Id)?.push({ kind: "progress", params: rest, at: peer.arrival() });
+    return;
+  }
+  const named = isObject(params["_meta"]) ? params["_meta"] : undefined;
+  const id = named?.[meta.subscriptionId] ?? named?.[own.call];
+  if (id !== undefined) {
+    const call = peer.pending.get(id as Id);
+    const reply = replyOf(method, without(params, named as JsonObject));
+    // A legacy session has one level for all of its calls.
+    if (reply.kind !== "log" || call?.wantsLog(reply.params["level"]) === true) call?.push({ ...reply, at: peer.arrival() });
+    return;
+  }
+  const carrier = message.call === undefined ? undefined : peer.pending.get(message.call);
+  if (carrier !== undefined) return carrier.push({ ...replyOf(method, params), at: peer.arrival() });
+  if (peer.manner?.notification(message) === true) return;
+  const reply = { ...replyOf(method, params), at: peer.arrival() };
+  if (reply.kind === "note") {
+    if (!peer.pushAmbient(reply)) peer.sole()?.push(reply);
+    return;
+  }
+  // A log entry names no call: if one alone is open it is most likely that one's.
+  const entry = { ...reply, ambient: true as const };
+  const sole = peer.sole();
+  if (sole?.wantsLog(entry.params["level"]) === true) sole.push(entry);
+  else peer.pushAmbient(entry);
+}
+
+function replyOf(method: string, params: JsonObject): LogReply | NoteReply {
+  return method === "notifications/message" ? { kind: "log", params } : { kind: "note", method, params };
+}
+
+/** Params without the `_meta` that only said where they belong. */
+function without(params: JsonObject, named: JsonObject): JsonObject {
+  const { [meta.subscriptionId]: subscription, [own.call]: call, ...others } = named;
+  const { _meta, ...rest } = params;
+  return Object.keys(others).length > 0 ? { ...rest, _meta: others } : rest;
+}

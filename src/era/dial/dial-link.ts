@@ -1,0 +1,77 @@
+import {
+  Canceller,
+  type Connection,
+  type Context,
+  type DialOptions,
+  defaultLimits,
+  type Era,
+  Fault,
+  newest,
+  toFault,
+} from "../../core/index.js";
+import { careful } from "../careful.js";
+import type { Link } from "../link.js";
+import { connection } from "./connection.js";
+import { shakeHands, type Verdict } from "./handshake.js";
+import { discovered, legacyDial } from "./legacy.js";
+import { modernManner } from "./modern.js";
+import { Peer } from "./peer.js";
+
+const HANDSHAKE_MS = 60_000;
+
+/** Opens a link's peer as a service: finds out its era, shakes hands, and from then on speaks its language. */
+export async function dialLink(link: Link, options: DialOptions = {}): Promise<Connection> {
+  const peer = new Peer(link, { ...defaultLimits, ...options.limits }, careful(options.onFault));
+  const abort = (): void => void peer.shut(new Fault("cancelled", "dialing was given up", { cause: options.signal?.reason }));
+  options.signal?.addEventListener("abort", abort, { once: true });
+  try {
+    if (options.signal?.aborted === true) throw new Fault("cancelled", "dialing was given up");
+    return await agree(peer, options);
+  } catch (error) {
+    const fault = peer.gone ?? toFault(error);
+    await peer.shut(fault);
+    throw fault;
+  } finally {
+    options.signal?.removeEventListener("abort", abort);
+  }
+}
+
+/** A peer that answers nothing at all is given up after a while. */
+async function agree(peer: Peer, options: DialOptions): Promise<Connection> {
+  const { info, capabilities } = options.client ?? {};
+  const context = (era: Era): Context => ({
+    client: {
+      key: peer.ownKey,
+      era,
+      protocolVersion: newest[era],
+      capabilities: capabilities ?? {},
+      info: info ?? { name: "anywire", version: "0" },
+    },
+    cancel: new Canceller(),
+    progress: false,
+    metadata: {},
+  });
+  const ms = options.handshakeMs ?? HANDSHAKE_MS;
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const late = new Promise<never>((_resolve, reject) => {
+    timer = setTimeout(() => reject(new Fault("deadline", `the server did not finish the handshake within ${ms} ms`)), ms);
+  });
+  try {
+    return await Promise.race([shakeHands(peer, options, context).then((verdict) => begin(peer, verdict, context)), late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+async function begin(peer: Peer, { era, version, result }: Verdict, context: (era: Era) => Context): Promise<Connection> {
+  if (era === "modern") {
+    peer.manner = modernManner(peer);
+    return connection(peer, { era, version, found: result });
+  }
+  const session = legacyDial(peer, result, (cancel) => ({ ...context("legacy"), cancel }));
+  peer.manner = session.manner;
+  // Before the server hears that it may ask: its first question must find the session ready.
+  const made = connection(peer, { era, version, found: discovered(result), legacy: session });
+  await peer.notify("notifications/initialized", {});
+  return made;
+}

@@ -1,0 +1,134 @@
+import {
+  type Context,
+  type DialOptions,
+  type Era,
+  Fault,
+  isLegacyVersion,
+  isModernVersion,
+  isObject,
+  type JsonObject,
+  legacyVersions,
+  modernVersions,
+  resultOf,
+  toFault,
+} from "../../core/index.js";
+import type { LinkCall } from "./link-call.js";
+import { modernManner } from "./modern.js";
+import type { Peer } from "./peer.js";
+
+/** What a peer speaks, and the result that says so: of `server/discover`, or of `initialize`. */
+export interface Verdict {
+  readonly era: Era;
+  readonly version: string;
+  readonly result: JsonObject;
+}
+
+/** How long a peer may be silent after the probe before it counts as legacy. */
+const PROBE_MS = 10_000;
+const SILENT = Symbol("silent");
+
+/** Errors that only a modern server makes. */
+const modernErrors: ReadonlySet<number | undefined> = new Set([-32020, -32021, -32022]);
+
+interface Attempt {
+  readonly call: LinkCall;
+  readonly answer: Promise<JsonObject>;
+}
+
+/** Finds out what a peer speaks. Nothing here depends on the verdict: what is said next is up to whoever asked for it. */
+export async function shakeHands(peer: Peer, options: DialOptions, context: (era: Era) => Context): Promise<Verdict> {
+  const attempt = (method: string, params: JsonObject, era: Era): Attempt => {
+    peer.manner = era === "modern" ? modernManner(peer) : undefined;
+    const call = peer.call({ method, params }, context(era));
+    return { call, answer: resultOf(call) };
+  };
+  const initialize = (): Attempt => {
+    const { capabilities, info } = context("legacy").client;
+    return attempt("initialize", { protocolVersion: legacyVersions[0], capabilities, clientInfo: info }, "legacy");
+  };
+  if (options.era === "legacy") return legacy(await initialize().answer);
+
+  const discover = (): Attempt => attempt("server/discover", {}, "modern");
+  const probe = discover();
+  // Whoever names a version of ours among its own has not refused that one: it is asked again, once.
+  const answered = probe.answer.catch((error) => (offersOurs(toFault(error)) ? discover().answer : Promise.reject(error)));
+  const verdict = answered.then(modern, (error) => refused(toFault(error)));
+  if (options.era === "modern") return (await verdict) ?? notModern(await answered.then(() => undefined, toFault));
+
+  const early = await orSilence(verdict, options.probeMs ?? PROBE_MS);
+  if (early !== SILENT) return early ?? legacy(await initialize().answer);
+  const opening = initialize();
+  try {
+    return await firstOf(verdict, opening.answer);
+  } finally {
+    // The one that did not decide may still be answered, which then means nothing.
+    peer.forsake(probe.call);
+    peer.forsake(opening.call);
+  }
+}
+
+/** After silence both are asked, and the first success decides. */
+async function firstOf(verdict: Promise<Verdict | undefined>, opening: Promise<JsonObject>): Promise<Verdict> {
+  const found = verdict.then((modern) => modern ?? Promise.reject());
+  try {
+    const first = await Promise.any([found, opening.then((opened) => ({ opened }))]);
+    return "opened" in first ? legacy(first.opened) : first;
+  } catch (error) {
+    if (!(error instanceof AggregateError)) throw error;
+    // That discover is unknown there is no news to anyone; what else it said is.
+    throw error.errors[0] ?? error.errors[1];
+  }
+}
+
+/** What an answer to discover says; undefined: the peer is legacy, or at least speaks a legacy version that we do. */
+function modern(found: JsonObject): Verdict | undefined {
+  const versions = found["supportedVersions"];
+  if (!Array.isArray(versions) || !isObject(found["capabilities"])) return undefined;
+  const version = modernVersions.find((ours) => versions.includes(ours));
+  if (version !== undefined) return { era: "modern", version, result: found };
+  if (versions.some(isLegacyVersion)) return undefined;
+  throw nothingInCommon(versions);
+}
+
+function offersOurs(fault: Fault): boolean {
+  const versions = isObject(fault.data) && Array.isArray(fault.data["supported"]) ? fault.data["supported"] : [];
+  return fault.code === "unsupported-version" && versions.some(isModernVersion);
+}
+
+/** The same of an error: one that only modern servers make is final, unless it offers a legacy version. */
+function refused(fault: Fault): undefined {
+  // Who is not let in learns nothing about the era, and would only be asked to sign in again.
+  if (fault.code === "unauthenticated") throw fault;
+  const versions = isObject(fault.data) && Array.isArray(fault.data["supported"]) ? fault.data["supported"] : [];
+  if (!modernErrors.has(fault.rpcCode) || versions.some(isLegacyVersion)) return undefined;
+  throw fault.code === "unsupported-version" ? nothingInCommon(versions, fault) : fault;
+}
+
+function legacy(result: JsonObject): Verdict {
+  const version = result["protocolVersion"];
+  if (typeof version === "string" && isLegacyVersion(version)) return { era: "legacy", version, result };
+  const message = `no common protocol version: the server answered ${String(version)}, ours are ${legacyVersions.join(", ")}`;
+  throw new Fault("unsupported-version", message, { data: { supported: [...legacyVersions], requested: version } });
+}
+
+function notModern(cause: Fault | undefined): never {
+  const why = cause === undefined ? "its answer to server/discover is none" : cause.message;
+  throw new Fault("unsupported-version", `the server does not speak ${modernVersions.join(", ")}: ${why}`, { cause });
+}
+
+function nothingInCommon(theirs: readonly unknown[], cause?: Fault): Fault {
+  const message = `no common protocol version: ours is ${modernVersions.join(", ")}, the server's ${theirs.join(", ") || "not said"}`;
+  return new Fault("unsupported-version", message, { cause, data: { supported: theirs, requested: modernVersions[0] } });
+}
+
+async function orSilence<T>(promise: Promise<T>, ms: number): Promise<T | typeof SILENT> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const silence = new Promise<typeof SILENT>((resolve) => {
+    timer = setTimeout(resolve, ms, SILENT);
+  });
+  try {
+    return await Promise.race([promise, silence]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

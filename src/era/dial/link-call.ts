@@ -1,0 +1,189 @@
+import type { Id } from "../../codec/index.js";
+import {
+  type Context,
+  DONE,
+  Fault,
+  type JsonObject,
+  passesLevel,
+  type Replies,
+  type Reply,
+  type Request,
+  weigh,
+} from "../../core/index.js";
+
+type Step = IteratorResult<Reply, undefined>;
+
+/** What a call needs of the link it is made on. */
+export interface Caller {
+  /** Sends the request and registers the call under its id; throws what keeps it from being sent. */
+  open(call: LinkCall): Id;
+  /** The call has ended on this side. `tell`: the peer still works on it. */
+  close(call: LinkCall, tell: boolean, reason?: Fault): void;
+  /** The call has ended, and nobody read its result. */
+  unread(call: LinkCall, result: JsonObject): void;
+  /** The reader has taken `bytes` of notifications. */
+  consumed(call: LinkCall, bytes: number): void;
+  /** The reader is behind, or has caught up. */
+  pace(call: LinkCall, held: boolean): void;
+  /** Bytes that may wait for the reader. */
+  readonly callBytes: number;
+}
+
+type State =
+  | { readonly tag: "idle" }
+  | { readonly tag: "open" }
+  | { readonly tag: "ending"; readonly fault: Fault } // to be told once, after what waits
+  | { readonly tag: "ended" };
+
+const IDLE: State = { tag: "idle" };
+const OPEN: State = { tag: "open" };
+const ENDED: State = { tag: "ended" };
+
+/** One request on a link and what comes back for it. */
+export class LinkCall implements Replies {
+  readonly request: Request;
+  readonly context: Context;
+  id: Id = -1;
+  readonly #caller: Caller;
+  #state: State = IDLE;
+  #queue: Reply[] = [];
+  #read = 0;
+  #bytes = 0;
+  #held = false;
+  #resolve: ((step: Step) => void) | undefined;
+  #reject: ((fault: Fault) => void) | undefined;
+  #unhook: (() => void) | undefined;
+
+  constructor(request: Request, context: Context, caller: Caller) {
+    this.request = request;
+    this.context = context;
+    this.#caller = caller;
+  }
+
+  [Symbol.asyncIterator](): Replies {
+    return this;
+  }
+
+  next(): Promise<Step> {
+    if (this.#state === IDLE) this.#open();
+    if (this.#read < this.#queue.length) return Promise.resolve({ done: false, value: this.#shift() });
+    if (this.#state.tag === "ending") {
+      const { fault } = this.#state;
+      this.#state = ENDED;
+      return Promise.reject(fault);
+    }
+    if (this.#state === ENDED) return Promise.resolve(DONE);
+    return new Promise((resolve, reject) => {
+      this.#resolve = resolve;
+      this.#reject = reject;
+    });
+  }
+
+  return(): Promise<Step> {
+    this.#leave();
+    return Promise.resolve(DONE);
+  }
+
+  /** Whether a log entry of this level is for this call. */
+  wantsLog(level: unknown): boolean {
+    const { logLevel, client } = this.context;
+    return logLevel === undefined ? client.era === "legacy" : passesLevel(level, logLevel);
+  }
+
+  /** A reply came for it. */
+  push(reply: Reply): void {
+    if (this.#state !== OPEN) return;
+    if (reply.kind === "result") this.#finish();
+    if (this.#resolve !== undefined) {
+      const resolve = this.#settle().resolve as (step: Step) => void;
+      this.#account(reply);
+      return resolve({ done: false, value: reply });
+    }
+    this.#queue.push(reply);
+    if (reply.kind === "result") return;
+    this.#bytes += weighReply(reply);
+    if (!this.#held && this.#bytes > this.#caller.callBytes / 4) this.#caller.pace(this, (this.#held = true));
+    if (this.#bytes <= this.#caller.callBytes) return;
+    const fault = new Fault("overload", "the reader of this call is too slow for what its server sends", {
+      data: { limit: "callBytes", max: this.#caller.callBytes },
+    });
+    this.#caller.close(this, true, fault);
+    this.#queue = [];
+    this.#read = 0;
+    this.fail(fault);
+  }
+
+  /** It failed: what came before is still read first. */
+  fail(fault: Fault): void {
+    if (this.#state !== OPEN) return;
+    this.#finish();
+    if (this.#reject !== undefined) return this.#settle().reject?.(fault);
+    this.#state = { tag: "ending", fault };
+  }
+
+  #open(): void {
+    const { cancel } = this.context;
+    if (cancel.fired) {
+      this.#state = { tag: "ending", fault: cancel.reason as Fault };
+      return;
+    }
+    try {
+      this.id = this.#caller.open(this);
+      this.#state = OPEN;
+      this.#unhook = cancel.on(() => this.#cancelled(cancel.reason as Fault));
+    } catch (error) {
+      this.#state = { tag: "ending", fault: error as Fault };
+    }
+  }
+
+  #cancelled(reason: Fault): void {
+    if (this.#state !== OPEN) return;
+    this.#caller.close(this, true, reason);
+    this.#queue = [];
+    this.#read = 0;
+    this.fail(reason);
+  }
+
+  #leave(): void {
+    if (this.#state === OPEN) this.#caller.close(this, true);
+    this.#finish();
+    const last = this.#queue.at(-1);
+    if (last?.kind === "result") this.#caller.unread(this, last.value);
+    this.#queue = [];
+    this.#read = 0;
+    this.#settle().resolve?.(DONE);
+  }
+
+  #finish(): void {
+    this.#state = ENDED;
+    this.#unhook?.();
+    this.#unhook = undefined;
+  }
+
+  #settle(): { resolve: ((step: Step) => void) | undefined; reject: ((fault: Fault) => void) | undefined } {
+    const waiting = { resolve: this.#resolve, reject: this.#reject };
+    this.#resolve = this.#reject = undefined;
+    return waiting;
+  }
+
+  #shift(): Reply {
+    const reply = this.#queue[this.#read++] as Reply;
+    if (this.#read === this.#queue.length) {
+      this.#queue = [];
+      this.#read = 0;
+    }
+    if (reply.kind !== "result") this.#bytes -= weighReply(reply);
+    if (this.#held && this.#bytes < this.#caller.callBytes / 8) this.#caller.pace(this, (this.#held = false));
+    this.#account(reply);
+    return reply;
+  }
+
+  #account(reply: Reply): void {
+    if (reply.kind === "note" || reply.kind === "log" || reply.kind === "progress") this.#caller.consumed(this, weighReply(reply));
+  }
+}
+
+function weighReply(reply: Reply): number {
+  if (reply.kind === "ask") return weigh(reply.ask.request.params);
+  return "params" in reply ? weigh(reply.params as JsonObject) : 64;
+}

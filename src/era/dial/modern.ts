@@ -1,0 +1,26 @@
+import { Fault, type JsonObject } from "../../core/index.js";
+import { sealModern } from "../envelope.js";
+import { type Manner, type Peer, stampsOf } from "./peer.js";
+
+/** A modern peer: every request says for itself who calls, and the peer makes no requests. */
+export function modernManner(peer: Peer): Manner {
+  return {
+    params(call, id): JsonObject {
+      return sealModern(call.request, call.context, stampsOf(peer, call, id));
+    },
+    request({ id, method }) {
+      peer.fault(new Fault("invalid-request", `the server sent a request, ${method}, which its protocol version does not have`));
+      peer.answer({ jsonrpc: "2.0", id, error: { code: -32601, message: `unknown method: ${method}` } });
+    },
+    notification({ method, params }) {
+      if (method !== "notifications/cancelled") return false;
+      // A server ends a subscription so; nothing else may be cancelled from its side.
+      const call = peer.pending.get(params["requestId"] as string | number);
+      if (call?.request.method === "subscriptions/listen") {
+        peer.close(call, false);
+        call.push({ kind: "result", value: {} });
+      }
+      return true;
+    },
+  };
+}

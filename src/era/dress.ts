@@ -1,0 +1,35 @@
+import { cacheableMethods, extended, isObject, type JsonObject, meta } from "../core/index.js";
+
+/** A result as a modern client must get it: with the members that a legacy server does not know of. */
+export function dressModern(method: string, result: JsonObject, serverInfo: JsonObject | undefined): JsonObject {
+  const dressed = extended(result);
+  if (dressed["resultType"] === undefined) dressed["resultType"] = "complete";
+  if (cacheableMethods.has(method) && dressed["resultType"] !== "input_required") {
+    if (dressed["ttlMs"] === undefined) dressed["ttlMs"] = 0;
+    if (dressed["cacheScope"] === undefined) dressed["cacheScope"] = "private";
+  }
+  const kept = isObject(result["_meta"]) ? result["_meta"] : undefined;
+  if (serverInfo !== undefined && kept?.[meta.serverInfo] === undefined)
+    dressed["_meta"] = extended(kept, { [meta.serverInfo]: serverInfo });
+  return dressed;
+}
+
+/** A result as a legacy client knows it: without what its revision does not have. */
+export function dressLegacy(method: string, result: JsonObject): JsonObject {
+  let plain = result;
+  if (plain["resultType"] === "complete") {
+    const { resultType, ...rest } = plain;
+    plain = rest;
+  }
+  if (cacheableMethods.has(method) && (plain["ttlMs"] !== undefined || plain["cacheScope"] !== undefined)) {
+    const { ttlMs, cacheScope, ...rest } = plain;
+    plain = rest;
+  }
+  const kept = plain["_meta"];
+  if (isObject(kept) && kept[meta.serverInfo] !== undefined) {
+    const { [meta.serverInfo]: info, ...others } = kept;
+    const { _meta, ...rest } = plain;
+    plain = Object.keys(others).length > 0 ? extended(rest, { _meta: others }) : rest;
+  }
+  return plain;
+}

@@ -1,0 +1,144 @@
+import {
+  type Client,
+  type Context,
+  extended,
+  Fault,
+  isModernVersion,
+  isObject,
+  type JsonObject,
+  meta,
+  modernVersions,
+  type Request,
+} from "../core/index.js";
+import { own } from "./keys.js";
+
+const traceKeys = ["traceparent", "tracestate", "baggage"] as const;
+const moved: ReadonlySet<string> = new Set([
+  ...traceKeys,
+  "progressToken",
+  meta.protocolVersion,
+  meta.clientInfo,
+  meta.clientCapabilities,
+  meta.logLevel,
+  own.window,
+  own.range,
+]);
+
+/** A request's `_meta` taken apart: what the waist keeps in its Context, and what travels on. All members are there, so that every envelope has one shape. */
+export interface Envelope {
+  readonly request: Request;
+  /** The protocol version, if the request claims to be modern. */
+  readonly version: unknown;
+  readonly info: unknown;
+  readonly capabilities: unknown;
+  readonly logLevel: string | undefined;
+  readonly progressToken: string | number | undefined;
+  readonly trace: Readonly<Record<string, string>> | undefined;
+  readonly window: number | undefined;
+  readonly range: { readonly offset: number; readonly length: number; readonly next?: string } | undefined;
+}
+
+const none: JsonObject = {};
+
+/** Takes `_meta` apart. */
+export function openEnvelope(method: string, params: JsonObject): Envelope {
+  const found = isObject(params["_meta"]) ? params["_meta"] : none;
+  const token = found["progressToken"];
+  const level = found[meta.logLevel];
+  const window = found[own.window];
+  return {
+    request: { method, params: found === none ? params : withoutMoved(params, found) },
+    version: found[meta.protocolVersion],
+    info: found[meta.clientInfo],
+    capabilities: found[meta.clientCapabilities],
+    logLevel: typeof level === "string" ? level : undefined,
+    progressToken: typeof token === "string" || typeof token === "number" ? token : undefined,
+    trace: readTrace(found),
+    window: typeof window === "number" && window > 0 ? window : undefined,
+    range: readRange(found[own.range]),
+  };
+}
+
+/** The params with what is left of their `_meta`. */
+function withoutMoved(params: JsonObject, found: JsonObject): JsonObject {
+  const { _meta, ...rest } = params;
+  let left: Record<string, unknown> | undefined;
+  for (const key of Object.keys(found)) {
+    if (moved.has(key)) continue;
+    // Not by assignment, which would take `__proto__` for the prototype.
+    left ??= {};
+    Object.defineProperty(left, key, { value: found[key], enumerable: true, writable: true, configurable: true });
+  }
+  return left === undefined ? rest : extended(rest, { _meta: left });
+}
+
+function readTrace(found: JsonObject): Readonly<Record<string, string>> | undefined {
+  let trace: Record<string, string> | undefined;
+  for (const key of traceKeys) {
+    const value = found[key];
+    if (typeof value === "string") (trace ??= {})[key] = value;
+  }
+  return trace;
+}
+
+function readRange(value: unknown): Envelope["range"] {
+  if (!isObject(value)) return undefined;
+  const { offset, length, next } = value;
+  if (!Number.isSafeInteger(offset) || !Number.isSafeInteger(length) || (offset as number) < 0 || (length as number) < 1) return undefined;
+  return { offset: offset as number, length: length as number, ...(typeof next === "string" ? { next } : {}) };
+}
+
+/** The caller of a modern request, or the Fault to answer it with. */
+export function modernClient(envelope: Envelope, key: string): Client | Fault {
+  const { version, info, capabilities } = envelope;
+  if (typeof version !== "string") return new Fault("meta-missing", `_meta["${meta.protocolVersion}"] must be a string`);
+  if (!isModernVersion(version))
+    return new Fault("unsupported-version", `protocol version ${version} is not supported`, {
+      data: { supported: [...modernVersions], requested: version },
+    });
+  if (!isObject(capabilities)) return new Fault("meta-missing", `_meta["${meta.clientCapabilities}"] is required and must be an object`);
+  return { key, era: "modern", protocolVersion: version, capabilities, ...(isObject(info) ? { info } : {}) };
+}
+
+/** Who sent a notification: itself may say so, or else there is a session or not. */
+export function senderOf(envelope: Envelope, session: Client | undefined, key: string): Client {
+  const client = envelope.version === undefined ? session : modernClient(envelope, key);
+  if (client !== undefined && !(client instanceof Fault)) return client;
+  return { key, era: "modern", protocolVersion: modernVersions[0], capabilities: {} };
+}
+
+/** What a request carries besides, for the link alone. */
+export interface Stamps {
+  readonly progressToken: string | number | undefined;
+  readonly window: number | undefined;
+}
+
+/** Params for a modern peer: the Context's part goes back into `_meta`. */
+export function sealModern(request: Request, context: Context, stamps: Stamps): JsonObject {
+  const { client, logLevel } = context;
+  const sealed = keptMeta(request, context);
+  sealed[meta.protocolVersion] = modernVersions[0];
+  if (client.info !== undefined) sealed[meta.clientInfo] = client.info;
+  sealed[meta.clientCapabilities] = client.capabilities;
+  if (logLevel !== undefined) sealed[meta.logLevel] = logLevel;
+  stamp(sealed, stamps);
+  return extended(request.params, { _meta: sealed });
+}
+
+/** Params for a legacy peer, which knows of `_meta` only the progress token; an Anywire peer also the window. */
+export function sealLegacy(request: Request, context: Context, stamps: Stamps): JsonObject {
+  if (context.trace === undefined && stamps.progressToken === undefined && stamps.window === undefined) return request.params;
+  const sealed = keptMeta(request, context);
+  stamp(sealed, stamps);
+  return extended(request.params, { _meta: sealed });
+}
+
+function keptMeta(request: Request, context: Context): Record<string, unknown> {
+  const kept = request.params["_meta"];
+  return extended(isObject(kept) ? kept : undefined, context.trace);
+}
+
+function stamp(sealed: Record<string, unknown>, { progressToken, window }: Stamps): void {
+  if (progressToken !== undefined) sealed["progressToken"] = progressToken;
+  if (window !== undefined) sealed[own.window] = window;
+}

@@ -1,0 +1,22 @@
+/** Anywire's own names on a JSON wire. A peer that does not know them ignores them. */
+export const own = {
+  /** Capability extension: resources are read by ranges, with `_meta[range]` in request and result. */
+  ranges: "dev.anywire/ranges",
+  range: "dev.anywire/range",
+  /** Capability extension and request `_meta`: bytes of notifications that the caller takes before it grants more. */
+  window: "dev.anywire/window",
+  /** Notification that grants more. */
+  credit: "notifications/dev.anywire/credit",
+  /** `_meta` of a notification or server request: the id of the call it belongs to. */
+  call: "dev.anywire/call",
+} as const;
+
+/**
+ * Bytes of a resource in one range: small enough not to hold up the neighbours on a shared link, and so that a line of its base64
+ * is below the size from which V8 gives every string pages of its own.
+ */
+export const RANGE_BYTES: number = 64 * 1024;
+/** Bytes of the largest range that is given, whatever was asked for. */
+export const GREATEST_RANGE: number = 1024 * 1024;
+/** Bytes of notifications under way for one call. */
+export const WINDOW_BYTES: number = 64 * 1024;

@@ -1,0 +1,89 @@
+import { cutPage, extended, Fault, isObject, type JsonObject, listMembers, type Rest } from "../../core/index.js";
+import { randomToken } from "../seal.js";
+import { again } from "./again.js";
+import { handle, inputRequired, pass } from "./asking.js";
+import { type Desk, type Job, keep } from "./desk.js";
+import { listPlace, placeFor } from "./parking.js";
+import { answerRange, answerWhole } from "./read.js";
+import { WAITING, Work } from "./work.js";
+
+/** Answers a call with its undressed result; undefined if it ended without one, because it was left. */
+export async function answer(desk: Desk, job: Job): Promise<JsonObject | undefined> {
+  const { request, range } = job.envelope;
+  const member = listMembers.get(request.method);
+  if (member !== undefined) return answerList(desk, job, member);
+  const resuming = range?.next !== undefined || request.params["requestState"] !== undefined;
+  const parked = resuming ? await resumed(desk, job) : undefined;
+  const work = parked ?? new Work(desk.service.call(request, job.context), range?.next !== undefined);
+  try {
+    if (request.method !== "resources/read") return await answerPlain(desk, job, work);
+    return range === undefined ? await answerWhole(desk, job, work) : await answerRange(desk, job, work, range);
+  } catch (error) {
+    // What failed may have been the way to the client: then the call itself still runs.
+    work.leave();
+    throw error;
+  }
+}
+
+/** The call that this request goes on with: parked between ranges, or waiting for the answers the request brings. */
+async function resumed(desk: Desk, job: Job): Promise<Work | undefined> {
+  const { request, range } = job.envelope;
+  if (range?.next !== undefined) {
+    const work = desk.parking.reads.take(placeFor(job.client.principal, range.next));
+    if (work !== undefined) return adopt(job, work);
+  }
+  const state = request.params["requestState"];
+  if (typeof state !== "string" || !desk.parking.seal.mine(state)) return undefined;
+  const work = desk.parking.asked.take(placeFor(job.client.principal, await desk.parking.seal.open(state, request, job.client.principal)));
+  if (work === undefined) throw new Fault("invalid-params", "the requestState is not valid: its call has ended or expired");
+  const responses = request.params["inputResponses"];
+  if (isObject(responses)) {
+    for (const [key, ask] of [...work.asks]) {
+      const response = Object.hasOwn(responses, key) ? responses[key] : undefined;
+      if (!isObject(response)) continue;
+      work.asks.delete(key);
+      ask.answer(response);
+    }
+  }
+  return adopt(job, work);
+}
+
+/** Lets this request's cancel end the work that an earlier request began. */
+function adopt(job: Job, work: Work): Work {
+  job.cancel.on(() => work.leave());
+  return work;
+}
+
+async function answerList(desk: Desk, job: Job, member: string): Promise<JsonObject | undefined> {
+  const { request } = job.envelope;
+  const cursor = request.params["cursor"];
+  const parked =
+    typeof cursor === "string" ? desk.parking.lists.take(placeFor(job.client.principal, listPlace(request.method, cursor))) : undefined;
+  const from: Rest = parked ?? { replies: desk.service.call(request, job.context) };
+  if (parked !== undefined) job.cancel.on(() => void parked.replies.return());
+  const cut = await cutPage(from, desk.pageSize, (reply) => pass(job, reply)).catch((error) => {
+    void from.replies.return();
+    throw error;
+  });
+  if (cut === undefined) return undefined;
+  if (cut.cursor !== undefined) return extended(cut.rest, { [member]: cut.items, nextCursor: cut.cursor });
+  if (cut.more === undefined) return extended(cut.rest, { [member]: cut.items });
+  const token = randomToken();
+  keep(job, desk.parking.lists, placeFor(job.client.principal, listPlace(request.method, token)), cut.more);
+  return extended(cut.rest, { [member]: cut.items, nextCursor: token });
+}
+
+async function answerPlain(desk: Desk, job: Job, work: Work): Promise<JsonObject | undefined> {
+  for (;;) {
+    const step = await work.step();
+    if (step === WAITING) return inputRequired(desk, job, work);
+    if (step.done === true) return undefined;
+    const reply = step.value;
+    if (reply.kind === "result") {
+      if (await again(desk, job, work, reply.value)) continue;
+      return reply.value;
+    }
+    const waiting = handle(job, work, reply);
+    if (waiting !== undefined) await waiting;
+  }
+}

@@ -1,0 +1,91 @@
+import type { Id, IncomingError, IncomingResult, OutgoingMessage } from "../../codec/index.js";
+import { type Ask, type Client, Fault, fromRpcError, isObject, type JsonObject, neededCapability } from "../../core/index.js";
+import { own } from "../keys.js";
+
+/** The requests a server makes of its legacy client on their session. */
+export interface AskClient {
+  /** Sends an ask as a request; its answer, refusal or withdrawal finds its own way. */
+  /** `call` is the client's request it belongs to; `stated`: the client understands to be told so. */
+  ask(ask: Ask, call: Id | undefined, stated: boolean): Promise<void>;
+  /** Whether the response was one to an ask. */
+  settle(response: IncomingResult | IncomingError): boolean;
+  /** Refuses an ask whose answer could not be read; false if there is no such ask. */
+  spoil(id: Id, fault: Fault): boolean;
+  progress(params: JsonObject): void;
+  /** No answer will come any more. */
+  close(reason: Fault): void;
+}
+
+export function askClient(client: Client, send: (message: OutgoingMessage, call?: Id) => Promise<void>): AskClient {
+  const open = new Map<Id, { readonly ask: Ask; readonly unhook: () => void }>();
+  let count = 0;
+
+  const end = (id: Id): Ask | undefined => {
+    const entry = open.get(id);
+    open.delete(id);
+    entry?.unhook();
+    return entry?.ask;
+  };
+
+  return {
+    ask(ask, call, stated) {
+      const refused = lacking(ask, client.capabilities);
+      if (refused !== undefined) {
+        ask.refuse(refused);
+        return Promise.resolve();
+      }
+      if (ask.cancel.fired) return Promise.resolve();
+      const id = `ask-${++count}`;
+      const unhook = ask.cancel.on(() => {
+        open.delete(id);
+        send({
+          jsonrpc: "2.0",
+          method: "notifications/cancelled",
+          params: { requestId: id, reason: ask.cancel.reason?.message ?? "withdrawn" },
+        }).catch(() => {});
+      });
+      open.set(id, { ask, unhook });
+      const { method, params } = ask.request;
+      const stamps = {
+        ...(ask.wantsProgress ? { progressToken: id } : undefined),
+        ...(stated ? { [own.call]: call } : undefined),
+      };
+      const kept = isObject(params["_meta"]) ? params["_meta"] : undefined;
+      const stamped = Object.keys(stamps).length === 0 ? params : { ...params, _meta: { ...kept, ...stamps } };
+      return send({ jsonrpc: "2.0", id, method, params: stamped }, call);
+    },
+    settle(response) {
+      const ask = response.id === undefined ? undefined : end(response.id);
+      if (ask === undefined) return false;
+      if (response.kind === "result") ask.answer(response.value);
+      else ask.refuse(fromRpcError(response.error));
+      return true;
+    },
+    spoil(id, fault) {
+      const ask = end(id);
+      ask?.refuse(fault);
+      return ask !== undefined;
+    },
+    progress(params) {
+      const { progressToken, ...rest } = params;
+      open.get(progressToken as Id)?.ask.progress(rest);
+    },
+    close(reason) {
+      for (const id of [...open.keys()]) end(id)?.refuse(reason);
+    },
+  };
+}
+
+/** The Fault to refuse an ask with that its client did not declare itself able to answer. */
+export function lacking(ask: Ask, capabilities: JsonObject): Fault | undefined {
+  const required = neededCapability(ask.request.method, ask.request.params);
+  if (required === undefined) return undefined;
+  for (const [name, members] of Object.entries(required)) {
+    const declared = capabilities[name];
+    if (!isObject(declared) || Object.keys(members).some((member) => declared[member] === undefined))
+      return new Fault("missing-capability", `the client did not declare the capability ${name}`, {
+        data: { requiredCapabilities: required },
+      });
+  }
+  return undefined;
+}

@@ -1,0 +1,44 @@
+import { type Ask, askingMethods, Fault, type JsonObject, type Reply } from "../../core/index.js";
+import { randomToken } from "../seal.js";
+import { lacking } from "./ask-client.js";
+import { type Desk, type Job, keep } from "./desk.js";
+import { placeFor } from "./parking.js";
+import type { Work } from "./work.js";
+
+/** Sends on what is neither item nor content nor result. An ask of a modern client's call waits in its work. */
+export function handle(job: Job, work: Work, reply: Reply): Promise<void> | undefined {
+  if (reply.kind !== "ask") return job.sink.notify(reply);
+  if (job.asks !== undefined) return job.asks.ask(work.send(reply.ask), job.id, job.envelope.window !== undefined);
+  const refused = unaskable(job, reply.ask) ?? lacking(reply.ask, job.client.capabilities);
+  if (refused === undefined) work.hold(reply.ask);
+  else reply.ask.refuse(refused);
+  return undefined;
+}
+
+/** Sends on what a list says beside its items; only a legacy client can be asked there. */
+export function pass(job: Job, reply: Reply): Promise<void> | undefined {
+  if (reply.kind !== "ask") return job.sink.notify(reply);
+  if (job.asks !== undefined) return job.asks.ask(reply.ask, job.id, job.envelope.window !== undefined);
+  reply.ask.refuse(unaskable(job, reply.ask) ?? new Fault("invalid-request", "a list cannot ask its client"));
+  return undefined;
+}
+
+const embeddable: ReadonlySet<string> = new Set(["elicitation/create", "sampling/createMessage", "roots/list"]);
+
+function unaskable(job: Job, ask: Ask): Fault | undefined {
+  if (!embeddable.has(ask.request.method)) return new Fault("unknown-method", `a modern client cannot be asked ${ask.request.method}`);
+  if (!askingMethods.has(job.envelope.request.method))
+    return new Fault("invalid-request", `${job.envelope.request.method} cannot ask its client`);
+  return undefined;
+}
+
+/** Parks the call and tells the client what it waits for; the retry finds it by its sealed state. */
+export async function inputRequired(desk: Desk, job: Job, work: Work): Promise<JsonObject> {
+  const token = randomToken();
+  const state = await desk.parking.seal.close(token, job.envelope.request, job.client.principal, desk.limits.parkedMs);
+  keep(job, desk.parking.asked, placeFor(job.client.principal, token), work);
+  const inputRequests = Object.fromEntries(
+    [...work.asks].map(([key, ask]) => [key, { method: ask.request.method, params: ask.request.params }]),
+  );
+  return { resultType: "input_required", inputRequests, requestState: state };
+}

@@ -1,0 +1,147 @@
+import type { Id, OutgoingMessage } from "../../codec/index.js";
+import { Canceller, type Client, type Context, Fault, type JsonObject, meta, toFault, toRpcError } from "../../core/index.js";
+import { Registry } from "../../stream/index.js";
+import { dressLegacy, dressModern } from "../dress.js";
+import type { Envelope } from "../envelope.js";
+import { withExtensions } from "../extensions.js";
+import { answer } from "./answer.js";
+import type { AskClient } from "./ask-client.js";
+import type { Desk, Job } from "./desk.js";
+import type { ServerInfo } from "./server-info.js";
+import { Sink } from "./sink.js";
+
+/** Takes the answer to a request, once; undefined where none is wanted any more. Never rejects. */
+export type Respond = (message: OutgoingMessage | undefined) => Promise<void>;
+
+/** A request to be answered by the service. */
+export interface Start {
+  readonly id: Id;
+  readonly envelope: Envelope;
+  readonly client: Client;
+  readonly logLevel: string | undefined;
+  readonly asks: AskClient | undefined;
+  readonly respond: Respond;
+}
+
+/** The calls of one link that are being answered. */
+export class Calls {
+  readonly #desk: Desk;
+  readonly #info: ServerInfo;
+  readonly #metadata: Context["metadata"];
+  readonly #versions: readonly string[];
+  readonly #live = new Registry<{ readonly id: Id; readonly cancel: Canceller; readonly sink: Sink }>();
+  #held = 0;
+  #idle: (() => void) | undefined;
+
+  constructor(
+    desk: Desk,
+    info: ServerInfo,
+    { metadata, versions }: { readonly metadata: Context["metadata"]; readonly versions: readonly string[] },
+  ) {
+    this.#desk = desk;
+    this.#info = info;
+    this.#metadata = metadata;
+    this.#versions = versions;
+  }
+
+  /** Calls that are being answered. */
+  get open(): number {
+    return this.#live.size;
+  }
+
+  has(id: Id): boolean {
+    return this.#live.has(id);
+  }
+
+  readonly #send = (message: OutgoingMessage, call: Id): Promise<void> => this.#desk.send(message, call);
+
+  start({ id, envelope, client, logLevel, asks, respond }: Start): void {
+    const cancel = new Canceller();
+    const to = new Sink({ id, envelope, modern: client.era === "modern", send: this.#send });
+    this.#live.set(id, { id, cancel, sink: to });
+    const context: Context = {
+      client,
+      cancel,
+      progress: envelope.progressToken !== undefined,
+      metadata: this.#metadata,
+      ...(logLevel === undefined ? undefined : { logLevel }),
+      ...(envelope.trace === undefined ? undefined : { trace: envelope.trace }),
+      ...(envelope.range === undefined ? undefined : { range: { offset: envelope.range.offset } }),
+    };
+    this.hold(this.#run({ id, envelope, client, context, cancel, sink: to, ...(asks === undefined ? undefined : { asks }) }, respond));
+  }
+
+  /** Counts something as being answered until it settles. */
+  hold(answering: Promise<void>): void {
+    this.#held++;
+    void answering.finally(() => {
+      if (--this.#held === 0) this.#idle?.();
+    });
+  }
+
+  /** Resolves when everything is answered, or after `ms`. */
+  async idle(ms: number): Promise<void> {
+    if (this.#held === 0) return;
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    await new Promise<void>((resolve) => {
+      this.#idle = resolve;
+      timer = setTimeout(resolve, ms);
+    });
+    clearTimeout(timer);
+  }
+
+  /** False if there is no such call. */
+  cancel(id: Id, reason: Fault): boolean {
+    const live = this.#live.get(id);
+    if (live === undefined) return false;
+    this.#live.delete(id);
+    live.cancel.fire(reason);
+    live.sink.release();
+    return true;
+  }
+
+  grant(id: Id, bytes: number): void {
+    this.#live.get(id)?.sink.grant(bytes);
+  }
+
+  end(reason: Fault): void {
+    for (const { id } of this.#live.values()) this.cancel(id, reason);
+  }
+
+  async #run(job: Job, respond: Respond): Promise<void> {
+    const { id, client } = job;
+    let response: OutgoingMessage;
+    try {
+      response = { jsonrpc: "2.0", id, result: await this.#result(job) };
+    } catch (error) {
+      response = { jsonrpc: "2.0", id, error: toRpcError(toFault(error), client.era) };
+    }
+    if (this.#live.get(id)?.cancel === job.cancel) this.#live.delete(id);
+    // Whoever cancelled wants no answer.
+    if (job.cancel.fired) return respond(undefined);
+    await respond(response);
+    // The specification's pages differ on how a server ends a subscription on a shared link: say both.
+    if (isSubscription(job) && "result" in response) {
+      const params = { requestId: id, reason: "the subscription ended" };
+      await this.#desk.send({ jsonrpc: "2.0", method: "notifications/cancelled", params }).catch(() => {});
+    }
+  }
+
+  async #result(job: Job): Promise<JsonObject> {
+    const { id, client, envelope } = job;
+    const { method } = envelope.request;
+    const answered = await answer(this.#desk, job);
+    if (answered === undefined) throw new Fault("internal", "the call ended without a result");
+    // Which versions are spoken here is for this edge to say, whatever is behind it.
+    const result = method === "server/discover" ? { ...withExtensions(answered), supportedVersions: this.#versions } : answered;
+    if (client.era === "legacy") return dressLegacy(method, result);
+    const info = this.#info.get(method, result, client);
+    const dressed = dressModern(method, result, info instanceof Promise ? await info : info);
+    if (!isSubscription(job)) return dressed;
+    return { ...dressed, _meta: { ...(dressed["_meta"] as JsonObject | undefined), [meta.subscriptionId]: id } };
+  }
+}
+
+function isSubscription(job: Job): boolean {
+  return job.client.era === "modern" && job.envelope.request.method === "subscriptions/listen";
+}

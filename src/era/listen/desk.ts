@@ -1,0 +1,36 @@
+import type { Id, Outgoing } from "../../codec/index.js";
+import type { Canceller, Client, Context, Limits, PageSize, Park, Service } from "../../core/index.js";
+import type { Envelope } from "../envelope.js";
+import type { AskClient } from "./ask-client.js";
+import type { Parking } from "./parking.js";
+import type { Sink } from "./sink.js";
+
+/** What the answers on one link have in common. */
+export interface Desk {
+  readonly service: Service;
+  readonly limits: Limits;
+  readonly pageSize: PageSize;
+  /** Whether octets pass as they are. */
+  readonly octets: boolean;
+  readonly parking: Parking;
+  send(message: Outgoing, call?: Id): Promise<void>;
+}
+
+/** Parks a stream for the client's next request. One that is cancelled has left it already, and nobody will come for it. */
+export function keep<T>(job: Job, parked: Park<T>, key: string, value: T): void {
+  if (job.cancel.fired) return;
+  parked.put(key, value);
+  job.cancel.on(() => parked.drop(key));
+}
+
+/** One call to be answered. */
+export interface Job {
+  readonly id: Id;
+  readonly envelope: Envelope;
+  readonly client: Client;
+  readonly context: Context;
+  readonly cancel: Canceller;
+  readonly sink: Sink;
+  /** The legacy session's way to ask; a modern client is asked by `input_required`. */
+  readonly asks?: AskClient;
+}

@@ -1,0 +1,248 @@
+import {
+  AMBIENT,
+  Canceller,
+  type Client,
+  type Context,
+  Fault,
+  isLegacyVersion,
+  isObject,
+  type JsonObject,
+  type LogLevel,
+  legacyVersions,
+  logLevels,
+  meta,
+  type Replies,
+  type Request,
+  resultOf,
+  toFault,
+} from "../../core/index.js";
+import { type AskClient, askClient } from "./ask-client.js";
+import type { Desk } from "./desk.js";
+
+/** What a server keeps for a legacy client between its requests. */
+export interface LegacySession {
+  readonly client: Client;
+  readonly asks: AskClient;
+  /** Whether `notifications/initialized` has come. */
+  readonly ready: boolean;
+  readonly level: LogLevel | undefined;
+  /** After `notifications/initialized`: opens what brings the client asks, logs and changes of no call. */
+  start(): void;
+  /** Answers the requests that are about the session itself; undefined for every other. */
+  request(request: Request): Promise<JsonObject> | undefined;
+  close(reason: Fault): void;
+}
+
+export interface SessionOptions {
+  readonly key: string;
+  readonly principal?: string;
+  readonly metadata: Context["metadata"];
+  /** Gives the opening up. */
+  readonly cancel: Canceller;
+  readonly onFault: (fault: Fault) => void;
+}
+
+/** Negotiates a session and answers `initialize`. */
+export async function legacySession(
+  desk: Desk,
+  request: Request,
+  options: SessionOptions,
+): Promise<{ session: LegacySession; result: JsonObject }> {
+  const { protocolVersion, capabilities, clientInfo, ...unknown } = request.params;
+  if (typeof protocolVersion !== "string") throw new Fault("invalid-params", "initialize needs a protocolVersion");
+  const version = isLegacyVersion(protocolVersion) ? protocolVersion : legacyVersions[0];
+  const client: Client = {
+    key: options.key,
+    era: "legacy",
+    protocolVersion: version,
+    capabilities: isObject(capabilities) ? capabilities : {},
+    ...(isObject(clientInfo) ? { info: clientInfo } : undefined),
+    ...(options.principal === undefined ? undefined : { principal: options.principal }),
+  };
+  const context = (cancel: Canceller, level?: LogLevel): Context => ({
+    client,
+    cancel,
+    progress: false,
+    metadata: options.metadata,
+    ...(level === undefined ? undefined : { logLevel: level }),
+  });
+  const found = await resultOf(desk.service.call({ method: "server/discover", params: unknown }, context(options.cancel)));
+  const { supportedVersions, resultType, ttlMs, cacheScope, _meta, ...rest } = found;
+  const known = isObject(_meta) ? _meta : {};
+  const { [meta.serverInfo]: serverInfo, ...others } = known;
+  const result = {
+    protocolVersion: version,
+    ...rest,
+    serverInfo: serverInfo ?? { name: "unknown", version: "0" },
+    ...(Object.keys(others).length > 0 ? { _meta: others } : undefined),
+  };
+  const served = isObject(rest["capabilities"]) ? rest["capabilities"] : {};
+  return { session: new Session(desk, client, context, served, options.onFault), result };
+}
+
+/** A session for a request that stands alone: nothing was negotiated, and nothing follows. */
+export function assumedSession(desk: Desk, version: string, options: Omit<SessionOptions, "cancel">): LegacySession {
+  const client: Client = {
+    key: options.key,
+    era: "legacy",
+    protocolVersion: isLegacyVersion(version) ? version : legacyVersions[0],
+    capabilities: {},
+    ...(options.principal === undefined ? undefined : { principal: options.principal }),
+  };
+  const session = new Session(
+    desk,
+    client,
+    (cancel) => ({ client, cancel, progress: false, metadata: options.metadata }),
+    {},
+    options.onFault,
+  );
+  session.ready = true;
+  return session;
+}
+
+class Session implements LegacySession {
+  readonly client: Client;
+  readonly asks: AskClient;
+  ready = false;
+  level: LogLevel | undefined;
+  readonly #desk: Desk;
+  readonly #context: (cancel: Canceller, level?: LogLevel) => Context;
+  readonly #served: JsonObject;
+  readonly #onFault: (fault: Fault) => void;
+  readonly #subscriptions = new Map<string, Canceller>();
+  #ambient: Canceller | undefined;
+  #changes: Canceller | undefined;
+  #closed = false;
+
+  constructor(
+    desk: Desk,
+    client: Client,
+    context: (cancel: Canceller, level?: LogLevel) => Context,
+    served: JsonObject,
+    onFault: (fault: Fault) => void,
+  ) {
+    this.#desk = desk;
+    this.client = client;
+    this.#context = context;
+    this.#served = served;
+    this.#onFault = onFault;
+    this.asks = askClient(client, (message, call) => desk.send(message, call));
+  }
+
+  start(): void {
+    if (this.ready || this.#closed) return;
+    this.ready = true;
+    this.#openAmbient();
+    const changes = Object.fromEntries(
+      (["tools", "prompts", "resources"] as const)
+        .filter((name) => (this.#served[name] as JsonObject | undefined)?.["listChanged"] === true)
+        .map((name) => [`${name}ListChanged`, true]),
+    );
+    if (Object.keys(changes).length > 0) this.#changes = this.#listen(changes);
+  }
+
+  request(request: Request): Promise<JsonObject> | undefined {
+    switch (request.method) {
+      case "logging/setLevel":
+        return this.#setLevel(request.params["level"]);
+      case "resources/subscribe":
+        return this.#subscribe(request.params["uri"]);
+      case "resources/unsubscribe":
+        return this.#unsubscribe(request.params["uri"]);
+      case "server/discover":
+      case "subscriptions/listen":
+        return Promise.reject(new Fault("unknown-method", `unknown method: ${request.method}`));
+      default:
+        return undefined;
+    }
+  }
+
+  close(reason: Fault): void {
+    this.#closed = true;
+    this.asks.close(reason);
+    for (const cancel of [this.#ambient, this.#changes, ...this.#subscriptions.values()]) cancel?.fire(reason);
+    this.#subscriptions.clear();
+  }
+
+  #openAmbient(): void {
+    this.#ambient?.fire();
+    this.#ambient = new Canceller();
+    void this.#pump(this.#desk.service.call({ method: AMBIENT, params: {} }, this.#context(this.#ambient, this.level)), this.#ambient);
+  }
+
+  #listen(notifications: JsonObject, acknowledged?: (notifications: JsonObject) => void, failed?: (fault: Fault) => void): Canceller {
+    const cancel = new Canceller();
+    const replies = this.#desk.service.call({ method: "subscriptions/listen", params: { notifications } }, this.#context(cancel));
+    void this.#pump(replies, cancel, acknowledged, failed);
+    return cancel;
+  }
+
+  /** Reads a long-lived call and sends on what it brings. */
+  async #pump(
+    replies: Replies,
+    cancel: Canceller,
+    acknowledged?: (notifications: JsonObject) => void,
+    failed?: (fault: Fault) => void,
+  ): Promise<void> {
+    try {
+      await resultOf(replies, async (reply) => {
+        if (reply.kind === "note" && reply.method === "notifications/subscriptions/acknowledged")
+          acknowledged?.(isObject(reply.params["notifications"]) ? reply.params["notifications"] : {});
+        else if (reply.kind === "note") await this.#desk.send({ jsonrpc: "2.0", method: reply.method, params: reply.params });
+        else if (reply.kind === "log") await this.#desk.send({ jsonrpc: "2.0", method: "notifications/message", params: reply.params });
+        else if (reply.kind === "ask") await this.asks.ask(reply.ask, undefined, false);
+      });
+      failed?.(new Fault("unavailable", "the subscription ended"));
+    } catch (error) {
+      const fault = toFault(error);
+      failed?.(fault);
+      // Not every service has anything to say outside its calls.
+      if (!cancel.fired && failed === undefined && fault.code !== "unknown-method") this.#onFault(fault);
+    }
+  }
+
+  #setLevel(level: unknown): Promise<JsonObject> {
+    if (!(logLevels as readonly unknown[]).includes(level))
+      return Promise.reject(new Fault("invalid-params", `unknown log level: ${String(level)}; one of ${logLevels.join(", ")}`));
+    this.level = level as LogLevel;
+    this.#openAmbient();
+    return Promise.resolve({});
+  }
+
+  #subscribe(uri: unknown): Promise<JsonObject> {
+    if (typeof uri !== "string") return Promise.reject(new Fault("invalid-params", "resources/subscribe needs a uri"));
+    if (this.#subscriptions.has(uri)) return Promise.resolve({});
+    if (this.#subscriptions.size >= this.#desk.limits.inFlight)
+      return Promise.reject(
+        new Fault("overload", "too many subscriptions", { data: { limit: "inFlight", max: this.#desk.limits.inFlight } }),
+      );
+    return new Promise((resolve, reject) => {
+      const forget = (): void => {
+        // It may have been renewed meanwhile.
+        if (this.#subscriptions.get(uri) === cancel) this.#subscriptions.delete(uri);
+      };
+      const cancel = this.#listen(
+        { resourceSubscriptions: [uri] },
+        (honoured) => {
+          const uris = honoured["resourceSubscriptions"];
+          if (Array.isArray(uris) && uris.includes(uri)) return resolve({});
+          cancel.fire();
+          forget();
+          return reject(new Fault("unknown-method", "the server has no subscriptions to resources"));
+        },
+        (fault) => {
+          forget();
+          reject(fault);
+        },
+      );
+      this.#subscriptions.set(uri, cancel);
+    });
+  }
+
+  #unsubscribe(uri: unknown): Promise<JsonObject> {
+    if (typeof uri !== "string") return Promise.reject(new Fault("invalid-params", "resources/unsubscribe needs a uri"));
+    this.#subscriptions.get(uri)?.fire();
+    this.#subscriptions.delete(uri);
+    return Promise.resolve({});
+  }
+}

@@ -1,0 +1,13 @@
+import type { Context, ListenOptions } from "../../core/index.js";
+import type { Parking } from "./parking.js";
+
+export interface ServeLinkOptions extends ListenOptions {
+  /** Names the peer; random unless given. */
+  readonly key?: string;
+  readonly principal?: string;
+  readonly metadata?: Context["metadata"];
+  /** Serves legacy requests of this protocol version without an `initialize`, each by itself. */
+  readonly assume?: string;
+  /** Shared by the links of one listener; a link has one of its own unless given. */
+  readonly parking?: Parking;
+}

@@ -1,0 +1,34 @@
+import { Fault, type Service, toFault } from "../../core/index.js";
+import type { Link } from "../link.js";
+import { LinkServer, type Outlet, type Serving } from "./link-server.js";
+import type { ServeLinkOptions } from "./options.js";
+
+/** Milliseconds that calls in flight have after the client closed its side. */
+const DRAIN_MS = 250;
+
+/** Serves what a wire feeds by itself, message by message. */
+export function serving(service: Service, link: Outlet, options: ServeLinkOptions = {}): Serving {
+  return new LinkServer(service, link, options);
+}
+
+/** Serves a peer of either era on a link until the link ends; rejects with what broke it. */
+export async function serveLink(service: Service, link: Link, options: ServeLinkOptions = {}): Promise<void> {
+  const server = new LinkServer(service, link, options);
+  let broken: Fault | undefined;
+  try {
+    for await (const batch of link.incoming) {
+      for (const message of batch) {
+        const waiting = server.take(message);
+        if (waiting !== undefined) await waiting;
+      }
+    }
+    // A client that closed its side may still read: what is nearly answered is answered.
+    await server.idle(DRAIN_MS);
+  } catch (error) {
+    broken = toFault(error);
+    await server.lastWords(broken);
+  }
+  server.end(broken ?? new Fault("unavailable", "the client closed the link", { data: { reason: "closed" } }));
+  await link.close();
+  if (broken !== undefined) throw broken;
+}

@@ -1,0 +1,145 @@
+import { type Ask, DONE, type Replies, type Reply } from "../../core/index.js";
+import { Contents } from "./contents.js";
+
+type Step = IteratorResult<Reply, undefined>;
+/** Nothing came within a turn of the event loop. */
+export const WAITING: unique symbol = Symbol("waiting");
+
+/** Milliseconds in which asks are gathered while their call goes on all the same. */
+const GATHER_MS = 50;
+
+/** A call that is being answered, and may outlive the request that began it: parked between ranges or while its asks are open. */
+export class Work {
+  /** What was read of a resource and not yet sent. */
+  readonly contents: Contents = new Contents();
+  /** Whether a range of it was answered: then the last is one, too, even if there is nothing left for it. */
+  begun = false;
+  /** How often it was made again with answers. */
+  rounds = 0;
+  /** Whether it begins in place of a read that was let go of: its reader has to know. */
+  anew: boolean;
+  #asks: Map<string, Ask> | undefined;
+  #replies: Replies;
+  #next: Promise<Step> | undefined;
+  #ahead: Reply | undefined;
+  #asked = 0;
+  #abroad = 0;
+  #home: (() => void) | undefined;
+
+  constructor(replies: Replies, anew = false) {
+    this.#replies = replies;
+    this.anew = anew;
+  }
+
+  /** The asks that wait for the client's next request. */
+  get asks(): Map<string, Ask> {
+    this.#asks ??= new Map();
+    return this.#asks;
+  }
+
+  next(): Promise<Step> {
+    if (this.#ahead !== undefined) {
+      const value = this.#ahead;
+      this.#ahead = undefined;
+      return Promise.resolve({ done: false, value });
+    }
+    const next = this.#next ?? this.#replies.next();
+    this.#next = undefined;
+    return next;
+  }
+
+  /** Like next(), but does not wait for long; what comes later is kept for the next time. */
+  async soon(): Promise<Step | typeof WAITING> {
+    const next = this.next();
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const late = new Promise<typeof WAITING>((resolve) => {
+      timer = setTimeout(resolve, 1, WAITING);
+    });
+    try {
+      const first = await Promise.race([next, late]);
+      if (first === WAITING) {
+        this.#next = next;
+        // A fault while nobody reads is told to whoever comes back.
+        next.catch(() => {});
+      }
+      return first;
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  /** The next reply; WAITING when it is time to tell the client of the asks that wait. */
+  async step(): Promise<Step | typeof WAITING> {
+    if (this.#asks === undefined || this.#asks.size === 0) return this.next();
+    return Date.now() - this.#asked > GATHER_MS ? WAITING : this.soon();
+  }
+
+  /** Gives a reply back, to be read again first. */
+  unread(reply: Reply): void {
+    this.#ahead = reply;
+  }
+
+  /** Goes on with other replies in place of those that have ended. */
+  over(replies: Replies): void {
+    this.#replies = replies;
+  }
+
+  /** Keeps an ask for the client's next request. */
+  hold(ask: Ask): void {
+    if (this.asks.size === 0) this.#asked = Date.now();
+    this.asks.set(ask.key, ask);
+    ask.cancel.on(() => this.asks.delete(ask.key));
+  }
+
+  /** The ask to send to the client at once, on behalf of the request that is being answered. */
+  send(ask: Ask): Ask {
+    let open = true;
+    this.#abroad++;
+    const settle = (): void => {
+      if (!open) return;
+      open = false;
+      if (--this.#abroad === 0) this.#home?.();
+    };
+    ask.cancel.on(settle);
+    return {
+      ...ask,
+      answer(result) {
+        settle();
+        ask.answer(result);
+      },
+      refuse(fault) {
+        settle();
+        ask.refuse(fault);
+      },
+    };
+  }
+
+  /** Resolves when no ask is with the client any more: it would be void if its request were answered before. */
+  async settled(): Promise<void> {
+    if (this.#abroad === 0) return;
+    await new Promise<void>((resolve) => {
+      this.#home = resolve;
+    });
+  }
+
+  /** Ends it: the handler's cancel fires, its asks are withdrawn. */
+  leave(): void {
+    void this.#replies.return();
+    this.#home?.();
+  }
+}
+
+/** Replies that are there already. */
+export function repliesOf(replies: Iterable<Reply>): Replies {
+  const steps = replies[Symbol.iterator]();
+  return {
+    next: async () => {
+      const step = steps.next();
+      return step.done === true ? DONE : { done: false, value: step.value };
+    },
+    return: () => Promise.resolve(DONE),
+    [Symbol.asyncIterator]() {
+      return this;
+    },
+  };
+}

@@ -1,0 +1,73 @@
+import { Fault, isObject, type JsonObject, KEPT_STATE, type Request } from "../core/index.js";
+import { decodeBase64, encodeBase64 } from "../stream/index.js";
+
+/** Seals what a client has to carry from one request to its retry: only its maker can read it back, for the same caller and request, in time. */
+export interface Seal {
+  /** Whether a `requestState` is one of this seal's, judged by its mark alone. */
+  mine(state: string): boolean;
+  close(key: string, request: Request, principal: string | undefined, ms: number): Promise<string>;
+  /** The key, or a Fault `invalid-params`: tampered with, expired, of another caller, or for another request than `request`, if given. */
+  open(state: string, request: Request | undefined, principal: string | undefined): Promise<string>;
+}
+
+const utf8 = new TextEncoder();
+const text = (bytes: Uint8Array): string => encodeBase64(bytes).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
+const bytes = (encoded: string): Uint8Array => {
+  const plain = encoded.replaceAll("-", "+").replaceAll("_", "/");
+  return decodeBase64(plain + "=".repeat((4 - (plain.length % 4)) % 4));
+};
+
+/** 128 random bits as text. */
+export function randomToken(): string {
+  return text(crypto.getRandomValues(new Uint8Array(16)));
+}
+
+/** Makes a seal with a key of its own, which lives as long as the process: so do the calls it is about. */
+export function seal(): Seal {
+  const mark = `${KEPT_STATE}${randomToken()}.`;
+  const key = crypto.subtle.generateKey({ name: "HMAC", hash: "SHA-256" }, false, ["sign", "verify"]);
+  const refuse = (why: string): Fault => new Fault("invalid-params", `the requestState is not valid: ${why}`);
+
+  return {
+    mine: (state) => state.startsWith(mark),
+    async close(id, request, principal, ms) {
+      const body = utf8.encode(JSON.stringify({ id, principal, until: Date.now() + ms, digest: await digest(request) }));
+      const signature = await crypto.subtle.sign("HMAC", await key, body);
+      return `${mark}${text(body)}.${text(new Uint8Array(signature))}`;
+    },
+    async open(state, request, principal) {
+      const [body, signature] = state.slice(mark.length).split(".").map(decodeOr) as [Uint8Array | undefined, Uint8Array | undefined];
+      if (body === undefined || signature === undefined) throw refuse("it is damaged");
+      if (!(await crypto.subtle.verify("HMAC", await key, signature as BufferSource, body as BufferSource)))
+        throw refuse("its signature does not match");
+      const content: unknown = JSON.parse(new TextDecoder().decode(body));
+      if (!isObject(content)) throw refuse("it is damaged");
+      if (content["principal"] !== principal) throw refuse("it was given to another caller");
+      if ((content["until"] as number) < Date.now()) throw refuse("it has expired");
+      if (request !== undefined && content["digest"] !== (await digest(request))) throw refuse("it belongs to another request");
+      return content["id"] as string;
+    },
+  };
+}
+
+function decodeOr(part: string): Uint8Array | undefined {
+  try {
+    return bytes(part);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Names a request but for the members that a retry adds or renews. */
+async function digest(request: Request): Promise<string> {
+  const { inputResponses, requestState, _meta, ...params } = request.params;
+  const named = canonical({ method: request.method, params });
+  return text(new Uint8Array(await crypto.subtle.digest("SHA-256", utf8.encode(named))));
+}
+
+/** JSON with sorted keys: a client may write its members in another order when it retries. */
+function canonical(value: unknown): string {
+  return JSON.stringify(value, (_key, member: unknown) =>
+    isObject(member) ? Object.fromEntries(Object.entries(member as JsonObject).sort(([a], [b]) => (a < b ? -1 : 1))) : member,
+  );
+}
