@@ -1,1 +1,14 @@
-export {};
+export { type Child, type ChildOptions, type Exit, type StopOptions, startChild } from "./child.js";
+export { childEnvironment } from "./environment.js";
+export { authorized, type Challenge, type HttpAuth } from "./http/authorized.js";
+export { type AuthOptions, checkCredentials, METADATA_PATH, type Principal, type Verdict } from "./http/credentials.js";
+export type { Exchange, Outlet } from "./http/exchange.js";
+export { fetchExchange } from "./http/fetch-exchange.js";
+export { type Admission, admit, type GateOptions } from "./http/gate.js";
+export { corsHeaders, type GuardOptions, preflightHeaders, refusal } from "./http/guard.js";
+export { type Host, type HostOptions, httpHost } from "./http/host.js";
+export { nodeExchange } from "./http/node-exchange.js";
+export { type HttpClient, httpClient, type Sent } from "./http/request.js";
+export { type LineLink, type LineLinkOptions, lineLink } from "./line-link.js";
+export type { Batch } from "./line-reader.js";
+export { within } from "./within.js";

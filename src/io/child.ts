@@ -1,0 +1,126 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import type { Readable, Writable } from "node:stream";
+import type { Command } from "../core/index.js";
+import { childEnvironment } from "./environment.js";
+import { holdGroup, releaseGroup, signalGroup } from "./group.js";
+import { startFault } from "./start-fault.js";
+import { textLines } from "./text-lines.js";
+import { within } from "./within.js";
+
+export interface ChildOptions {
+  /** Milliseconds between the steps of stop(). */
+  readonly graceMs?: number;
+  /** Lines of the child's stderr, long ones in pieces of 64 Ki characters; without it they go to this process's stderr as they are. */
+  readonly onStderr?: (line: string) => void;
+}
+
+/** How a process ended: one of the two is null. */
+export interface Exit {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+}
+
+export interface StopOptions {
+  /** Begins with TERM: for a child that cannot be talked to any more. Hurries a stop() that is under way. */
+  readonly now?: boolean;
+}
+
+/** A running child process, the leader of a process group of its own. */
+export interface Child extends AsyncDisposable {
+  readonly pid: number;
+  readonly stdin: Writable;
+  /** Its reader must be attached in the tick that startChild resolves in: Node throws away what nobody reads when the child exits. */
+  readonly stdout: Readable;
+  /** Never rejects. */
+  readonly exited: Promise<Exit>;
+  /** Closes stdin, then TERM, then KILL to the whole group, a grace apart; resolves when the child is reaped. Idempotent. */
+  stop(options?: StopOptions): Promise<void>;
+}
+
+/** Milliseconds that a dead child's stderr may still be held open by processes that left its group. */
+const lingerMs = 500;
+
+/** Starts a command without a shell; rejects with `unavailable` and one clear reason if it cannot be started. */
+export async function startChild(command: Command, options: ChildOptions = {}): Promise<Child> {
+  const { graceMs = 2000, onStderr } = options;
+  const running = await spawned(command, onStderr !== undefined);
+  const { stdin, stdout, stderr } = running;
+  if (running.pid === undefined || stdin === null || stdout === null) throw await startFault(command, undefined);
+  const pid = running.pid;
+  const exited = new Promise<Exit>((resolve) => {
+    running.once("exit", (code, signal) => resolve({ code, signal }));
+  });
+  if (stderr !== null && onStderr !== undefined) readLines(stderr, onStderr, exited);
+  // Whoever reads and writes these streams hears of errors as well; this is for when nobody does.
+  stdin.on("error", ignore);
+  stdout.on("error", ignore);
+
+  let hurry: () => void = ignore;
+  const hurried = new Promise<void>((resolve) => {
+    hurry = resolve;
+  });
+  // A group whose leader has ended is let go and not signalled, so no step needs to ask whether it has.
+  const run = async (): Promise<void> => {
+    stdin.end();
+    await within(Promise.race([exited, hurried]), graceMs);
+    signalGroup(pid, "SIGTERM");
+    await within(exited, graceMs);
+    signalGroup(pid, "SIGKILL");
+    await exited;
+    // A process that left the group may hold it open.
+    stdout.destroy();
+  };
+  let stopping: Promise<void> | undefined;
+  const stop = (how: StopOptions = {}): Promise<void> => {
+    if (how.now === true) hurry();
+    stopping ??= run();
+    return stopping;
+  };
+  return { pid, stdin, stdout, exited, stop, [Symbol.asyncDispose]: () => stop() };
+}
+
+function spawned(command: Command, pipeStderr: boolean): Promise<ChildProcess> {
+  return new Promise((resolve, reject) => {
+    const refuse = (error: unknown): void => void startFault(command, (error as NodeJS.ErrnoException).code).then(reject);
+    try {
+      const child = spawn(command.command, command.args ?? [], {
+        shell: false,
+        // A group of its own: signals reach its descendants, and a Ctrl-C at the terminal does not reach it before us.
+        detached: process.platform !== "win32",
+        windowsHide: true,
+        stdio: ["pipe", "pipe", pipeStderr ? "pipe" : "inherit"],
+        env: childEnvironment(command),
+        ...(command.cwd === undefined ? {} : { cwd: command.cwd }),
+      });
+      const { pid } = child;
+      if (pid !== undefined) {
+        holdGroup(pid);
+        child.once("exit", () => releaseGroup(pid));
+      }
+      child.once("error", refuse);
+      child.once("spawn", () => {
+        child.off("error", refuse);
+        // A signal that could not be delivered: stop() looks at the exit alone.
+        child.on("error", ignore);
+        resolve(child);
+      });
+    } catch (error) {
+      refuse(error);
+    }
+  });
+}
+
+function readLines(stderr: Readable, onStderr: (line: string) => void, exited: Promise<Exit>): void {
+  const lines = textLines(onStderr);
+  stderr.on("data", (chunk: Uint8Array) => lines.push(chunk));
+  stderr.on("error", ignore);
+  const ended = new Promise<void>((resolve) => {
+    stderr.once("close", () => {
+      lines.end();
+      resolve();
+    });
+  });
+  void exited.then(() => within(ended, lingerMs)).then(() => stderr.destroy());
+}
+
+function ignore(): void {}

@@ -1,0 +1,35 @@
+/** The process groups that this process leads and must not leave behind, by the pid of their leader. */
+const live = new Set<number>();
+
+const windows = process.platform === "win32";
+
+function kill(pid: number, signal: NodeJS.Signals): void {
+  try {
+    // Windows has no process groups: there only the leader is reached.
+    process.kill(windows ? pid : -pid, signal);
+  } catch {
+    // Nobody is left to signal.
+  }
+}
+
+function killAll(): void {
+  for (const pid of live) kill(pid, "SIGKILL");
+}
+
+/** From here on the group is killed when this process exits without having stopped it. */
+export function holdGroup(pid: number): void {
+  if (live.size === 0) process.on("exit", killAll);
+  live.add(pid);
+}
+
+/** Reaches every process of a held group; a group that was let go is not signalled, its number may be somebody else's. */
+export function signalGroup(pid: number, signal: NodeJS.Signals): void {
+  if (live.has(pid)) kill(pid, signal);
+}
+
+/** Kills what the leader left behind. Only in the tick that reaped the leader: later its number may be reused. */
+export function releaseGroup(pid: number): void {
+  if (!live.delete(pid)) return;
+  if (!windows) kill(pid, "SIGKILL");
+  if (live.size === 0) process.off("exit", killAll);
+}

@@ -1,0 +1,28 @@
+/** One HTTP request and its answer, whoever hosts it: Node's servers of either version, or a Fetch handler. */
+export interface Exchange {
+  readonly method: string;
+  /** Without the query. */
+  readonly path: string;
+  readonly query: URLSearchParams;
+  /** By its name in lower case; repeated ones joined by a comma. */
+  header(name: string): string | undefined;
+  /** All of them, names in lower case. */
+  readonly headers: Readonly<Record<string, string | readonly string[]>>;
+  /** The body as text. Throws a Fault: `overload` beyond `maxBytes`, `parse` where it is no UTF-8, `deadline` where it takes too long. */
+  body(maxBytes: number): Promise<string>;
+  /** Answers at once. */
+  reply(status: number, headers: Readonly<Record<string, string>>, text?: string): void;
+  /** Answers piece by piece. */
+  stream(status: number, headers: Readonly<Record<string, string>>): Outlet;
+  /** Calls `listener` once if the client goes away before the answer is whole; the returned function stops listening. */
+  onGone(listener: () => void): () => void;
+}
+
+/** The body of an answer that is being written. */
+export interface Outlet {
+  /** Resolves once there is room for more; at once if the client has gone. */
+  write(text: string): Promise<void>;
+  end(): void;
+  /** Cuts the connection's stream: whoever waits to write goes on, what was not written is lost. */
+  abort(): void;
+}

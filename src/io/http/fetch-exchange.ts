@@ -1,0 +1,107 @@
+import { Fault } from "../../core/index.js";
+import type { Exchange, Outlet } from "./exchange.js";
+
+/** An exchange over a Fetch request; the response comes when the exchange is answered. */
+export function fetchExchange(request: Request): { exchange: Exchange; response: Promise<Response> } {
+  const url = new URL(request.url);
+  let answer: (response: Response) => void = () => {};
+  const response = new Promise<Response>((resolve) => {
+    answer = resolve;
+  });
+  const listeners = new Set<() => void>();
+  const goneOnce = (): void => {
+    for (const listener of listeners) listener();
+    listeners.clear();
+  };
+  request.signal.addEventListener("abort", goneOnce, { once: true });
+  const exchange: Exchange = {
+    method: request.method,
+    path: url.pathname,
+    query: url.searchParams,
+    // Names with a colon are of HTTP/2, and Fetch hides them.
+    header: (name) => (name.startsWith(":") ? undefined : (request.headers.get(name) ?? (name === "host" ? url.host : undefined))),
+    headers: { host: url.host, ...Object.fromEntries(request.headers) },
+    body: (maxBytes) => readBody(request, maxBytes),
+    reply: (status, headers, text) => answer(new Response(status === 204 || status === 202 ? null : (text ?? ""), { status, headers })),
+    stream(status, headers) {
+      const { readable, outlet } = piped(goneOnce);
+      answer(new Response(readable, { status, headers }));
+      return outlet;
+    },
+    onGone(listener) {
+      listeners.add(listener);
+      return () => void listeners.delete(listener);
+    },
+  };
+  return { exchange, response };
+}
+
+/** A body that is written as it is read. */
+function piped(gone: () => void): { readable: ReadableStream<Uint8Array>; outlet: Outlet } {
+  const encoder = new TextEncoder();
+  let wake: (() => void) | undefined;
+  let controller: ReadableStreamDefaultController<Uint8Array> | undefined;
+  let over = false;
+  const readable = new ReadableStream<Uint8Array>(
+    {
+      start(given) {
+        controller = given;
+      },
+      pull() {
+        const waiting = wake;
+        wake = undefined;
+        waiting?.();
+      },
+      cancel() {
+        over = true;
+        wake?.();
+        gone();
+      },
+    },
+    { highWaterMark: 64 * 1024, size: (chunk) => chunk.byteLength },
+  );
+  const outlet: Outlet = {
+    async write(text) {
+      if (over) return;
+      controller?.enqueue(encoder.encode(text));
+      if ((controller?.desiredSize ?? 1) > 0) return;
+      // Several may wait: the call, and a sign of life.
+      await new Promise<void>((resolve) => {
+        const before = wake;
+        wake = () => {
+          before?.();
+          resolve();
+        };
+      });
+    },
+    end() {
+      if (over) return;
+      over = true;
+      controller?.close();
+    },
+    abort() {
+      if (over) return;
+      over = true;
+      controller?.error(new Fault("unavailable", "the server cut the stream"));
+      wake?.();
+    },
+  };
+  return { readable, outlet };
+}
+
+async function readBody(request: Request, maxBytes: number): Promise<string> {
+  const decoder = new TextDecoder("utf-8", { fatal: true });
+  let text = "";
+  let bytes = 0;
+  try {
+    for await (const chunk of (request.body ?? []) as AsyncIterable<Uint8Array>) {
+      bytes += chunk.byteLength;
+      if (bytes > maxBytes)
+        throw new Fault("overload", `the body is larger than ${maxBytes} bytes`, { data: { limit: "messageBytes", max: maxBytes } });
+      text += decoder.decode(chunk, { stream: true });
+    }
+    return text + decoder.decode();
+  } catch (error) {
+    throw error instanceof Fault ? error : new Fault("parse", "the body is not UTF-8", { cause: error });
+  }
+}

@@ -1,0 +1,104 @@
+import { createServer as createHttp, type IncomingMessage, type ServerResponse } from "node:http";
+import { createServer as createHttp2, type Http2ServerRequest, type Http2ServerResponse, type ServerHttp2Session } from "node:http2";
+import { type AddressInfo, createServer, type Socket } from "node:net";
+import type { Duplex } from "node:stream";
+import { Fault } from "../../core/index.js";
+import { within } from "../within.js";
+
+export interface HostOptions {
+  readonly hostname: string;
+  readonly port: number;
+  request(request: IncomingMessage | Http2ServerRequest, response: ServerResponse | Http2ServerResponse): void;
+  upgrade?(request: IncomingMessage, socket: Duplex, head: Buffer): void;
+  /** Milliseconds for the head of a request; four times that for the whole. 15,000 unless given. */
+  readonly headersMs?: number | undefined;
+}
+
+export interface Host {
+  readonly port: number;
+  /** Takes no more connections, and gives the answers that are ending a moment to arrive. */
+  close(): Promise<void>;
+}
+
+const preface = Buffer.from("PRI * HTTP/2.0");
+/** Milliseconds after which a connection without a request is closed. */
+const IDLE_MS = 60_000;
+const GRACE_MS = 250;
+
+/** Listens for HTTP/1.1 and for HTTP/2 with prior knowledge on one port: the first bytes tell. */
+export async function httpHost(options: HostOptions): Promise<Host> {
+  const { headersMs = 15_000 } = options;
+  const http1 = createHttp(
+    {
+      headersTimeout: headersMs,
+      requestTimeout: 4 * headersMs,
+      keepAliveTimeout: IDLE_MS,
+      connectionsCheckingInterval: Math.min(headersMs, 5_000),
+    },
+    options.request,
+  );
+  // It never listens itself; this event is what starts its watch over slow requests.
+  http1.emit("listening");
+  if (options.upgrade !== undefined) http1.on("upgrade", options.upgrade);
+  const http2 = createHttp2({ settings: { initialWindowSize: 1024 * 1024, maxConcurrentStreams: 1024 } }, options.request);
+  const sessions = new Set<ServerHttp2Session>();
+  http2.on("session", (session) => {
+    sessions.add(session);
+    session.once("close", () => sessions.delete(session));
+    closeWhenIdle(session);
+  });
+  const sockets = new Set<Socket>();
+  const server = createServer({ noDelay: true }, (socket) => {
+    sockets.add(socket);
+    socket.once("close", () => sockets.delete(socket));
+    socket.on("error", () => socket.destroy());
+    const late = (): void => void socket.destroy();
+    socket.setTimeout(headersMs, late);
+    socket.once("data", (chunk) => {
+      socket.pause();
+      socket.setTimeout(0);
+      socket.off("timeout", late);
+      const http2First = chunk.length >= 3 && preface.subarray(0, chunk.length).equals(chunk.subarray(0, preface.length));
+      // Either server reads what was peeked at as if it had just come.
+      (http2First ? http2 : http1).emit("connection", socket);
+      socket.unshift(chunk);
+      socket.resume();
+    });
+  });
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", (error: NodeJS.ErrnoException) => {
+      http1.close();
+      reject(listenFault(error, options));
+    });
+    server.listen(options.port, options.hostname, resolve);
+  });
+  return {
+    port: (server.address() as AddressInfo).port,
+    async close() {
+      const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+      http1.close();
+      for (const session of sessions) session.close();
+      if (await within(closed, GRACE_MS)) return;
+      for (const session of sessions) session.destroy();
+      for (const socket of sockets) socket.destroy();
+      await closed;
+    },
+  };
+}
+
+/** A session that holds no stream and brings nothing is somebody who only holds a connection. */
+function closeWhenIdle(session: ServerHttp2Session): void {
+  let streams = 0;
+  session.on("stream", (stream) => {
+    streams++;
+    stream.once("close", () => streams--);
+  });
+  session.setTimeout(IDLE_MS, () => {
+    if (streams === 0) session.close();
+  });
+}
+
+function listenFault(error: NodeJS.ErrnoException, { hostname, port }: HostOptions): Fault {
+  const why = error.code === "EADDRINUSE" ? "the port is in use" : error.code === "EACCES" ? "not permitted" : error.message;
+  return new Fault("unavailable", `cannot listen on ${hostname}:${port}: ${why}`, { data: { reason: error.code ?? "failed" } });
+}

@@ -1,0 +1,150 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { constants, type Http2ServerRequest, type Http2ServerResponse } from "node:http2";
+import { Fault } from "../../core/index.js";
+import type { Exchange, Outlet } from "./exchange.js";
+
+type NodeRequest = IncomingMessage | Http2ServerRequest;
+type NodeResponse = ServerResponse | Http2ServerResponse;
+
+const written: Promise<void> = Promise.resolve();
+const utf8 = new TextDecoder("utf-8", { fatal: true });
+
+export interface NodeExchangeOptions {
+  /** Milliseconds for the body of the request; 60,000 unless given. */
+  readonly bodyMs?: number | undefined;
+}
+
+/** An exchange over Node's request and response, HTTP/1.1 and HTTP/2 alike. */
+export function nodeExchange(request: NodeRequest, response: NodeResponse, options: NodeExchangeOptions = {}): Exchange {
+  const url = request.url ?? "/";
+  const mark = url.indexOf("?");
+  return {
+    method: request.method ?? "GET",
+    path: mark < 0 ? url : url.slice(0, mark),
+    get query() {
+      return new URLSearchParams(mark < 0 ? "" : url.slice(mark + 1));
+    },
+    header(name) {
+      const value = request.headers[name];
+      return Array.isArray(value) ? value.join(", ") : value;
+    },
+    get headers() {
+      return plainHeaders(request);
+    },
+    body: (maxBytes) => readBody(request, maxBytes, options.bodyMs ?? 60_000),
+    reply(status, headers, text = "") {
+      if (gone(response)) return;
+      writeHead(response, status, { ...headers, "content-length": String(Buffer.byteLength(text)) });
+      // Over HTTP/2 a body that nobody will read would hold the stream open as long as its client likes.
+      if ("stream" in request && !request.complete) response.once("finish", () => request.stream.close(constants.NGHTTP2_NO_ERROR));
+      end(response, text);
+    },
+    stream(status, headers) {
+      writeHead(response, status, headers);
+      // Long-lived answers are of use from their first byte on: the head must not wait for it.
+      if ("flushHeaders" in response) response.flushHeaders();
+      return outlet(response);
+    },
+    onGone(listener) {
+      const closed = (): void => {
+        if (!whole(response)) listener();
+      };
+      response.once("close", closed);
+      return () => void response.off("close", closed);
+    },
+  };
+}
+
+function plainHeaders(request: NodeRequest): Record<string, string | readonly string[]> {
+  const plain: Record<string, string | readonly string[]> = {};
+  for (const [name, value] of Object.entries(request.headers)) if (value !== undefined && !name.startsWith(":")) plain[name] = value;
+  const authority = request.headers[":authority"];
+  if (typeof authority === "string") plain["host"] ??= authority;
+  return plain;
+}
+
+function gone(response: NodeResponse): boolean {
+  return response.destroyed || response.writableEnded || ("stream" in response && response.stream?.destroyed !== false);
+}
+
+/** Whether the answer was written to its end; HTTP/2 says that of the stream alone. */
+function whole(response: NodeResponse): boolean {
+  return "stream" in response ? response.writableEnded && response.stream?.writableFinished === true : response.writableFinished;
+}
+
+// The two versions declare the same calls in ways that do not join into one type.
+function writeHead(response: NodeResponse, status: number, headers: Readonly<Record<string, string>>): void {
+  if (!gone(response) && !response.headersSent) (response as ServerResponse).writeHead(status, headers);
+}
+
+function end(response: NodeResponse, text: string): void {
+  (response as ServerResponse).end(text);
+}
+
+function outlet(response: NodeResponse): Outlet {
+  return {
+    write(text) {
+      if (gone(response) || (response as ServerResponse).write(text)) return written;
+      return new Promise((resolve) => {
+        const done = (): void => {
+          response.off("drain", done);
+          response.off("close", done);
+          resolve();
+        };
+        response.on("drain", done);
+        response.on("close", done);
+      });
+    },
+    end() {
+      if (!gone(response)) response.end();
+    },
+    abort() {
+      if ("stream" in response) response.stream?.close(constants.NGHTTP2_CANCEL);
+      else response.destroy();
+    },
+  };
+}
+
+function readBody(request: NodeRequest, maxBytes: number, ms: number): Promise<string> {
+  // A framework that this is mounted in may have read it already.
+  const { body } = request as { readonly body?: unknown };
+  if (body !== undefined && request.readableEnded) return Promise.resolve(typeof body === "string" ? body : JSON.stringify(body));
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    let bytes = 0;
+    const timer = setTimeout(
+      () => settle(() => reject(new Fault("deadline", `the body did not arrive within ${ms} ms`, { data: { limit: "bodyMs", max: ms } }))),
+      ms,
+    );
+    const settle = (act: () => void): void => {
+      clearTimeout(timer);
+      request.off("data", onData);
+      request.off("end", onEnd);
+      request.off("close", onClose);
+      request.off("error", onClose);
+      act();
+    };
+    const onData = (chunk: Buffer): void => {
+      bytes += chunk.length;
+      if (bytes <= maxBytes) return void chunks.push(chunk);
+      // The rest is read to nowhere, so that the client can read the answer.
+      settle(() =>
+        reject(new Fault("overload", `the body is larger than ${maxBytes} bytes`, { data: { limit: "messageBytes", max: maxBytes } })),
+      );
+      request.resume();
+    };
+    const onEnd = (): void =>
+      settle(() => {
+        try {
+          resolve(utf8.decode(chunks.length === 1 ? chunks[0] : Buffer.concat(chunks)));
+        } catch (error) {
+          reject(new Fault("parse", "the body is not UTF-8", { cause: error }));
+        }
+      });
+    const onClose = (): void => settle(() => reject(new Fault("unavailable", "the client closed the request before its end")));
+    request.on("data", onData);
+    request.on("end", onEnd);
+    request.on("close", onClose);
+    request.on("error", onClose);
+  });
+}

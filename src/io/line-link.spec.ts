@@ -1,0 +1,194 @@
+import { once } from "node:events";
+import { connect, createServer, type Socket } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { PassThrough, Writable } from "node:stream";
+import { afterEach, expect, test, vi } from "vitest";
+import { Fault } from "../core/index.js";
+import { type LineLink, lineLink } from "./line-link.js";
+
+const ask = (id: number, text = "") => ({ jsonrpc: "2.0", id, method: "echo", params: { text } }) as const;
+
+/** A busy machine is no failure. */
+const patience = { timeout: 20_000 };
+
+/** The two ends of a real socket. */
+let serial = 0;
+const opened: Socket[] = [];
+async function ends(): Promise<[Socket, Socket]> {
+  const server = createServer().listen(join(tmpdir(), `anywire-${process.pid}-${serial++}.sock`));
+  await once(server, "listening");
+  const near = connect(server.address() as string);
+  const [far] = (await once(server, "connection")) as [Socket];
+  server.close();
+  opened.push(near, far);
+  return [near, far];
+}
+afterEach(() => {
+  for (const socket of opened.splice(0)) socket.destroy();
+});
+
+async function collect(link: LineLink, into: unknown[]): Promise<void> {
+  for await (const batch of link.incoming) into.push(...batch);
+}
+
+test("messages cross a socket in order, both ways, and the end of one side ends the other's reading", async () => {
+  const [near, far] = await ends();
+  const a = lineLink(near, near);
+  const b = lineLink(far, far);
+  const seen: unknown[] = [];
+  const reading = collect(b, seen);
+  for (let id = 0; id < 5000; id++) await a.send(ask(id, "x".repeat(id % 300)));
+  await a.close();
+  await reading;
+  expect(seen.map((message) => (message as { id: number }).id)).toEqual(Array.from({ length: 5000 }, (_, id) => id));
+  await b.close();
+});
+
+test("the messages of one tick leave in one write", async () => {
+  const writes: string[] = [];
+  const writable = new Writable({
+    decodeStrings: false,
+    write: (chunk: string, _encoding, done) => {
+      writes.push(chunk);
+      done();
+    },
+  });
+  const link = lineLink(new PassThrough(), writable);
+  for (let id = 0; id < 10; id++) void link.send(ask(id));
+  await vi.waitFor(() => expect(writes).toHaveLength(1), patience);
+  expect(writes[0]?.split("\n")).toHaveLength(11);
+  await link.close();
+});
+
+test("send waits above the high-water mark, and all who wait go on in order when the peer reads", async () => {
+  const [near, far] = await ends();
+  const link = lineLink(near, near, { highWater: 64 * 1024 });
+  const order: number[] = [];
+  const sends = Array.from({ length: 100 }, (_, id) => link.send(ask(id, "x".repeat(10_000))).then(() => order.push(id)));
+  await vi.waitFor(() => expect(order.length).toBeGreaterThan(0), patience);
+  expect(order.length).toBeLessThan(10);
+  expect(link.backlog).toBeGreaterThan(64 * 1024);
+  far.resume();
+  await Promise.all(sends);
+  expect(order).toEqual(Array.from({ length: 100 }, (_, id) => id));
+  await link.close();
+  expect(link.backlog).toBe(0);
+});
+
+test("close writes what was taken first, and then every send is refused with the reason", async () => {
+  const [near, far] = await ends();
+  const link = lineLink(near, near);
+  let received = "";
+  far.on("data", (chunk: Buffer) => {
+    received += chunk;
+  });
+  void link.send(ask(1));
+  const reason = new Fault("cancelled", "enough");
+  const ended = once(far, "end");
+  const closing = link.close(reason);
+  await expect(link.send(ask(2))).rejects.toBe(reason);
+  await closing;
+  await ended;
+  expect(received).toBe(`${JSON.stringify(ask(1))}\n`);
+});
+
+test("close ends a pending read, with its reason if it has one", async () => {
+  const [near, far] = await ends();
+  const a = lineLink(near, near);
+  const b = lineLink(far, far);
+  const reason = new Fault("cancelled", "enough");
+  const first = a.incoming[Symbol.asyncIterator]().next();
+  const second = b.incoming[Symbol.asyncIterator]();
+  const pending = second.next();
+  await Promise.all([a.close(), b.close(reason)]);
+  expect(await first).toEqual({ done: true, value: undefined });
+  await expect(pending).rejects.toBe(reason);
+  expect(await second.next()).toEqual({ done: true, value: undefined });
+});
+
+test("leaving the loop ends a next() that waits", async () => {
+  const [near] = await ends();
+  const link = lineLink(near, near);
+  const iterator = link.incoming[Symbol.asyncIterator]();
+  const pending = iterator.next();
+  await expect(iterator.next()).rejects.toMatchObject({ code: "internal" });
+  await iterator.return?.();
+  expect(await pending).toEqual({ done: true, value: undefined });
+  await link.close();
+});
+
+test("a peer that has closed its side can still be answered", async () => {
+  const server = createServer({ allowHalfOpen: true }).listen(join(tmpdir(), `anywire-${process.pid}-${serial++}.sock`));
+  await once(server, "listening");
+  const near = connect({ path: server.address() as string, allowHalfOpen: true });
+  const [far] = (await once(server, "connection")) as [Socket];
+  server.close();
+  opened.push(near, far);
+  const link = lineLink(far, far);
+  near.end(`${JSON.stringify(ask(1))}\n{"half`);
+  const seen: unknown[] = [];
+  await collect(link, seen);
+  expect(seen).toMatchObject([
+    { kind: "request", id: 1 },
+    { kind: "bad", fault: { code: "parse" } },
+  ]);
+  let received = "";
+  near.on("data", (chunk: Buffer) => {
+    received += chunk;
+  });
+  await link.send({ jsonrpc: "2.0", id: 1, result: {} });
+  await link.close();
+  await vi.waitFor(() => expect(received).toBe('{"jsonrpc":"2.0","id":1,"result":{}}\n'), patience);
+});
+
+test("a peer that went away breaks the link", async () => {
+  const [near, far] = await ends();
+  const link = lineLink(near, near);
+  const reading = collect(link, []);
+  far.destroy();
+  await reading.catch((fault: unknown) => expect(fault).toMatchObject({ code: "unavailable" }));
+  await expect(
+    (async () => {
+      for (;;) {
+        await link.send(ask(1));
+        await new Promise((resolve) => setImmediate(resolve));
+      }
+    })(),
+  ).rejects.toMatchObject({ code: "unavailable", data: { reason: "broken-pipe" } });
+  await link.close();
+});
+
+test("a line over the limit breaks the link, and the peer can still be told why", async () => {
+  const [readable, writable] = [new PassThrough(), new PassThrough()];
+  const link = lineLink(readable, writable, { messageBytes: 100 });
+  readable.write(`{"text":"${"x".repeat(100)}"}\n`);
+  await expect(collect(link, [])).rejects.toMatchObject({ code: "overload" });
+  await link.send(ask(1));
+  await link.close(new Fault("overload", "too long"));
+  await expect(link.send(ask(2))).rejects.toMatchObject({ code: "overload" });
+  expect(String(writable.read())).toBe(`${JSON.stringify(ask(1))}\n`);
+});
+
+test("finish gives out what has come, then throws, even if the stream stays open", async () => {
+  const readable = new PassThrough();
+  const link = lineLink(readable, new PassThrough());
+  readable.write(`${JSON.stringify(ask(1))}\n${JSON.stringify(ask(2))}\n`);
+  const seen: unknown[] = [];
+  link.finish(new Fault("unavailable", "gone"));
+  await expect(link.send(ask(3))).rejects.toThrow("gone");
+  await expect(collect(link, seen)).rejects.toThrow("gone");
+  expect(seen).toHaveLength(2);
+  await link.close();
+});
+
+test("a closed link leaves no listener of its own that could be called", async () => {
+  const readable = new PassThrough();
+  const writable = new PassThrough();
+  const counts = () => [...readable.eventNames(), ...writable.eventNames()].filter((name) => name !== "error").length;
+  const before = counts();
+  const link = lineLink(readable, writable, { onClose: () => {} });
+  expect(counts()).toBeGreaterThan(before);
+  await link.close();
+  expect(counts()).toBe(before);
+});

@@ -1,0 +1,75 @@
+import type { Readable, Writable } from "node:stream";
+import type { Outgoing } from "../codec/index.js";
+import { defaultLimits, Fault } from "../core/index.js";
+import { type Batch, lineReader } from "./line-reader.js";
+import { lineWriter } from "./line-writer.js";
+
+export interface LineLinkOptions {
+  /** Bytes of one message. */
+  readonly messageBytes?: number | undefined;
+  /** Nesting of one message. */
+  readonly depth?: number | undefined;
+  /** The backlog at which send() makes its caller wait. */
+  readonly highWater?: number | undefined;
+  /** Asked once, at the end or with the fault that broke the link, for what its reader is to get in place of it. */
+  readonly onEnd?: (fault: Fault | undefined) => Promise<Fault | undefined>;
+  /** What close() does with the streams; by default it ends the one and reads the other to nowhere. */
+  readonly onClose?: () => void;
+}
+
+/** A duplex of newline JSON-RPC over two Node streams; its shape is the one of every link. */
+export interface LineLink {
+  readonly incoming: AsyncIterable<Batch>;
+  send(message: Outgoing): Promise<void>;
+  readonly backlog: number;
+  close(reason?: Fault): Promise<void>;
+  /** The peer is gone: send() rejects from now on, `incoming` gives out what the peer still sent and then throws. */
+  finish(fault: Fault): void;
+}
+
+/** Milliseconds that close() gives a peer to read what was taken for it. */
+const flushMs = 500;
+
+export function lineLink(readable: Readable, writable: Writable, options: LineLinkOptions = {}): LineLink {
+  const { messageBytes = defaultLimits.messageBytes, depth = defaultLimits.depth, highWater = 256 * 1024 } = options;
+  const writer = lineWriter(writable, { highWater, onBroken: (fault) => reader.finish(fault) });
+  const reader = lineReader(readable, {
+    maxBytes: messageBytes,
+    depth,
+    onEnd: async (fault) => {
+      const said = options.onEnd === undefined ? fault : await options.onEnd(fault);
+      // A peer that only ended its side, or broke a rule, may still read.
+      if (said?.code === "unavailable") writer.fail(said);
+      return said;
+    },
+  });
+  const release = options.onClose ?? (() => letGo(readable, writable));
+
+  const end = async (reason: Fault | undefined): Promise<void> => {
+    reader.stop(reason);
+    await writer.close(reason ?? new Fault("unavailable", "the link was closed", { data: { reason: "closed" } }), flushMs);
+    release();
+  };
+  let closing: Promise<void> | undefined;
+  return {
+    incoming: reader,
+    send: (message) => writer.send(message),
+    get backlog() {
+      return writer.backlog;
+    },
+    close: (reason) => {
+      closing ??= end(reason);
+      return closing;
+    },
+    finish: (fault) => {
+      writer.fail(fault);
+      reader.finish(fault);
+    },
+  };
+}
+
+/** A peer that is stuck in a write could not see that its input has ended. */
+function letGo(readable: Readable, writable: Writable): void {
+  writable.end();
+  readable.resume();
+}

@@ -1,0 +1,203 @@
+import type { Readable } from "node:stream";
+import { type Incoming, type Line, type LineFramer, lineFramer, parseLine } from "../codec/index.js";
+import { Fault, toFault } from "../core/index.js";
+
+export type Batch = readonly Incoming[];
+
+export interface LineReader extends AsyncIterableIterator<Batch, undefined> {
+  /** The peer is gone: gives out what it still sent, then throws the fault. */
+  finish(fault: Fault): void;
+  /** Reads no more: a pending next() and all later ones end, or throw the reason once. */
+  stop(reason?: Fault): void;
+}
+
+export interface LineReaderOptions {
+  readonly maxBytes: number;
+  readonly depth: number;
+  /** Asked once, at the end or with the fault that broke the stream, for what is to be thrown in place of it. */
+  readonly onEnd: (fault: Fault | undefined) => Promise<Fault | undefined>;
+}
+
+/** Milliseconds that finish() waits for the rest in all, should someone else hold the stream open. */
+const restMs = 200;
+
+const end: IteratorResult<Batch, undefined> = { done: true, value: undefined };
+
+/** Newline JSON-RPC from a readable, which is read only as far as its reader asks: so a slow one slows the peer. */
+export function lineReader(readable: Readable, options: LineReaderOptions): LineReader {
+  return new Reader(readable, options);
+}
+
+interface Waiting {
+  resolve(result: IteratorResult<Batch, undefined>): void;
+  reject(fault: Fault): void;
+}
+
+interface Finishing {
+  readonly tag: "finishing";
+  readonly fault: Fault;
+  /** Runs from the first time that nothing was there; then the wait for the rest is over. */
+  timer?: NodeJS.Timeout;
+  over: boolean;
+}
+
+type State =
+  | { readonly tag: "open" }
+  | Finishing
+  | { readonly tag: "ending" } // the reader waits for what onEnd says
+  | { readonly tag: "ended"; fault?: Fault | undefined };
+
+class Reader implements LineReader {
+  readonly #readable: Readable;
+  readonly #options: LineReaderOptions;
+  readonly #framer: LineFramer;
+  #state: State = { tag: "open" };
+  #waiting: Waiting | undefined;
+  /** The stream has no more: with the fault, if it broke. */
+  #closed: { readonly fault?: Fault } | undefined;
+  /** The framer has given out its last. */
+  #flushed = false;
+
+  constructor(readable: Readable, options: LineReaderOptions) {
+    this.#readable = readable;
+    this.#options = options;
+    this.#framer = lineFramer({ maxBytes: options.maxBytes });
+    readable.on("readable", this.#wake);
+    readable.on("end", this.#onClose);
+    readable.on("close", this.#onClose);
+    readable.on("error", this.#onError);
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  next(): Promise<IteratorResult<Batch, undefined>> {
+    if (this.#waiting !== undefined) return Promise.reject(new Fault("internal", "a link has one reader"));
+    if (this.#state.tag === "ended") {
+      const { fault } = this.#state;
+      this.#state.fault = undefined;
+      return fault === undefined ? Promise.resolve(end) : Promise.reject(fault);
+    }
+    let batch: Batch | undefined;
+    let broken: Fault | undefined;
+    try {
+      batch = this.#take();
+    } catch (error) {
+      broken = toFault(error);
+    }
+    if (batch !== undefined) return Promise.resolve({ done: false, value: batch });
+    return new Promise((resolve, reject) => {
+      this.#waiting = { resolve, reject };
+      if (broken !== undefined) this.#conclude(broken);
+      else this.#starve();
+    });
+  }
+
+  return(): Promise<IteratorResult<Batch, undefined>> {
+    this.stop();
+    return Promise.resolve(end);
+  }
+
+  finish(fault: Fault): void {
+    if (this.#state.tag !== "open") return;
+    this.#state = { tag: "finishing", fault, over: false };
+    this.#wake();
+  }
+
+  stop(reason?: Fault): void {
+    if (this.#state.tag === "ended") return;
+    this.#detach();
+    this.#settle(reason);
+  }
+
+  /** What can be had at once. */
+  #take(): Batch | undefined {
+    for (;;) {
+      const chunk = this.#readable.read() as Uint8Array | null;
+      if (chunk === null) break;
+      const batch = this.#parse(this.#framer.push(chunk));
+      if (batch !== undefined) return batch;
+    }
+    if (this.#closed === undefined || this.#flushed) return undefined;
+    this.#flushed = true;
+    return this.#parse(this.#framer.end());
+  }
+
+  #parse(lines: readonly Line[]): Batch | undefined {
+    if (lines.length === 0) return undefined;
+    return lines.map((line) => parseLine(line, this.#options));
+  }
+
+  #wake = (): void => {
+    const waiting = this.#waiting;
+    if (waiting === undefined || this.#state.tag === "ending") return;
+    try {
+      const batch = this.#take();
+      if (batch === undefined) {
+        this.#starve();
+      } else {
+        this.#waiting = undefined;
+        waiting.resolve({ done: false, value: batch });
+      }
+    } catch (error) {
+      this.#conclude(toFault(error));
+    }
+  };
+
+  /** Someone waits and nothing is there. */
+  #starve(): void {
+    const state = this.#state;
+    if (this.#closed !== undefined) {
+      this.#conclude(state.tag === "finishing" ? state.fault : this.#closed.fault);
+    } else if (state.tag === "finishing") {
+      if (state.over) this.#conclude(state.fault);
+      else state.timer ??= setTimeout(this.#giveUp, restMs, state);
+    }
+  }
+
+  #giveUp = (state: Finishing): void => {
+    state.over = true;
+    this.#wake();
+  };
+
+  #conclude(fault: Fault | undefined): void {
+    this.#detach();
+    this.#state = { tag: "ending" };
+    void this.#options.onEnd(fault).then(
+      (said) => this.#settle(said),
+      (error: unknown) => this.#settle(toFault(error)),
+    );
+  }
+
+  #settle(fault: Fault | undefined): void {
+    if (this.#state.tag === "ended") return;
+    const waiting = this.#waiting;
+    this.#waiting = undefined;
+    this.#state = { tag: "ended", fault: waiting === undefined ? fault : undefined };
+    if (fault === undefined) waiting?.resolve(end);
+    else waiting?.reject(fault);
+  }
+
+  #onClose = (): void => {
+    this.#closed ??= {};
+    this.#wake();
+  };
+
+  #onError = (cause: Error): void => {
+    this.#closed ??= { fault: new Fault("unavailable", "reading from the peer failed", { data: { reason: "read-failed" }, cause }) };
+    this.#wake();
+  };
+
+  #detach(): void {
+    if (this.#state.tag === "finishing") clearTimeout(this.#state.timer);
+    this.#readable.off("readable", this.#wake);
+    this.#readable.off("end", this.#onClose);
+    this.#readable.off("close", this.#onClose);
+    this.#readable.off("error", this.#onError);
+    // Errors that come after the end are of no interest, but must not be uncaught.
+    this.#readable.off("error", ignore).on("error", ignore);
+  }
+}
+
+function ignore(): void {}

@@ -1,0 +1,136 @@
+import type { Writable } from "node:stream";
+import { type Outgoing, serialise } from "../codec/index.js";
+import { Fault, toFault } from "../core/index.js";
+import { within } from "./within.js";
+
+export interface LineWriter {
+  /** Takes a message; resolves once there is room for the next, rejects with the reason after fail() or close(). */
+  send(message: Outgoing): Promise<void>;
+  /** About how many bytes were taken and have not reached the kernel: text counts one a UTF-16 unit. */
+  readonly backlog: number;
+  /** Takes no more and drops what waits. The first reason counts. */
+  fail(reason: Fault): void;
+  /** Takes no more; resolves when all that was taken is written, the stream broke, or `ms` have passed. */
+  close(reason: Fault, ms: number): Promise<void>;
+}
+
+export interface LineWriterOptions {
+  /** The backlog at which send() makes its caller wait. */
+  readonly highWater: number;
+  /** Hears once that the stream broke by itself. */
+  readonly onBroken: (fault: Fault) => void;
+}
+
+const room: Promise<void> = Promise.resolve();
+
+/** Newline JSON-RPC on a writable. The messages of one tick leave in one write. */
+export function lineWriter(writable: Writable, options: LineWriterOptions): LineWriter {
+  return new Writer(writable, options);
+}
+
+class Writer implements LineWriter {
+  readonly #writable: Writable;
+  readonly #options: LineWriterOptions;
+  #pending = "";
+  #reason: Fault | undefined;
+  #drained: Gate | undefined;
+  #flushed: Gate | undefined;
+
+  constructor(writable: Writable, options: LineWriterOptions) {
+    this.#writable = writable;
+    this.#options = options;
+    writable.on("error", this.#broke);
+    writable.on("close", this.#broke);
+  }
+
+  get backlog(): number {
+    return this.#pending.length + this.#writable.writableLength;
+  }
+
+  send(message: Outgoing): Promise<void> {
+    if (this.#reason !== undefined) return Promise.reject(this.#reason);
+    let line: string;
+    try {
+      line = serialise(message);
+    } catch (error) {
+      return Promise.reject(toFault(error));
+    }
+    if (this.#pending === "") process.nextTick(this.#flush);
+    this.#pending += `${line}\n`;
+    const { highWater } = this.#options;
+    if (this.#pending.length >= highWater) this.#flush();
+    if (this.backlog < highWater) return room;
+    this.#drained ??= gate();
+    return this.#drained.promise;
+  }
+
+  fail(reason: Fault): void {
+    this.#reason ??= reason;
+    this.#pending = "";
+    this.#writable.off("error", this.#broke);
+    this.#writable.off("close", this.#broke);
+    // What the stream still holds may fail later, and must not be an uncaught error.
+    this.#writable.off("error", ignore).on("error", ignore);
+    this.#drained?.reject(this.#reason);
+    this.#drained = undefined;
+    this.#flushed?.resolve();
+  }
+
+  async close(reason: Fault, ms: number): Promise<void> {
+    if (this.#reason !== undefined) return;
+    this.#reason = reason;
+    this.#flush();
+    if (this.backlog > 0) {
+      this.#flushed = gate();
+      await within(this.#flushed.promise, ms);
+    }
+    this.fail(reason);
+  }
+
+  #flush = (): void => {
+    if (this.#pending === "") return;
+    const text = this.#pending;
+    this.#pending = "";
+    this.#writable.write(text, "utf8", this.#written);
+  };
+
+  #written = (error?: Error | null): void => {
+    if (error) {
+      this.#broke(error);
+      return;
+    }
+    const { backlog } = this;
+    if (this.#drained !== undefined && backlog < this.#options.highWater) {
+      this.#drained.resolve();
+      this.#drained = undefined;
+    }
+    if (backlog === 0) this.#flushed?.resolve();
+  };
+
+  #broke = (error?: Error): void => {
+    const first = this.#reason === undefined;
+    const fault = new Fault("unavailable", "the peer does not read any more", { data: { reason: "broken-pipe" }, cause: error });
+    this.fail(fault);
+    if (first) this.#options.onBroken(fault);
+  };
+}
+
+interface Gate {
+  readonly promise: Promise<void>;
+  resolve(): void;
+  reject(reason: Fault): void;
+}
+
+function gate(): Gate {
+  let resolve: () => void = ignore;
+  let reject: (reason: Fault) => void = ignore;
+  const promise = new Promise<void>((yes, no) => {
+    resolve = yes;
+    reject = no;
+  });
+  // Who does not wait for room hears of the fault on the next send.
+  promise.catch(ignore);
+  return { promise, resolve, reject };
+}
+
+function ignore(): void {}

@@ -1,0 +1,41 @@
+import { access, constants, stat } from "node:fs/promises";
+import { resolve } from "node:path";
+import { type Command, Fault } from "../core/index.js";
+
+/** Why a command did not start, in one clear message. The system's error stays out: it quotes the arguments, which may hold secrets. */
+export async function startFault(command: Command, code: string | undefined): Promise<Fault> {
+  const say = (why: string, reason: string): Fault =>
+    new Fault("unavailable", `cannot start \`${command.command}\`: ${why}`, { data: { reason } });
+
+  // The system reports a missing directory and a missing command alike.
+  if (command.cwd !== undefined) {
+    const why = await whyNotEntered(command.cwd);
+    if (why !== undefined) return say(`the directory \`${command.cwd}\` ${why}`, "bad-directory");
+  }
+  switch (code) {
+    case "ENOENT":
+      return (await isThere(command)) ? say("its interpreter was not found", "not-found") : say("command not found", "not-found");
+    case "EACCES":
+      return say("permission denied, it is not executable", "not-executable");
+    default:
+      return say(`the system refused (${code ?? "unknown error"})`, "not-started");
+  }
+}
+
+async function whyNotEntered(directory: string): Promise<string | undefined> {
+  try {
+    if (!(await stat(directory)).isDirectory()) return "is not a directory";
+    await access(directory, constants.X_OK);
+    return undefined;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === "EACCES" ? "cannot be entered" : "does not exist";
+  }
+}
+
+async function isThere(command: Command): Promise<boolean> {
+  if (!command.command.includes("/")) return false;
+  return stat(resolve(command.cwd ?? ".", command.command)).then(
+    () => true,
+    () => false,
+  );
+}

@@ -1,0 +1,10 @@
+/** Whether a promise settles within `ms`; the timer does not outlive the answer. The promise must not reject. */
+export function within(promise: Promise<unknown>, ms: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, ms, false);
+    void promise.then(() => {
+      clearTimeout(timer);
+      resolve(true);
+    });
+  });
+}
