@@ -1,1 +1,2 @@
-export {};
+export { memory, memoryWire } from "./memory.js";
+export { linkPair } from "./pair.js";

@@ -1,0 +1,118 @@
+import type { Incoming, OutgoingMessage } from "../../codec/index.js";
+import { type Era, Fault, type JsonObject, type Limits, meta, type Service, toRpcError } from "../../core/index.js";
+import { Parking, type Serving, serving } from "../../era/index.js";
+import type { Exchange } from "../../io/index.js";
+import { postAnswer } from "./answer.js";
+import { expectsAnswer, statusOf } from "./checks.js";
+import type { HttpOptions } from "./options.js";
+import type { ParamCheck } from "./param-check.js";
+
+/** How the answer to one POST may look. */
+export interface Manner {
+  readonly era: Era;
+  readonly streams: boolean;
+  readonly json: boolean;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly principal: string | undefined;
+}
+
+interface Open {
+  keepAlive(): void;
+  /** Answers that the server closes. */
+  close(reason: Fault): void;
+}
+
+/** Serves exchanges each by itself: modern ones, and legacy ones without a session. */
+export class Alone {
+  readonly #service: Service;
+  readonly #options: HttpOptions;
+  /** Shared, since the next page, range or answer comes in another exchange. */
+  readonly #parking: Parking;
+  readonly #params: ParamCheck;
+  readonly #open = new Set<Open>();
+  #count = 0;
+
+  constructor(service: Service, options: HttpOptions, { limits, params }: { readonly limits: Limits; readonly params: ParamCheck }) {
+    this.#service = service;
+    this.#options = options;
+    this.#parking = new Parking(service, limits);
+    this.#params = params;
+  }
+
+  take(exchange: Exchange, message: Incoming, manner: Manner): void {
+    if (expectsAnswer(message)) return this.#answer(exchange, message, manner);
+    const served = this.#serving(exchange, message, manner, () => Promise.resolve());
+    void served.take(message);
+    served.end(new Fault("unavailable", "the exchange has ended"));
+    exchange.reply(202, manner.headers);
+  }
+
+  keepAlive(): void {
+    for (const open of this.#open) open.keepAlive();
+  }
+
+  close(reason: Fault): void {
+    for (const open of [...this.#open]) open.close(reason);
+    this.#parking.clear();
+  }
+
+  #answer(exchange: Exchange, message: Incoming, manner: Manner): void {
+    const answer = postAnswer(exchange, { ...manner, status: (sent) => statusOf(sent, manner.era) });
+    const lists = manner.era === "modern" && message.kind === "request" && message.method === "tools/list";
+    let unhook = (): void => {};
+    const end = (reason: Fault): void => {
+      unhook();
+      this.#open.delete(open);
+      served.end(reason);
+    };
+    const served = this.#serving(exchange, message, manner, (sent) => {
+      const final = Array.isArray(sent) || !("method" in sent);
+      if (lists && "result" in sent) this.#params.learn(sent.result as JsonObject, manner.principal);
+      const written = answer.send(sent, final);
+      if (final) end(new Fault("unavailable", "the call was answered"));
+      return written;
+    });
+    const open: Open = {
+      keepAlive: () => answer.keepAlive(),
+      close(reason) {
+        end(reason);
+        void answer.send(lastWord(message, reason, manner.era), true);
+      },
+    };
+    this.#open.add(open);
+    unhook = exchange.onGone(() => end(new Fault("cancelled", "the client closed the stream")));
+    void served.take(message);
+  }
+
+  #serving(exchange: Exchange, message: Incoming, manner: Manner, send: Parameters<typeof serving>[1]["send"]): Serving {
+    const { era, principal } = manner;
+    const { limits, onFault, pageSize } = this.#options;
+    // A handshake without a session is answered like any request; what it agrees on comes with every later one.
+    const begins = message.kind === "request" && message.method === "initialize";
+    const assume = era === "legacy" && !begins ? (exchange.header("mcp-protocol-version") ?? "2025-03-26") : undefined;
+    return serving(
+      this.#service,
+      { backlog: 0, send },
+      {
+        limits,
+        onFault,
+        pageSize,
+        eras: [era],
+        key: `http-${++this.#count}`,
+        parking: this.#parking,
+        metadata: exchange.headers,
+        ...(principal === undefined ? undefined : { principal }),
+        ...(assume === undefined ? undefined : { assume }),
+      },
+    );
+  }
+}
+
+/** What a client hears that is still waiting when the server closes: a subscription ends well, a call does not. */
+function lastWord(message: Incoming, reason: Fault, era: Era): OutgoingMessage {
+  if (message.kind !== "request") return { jsonrpc: "2.0", id: null, error: toRpcError(reason, era) };
+  const { id, method } = message;
+  if (era === "modern" && method === "subscriptions/listen")
+    return { jsonrpc: "2.0", id, result: { resultType: "complete", _meta: { [meta.subscriptionId]: id } } };
+  return { jsonrpc: "2.0", id, error: toRpcError(reason, era) };
+}

@@ -1,0 +1,65 @@
+import type { Incoming, IncomingRequest, Outgoing } from "../../codec/index.js";
+import { Fault, isLegacyVersion, isObject, legacyVersions, meta, modernVersions } from "../../core/index.js";
+import type { Exchange } from "../../io/index.js";
+import { JSON_TYPE } from "./answer.js";
+
+/** Whether an Accept header takes a type. */
+export function accepts(accept: string, type: string): boolean {
+  return accept.split(",").some((part) => {
+    const range = part.split(";", 1)[0]?.trim().toLowerCase();
+    return range === type || range === "*/*" || range === `${type.split("/", 1)[0]}/*`;
+  });
+}
+
+/** Whether a message says that it is of the modern era. */
+export function claimsModern(message: Incoming): boolean {
+  const params = message.kind === "request" || message.kind === "notification" ? message.params : {};
+  return isObject(params["_meta"]) && meta.protocolVersion in params["_meta"];
+}
+
+/** A modern request without what it has to say about itself. */
+export function checkEnvelope({ params }: IncomingRequest): Fault | undefined {
+  const envelope = isObject(params["_meta"]) ? params["_meta"] : {};
+  if (typeof envelope[meta.protocolVersion] !== "string") return new Fault("meta-missing", `_meta["${meta.protocolVersion}"] is required`);
+  if (!isObject(envelope[meta.clientCapabilities]))
+    return new Fault("meta-missing", `_meta["${meta.clientCapabilities}"] is required and has to be an object`);
+  return undefined;
+}
+
+/** The body of a POST has to be plain JSON: nothing is unpacked here, so that nothing small can become large. */
+export function checkBody(exchange: Exchange): Fault | undefined {
+  const type = exchange.header("content-type")?.split(";", 1)[0]?.trim().toLowerCase();
+  if (type !== JSON_TYPE) return new Fault("invalid-request", `the Content-Type has to be ${JSON_TYPE}`);
+  const encoding = exchange.header("content-encoding")?.trim().toLowerCase() ?? "identity";
+  return encoding === "identity" ? undefined : new Fault("invalid-request", `the Content-Encoding ${encoding} is not taken`);
+}
+
+/** A legacy request names a version that was agreed on, or none. */
+export function checkVersion(version: string | undefined): Fault | undefined {
+  if (version === undefined || isLegacyVersion(version)) return undefined;
+  return new Fault("unsupported-version", `protocol version ${version} is not supported`, {
+    data: { supported: [...modernVersions, ...legacyVersions], requested: version },
+  });
+}
+
+/** Whether a message has to be answered. */
+export function expectsAnswer(message: Incoming): boolean {
+  return message.kind === "batch" ? message.messages.some(({ kind }) => kind === "request" || kind === "bad") : message.kind === "request";
+}
+
+const modernStatuses: ReadonlyMap<number, number> = new Map([
+  [-32601, 404],
+  [-32020, 400],
+  [-32021, 400],
+  [-32022, 400],
+  [-32700, 400],
+  [-32600, 400],
+]);
+
+/** The status of a response that comes alone. */
+export function statusOf(message: Outgoing, era: "legacy" | "modern"): number {
+  if (Array.isArray(message) || !("error" in message)) return 200;
+  // What has no id is about the POST itself.
+  if (message.id === null) return 400;
+  return era === "modern" ? (modernStatuses.get(message.error.code) ?? 200) : 200;
+}

@@ -1,0 +1,50 @@
+import { type Id, type Incoming, parseMessage, sseParser } from "../../../codec/index.js";
+import type { Limits } from "../../../core/index.js";
+import type { Sent } from "../../../io/index.js";
+
+export type Parsed = Exclude<Incoming, { kind: "batch" }>;
+
+/** What reading a stream leaves behind for the next connection that carries it. */
+export interface Seen {
+  last: string | undefined;
+  retry: number | undefined;
+}
+
+/** A reader that may be held up. */
+export interface Held {
+  held: boolean;
+  wake: (() => void) | undefined;
+}
+
+export interface ReadOptions {
+  readonly limits: Limits;
+  readonly seen: Seen;
+  /** The call whose stream it is. */
+  readonly call?: Id;
+  readonly open?: Held;
+  readonly take: (messages: readonly Parsed[]) => Promise<void>;
+}
+
+/** Reads the messages of an event stream until it ends. */
+export async function readEvents(sent: Sent, { limits, seen, call, open, take }: ReadOptions): Promise<void> {
+  const parser = sseParser({ maxBytes: limits.messageBytes });
+  for await (const chunk of sent.body) {
+    for (const event of parser.push(chunk)) {
+      if (event.id !== undefined) seen.last = event.id;
+      if (event.data === "" || (event.event !== undefined && event.event !== "message")) continue;
+      const message = parseMessage(event.data, { depth: limits.depth });
+      await take(message.kind === "batch" ? message.messages : [call === undefined ? message : carried(message, call)]);
+    }
+    seen.retry = parser.retry ?? seen.retry;
+    while (open?.held === true) {
+      await new Promise<void>((resolve) => {
+        open.wake = resolve;
+      });
+    }
+  }
+}
+
+/** A message with the call on whose stream it came. */
+function carried(message: Parsed, call: Id): Parsed {
+  return message.kind === "notification" || message.kind === "request" ? { ...message, call } : message;
+}

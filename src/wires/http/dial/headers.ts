@@ -1,0 +1,34 @@
+import type { OutgoingMessage } from "../../../codec/index.js";
+import { isObject, meta } from "../../../core/index.js";
+import { JSON_TYPE, SSE_TYPE } from "../answer.js";
+import { encodeHeader, nameOf } from "../headers.js";
+import type { ToolHeaders } from "../tool-headers.js";
+
+export interface HeaderOptions {
+  readonly session: string | undefined;
+  /** For messages that do not say it themselves. */
+  readonly version: string;
+  readonly headers: Readonly<Record<string, string>> | undefined;
+  /** What calls of tools mirror. */
+  readonly tools: ToolHeaders;
+}
+
+/** The headers of a request: those that mirror a modern message, or those of the legacy session. */
+export function requestHeaders(message: OutgoingMessage | undefined, options: HeaderOptions): Record<string, string> {
+  const headers: Record<string, string> = { accept: `${JSON_TYPE}, ${SSE_TYPE}`, ...options.headers };
+  if (message !== undefined) headers["content-type"] = JSON_TYPE;
+  const envelope =
+    message !== undefined && "method" in message && isObject(message.params?.["_meta"]) ? message.params["_meta"] : undefined;
+  const version = envelope?.[meta.protocolVersion];
+  if (message !== undefined && "method" in message && typeof version === "string") {
+    headers["mcp-protocol-version"] = version;
+    headers["mcp-method"] = encodeHeader(message.method);
+    const name = nameOf(message.method, message.params ?? {});
+    if (name !== undefined) headers["mcp-name"] = encodeHeader(name);
+    if (message.method === "tools/call") Object.assign(headers, options.tools.headers(message.params ?? {}));
+    return headers;
+  }
+  headers["mcp-protocol-version"] = options.version;
+  if (options.session !== undefined) headers["mcp-session-id"] = options.session;
+  return headers;
+}

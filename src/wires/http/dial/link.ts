@@ -1,0 +1,342 @@
+import {
+  type Id,
+  type Incoming,
+  type IncomingBad,
+  type Outgoing,
+  type OutgoingMessage,
+  parseMessage,
+  serialise,
+} from "../../../codec/index.js";
+import {
+  type DialOptions,
+  defaultLimits,
+  Fault,
+  isObject,
+  type JsonObject,
+  type Limits,
+  legacyVersions,
+  modernVersions,
+  toFault,
+} from "../../../core/index.js";
+import type { Link } from "../../../era/index.js";
+import { authorized, type HttpAuth, type HttpClient, httpClient, type Sent } from "../../../io/index.js";
+import { pipe } from "../../../stream/index.js";
+import { JSON_TYPE, SSE_TYPE } from "../answer.js";
+import { ToolHeaders } from "../tool-headers.js";
+import { type Held, readEvents, type Seen } from "./events.js";
+import { httpFault } from "./fault.js";
+import { requestHeaders } from "./headers.js";
+import { sifted } from "./mirror.js";
+import { wait } from "./wait.js";
+
+export interface HttpDialOptions extends DialOptions {
+  /** Sent with every request. */
+  readonly headers?: Readonly<Record<string, string>> | undefined;
+  /** Credentials of every request, and what to do when the server wants others. */
+  readonly auth?: HttpAuth | undefined;
+}
+
+/** A link to an HTTP endpoint: every message is a POST, and what comes back on its answer comes in. `tools` is what calls of tools mirror in headers. */
+export function httpLink(url: URL, options: HttpDialOptions = {}, tools: ToolHeaders = new ToolHeaders()): Link {
+  return new HttpLink(url, options, tools);
+}
+
+interface Open extends Held {
+  readonly abort: AbortController;
+}
+
+/** Characters of messages that may be on their way to the server. */
+const WINDOW = 1024 * 1024;
+const RESUMES = 5;
+
+class HttpLink implements Link {
+  readonly incoming: AsyncIterable<readonly Incoming[]>;
+  readonly #url: URL;
+  readonly #options: HttpDialOptions;
+  readonly #limits: Limits;
+  readonly #client: HttpClient;
+  readonly #tools: ToolHeaders;
+  /** Modern lists of tools that are under way. */
+  readonly #lists = new Set<Id>();
+  readonly #inbox = pipe<readonly Incoming[]>({ items: 1024 });
+  readonly #open = new Map<Id, Open>();
+  readonly #general = new AbortController();
+  #underWay = 0;
+  readonly #waiting = new Set<() => void>();
+  #closed: Fault | undefined;
+  #session: string | undefined;
+  #version: string | undefined;
+  /** What began the legacy session, to begin it again. */
+  #initialize: OutgoingMessage | undefined;
+  #reviving: Promise<boolean> | undefined;
+  #listening = false;
+
+  constructor(url: URL, options: HttpDialOptions, tools: ToolHeaders) {
+    this.#url = url;
+    this.#options = options;
+    this.#tools = tools;
+    this.#client = options.auth === undefined ? httpClient() : authorized(httpClient(), options.auth);
+    this.#limits = { ...defaultLimits, ...options.limits };
+    this.incoming = this.#inbox;
+  }
+
+  get backlog(): number {
+    return this.#underWay;
+  }
+
+  async send(message: Outgoing): Promise<void> {
+    if (this.#closed !== undefined) throw this.#closed;
+    if (Array.isArray(message)) throw new Fault("internal", "batches are received, not sent");
+    const single = message as OutgoingMessage;
+    const cancelled = this.#cancelled(single);
+    // A modern call is cancelled by closing its stream.
+    if (!this.#legacy && "method" in single && single.method === "notifications/cancelled") return leave(cancelled);
+    const text = serialise(single);
+    if (text.length > this.#limits.messageBytes)
+      throw new Fault("overload", "the message is larger than a message may be", {
+        data: { limit: "messageBytes", max: this.#limits.messageBytes },
+      });
+    this.#underWay += text.length;
+    const posted = this.#post(single, text).finally(() => {
+      this.#underWay -= text.length;
+      for (const wake of this.#waiting) wake();
+      this.#waiting.clear();
+    });
+    // What belongs to no call has to be there before what follows it.
+    if (!("method" in single && "id" in single)) return cancelled === undefined ? posted : posted.finally(() => leave(cancelled));
+    posted.catch((error) => this.#fail(single.id, toFault(error)));
+    if (this.#underWay > WINDOW) await new Promise<void>((resolve) => this.#waiting.add(resolve));
+  }
+
+  pace(call: Id, held: boolean): void {
+    const open = this.#open.get(call);
+    if (open === undefined) return;
+    open.held = held;
+    if (!held) open.wake?.();
+  }
+
+  async close(reason?: Fault): Promise<void> {
+    if (this.#closed !== undefined) return;
+    this.#closed = reason ?? new Fault("unavailable", "the link was closed", { data: { reason: "closed" } });
+    this.#general.abort();
+    for (const open of this.#open.values()) leave(open);
+    for (const wake of this.#waiting) wake();
+    if (this.#session !== undefined) await this.#end();
+    this.#inbox.close();
+    this.#client.close();
+  }
+
+  /** Tells the server that a session is over, without waiting for long. */
+  async #end(): Promise<void> {
+    const abort = new AbortController();
+    const timer = setTimeout(() => abort.abort(), 500);
+    await this.#client.send("DELETE", this.#url, { headers: this.#headers(), signal: abort.signal }).then(
+      (sent) => sent.text(1024).catch(() => ""),
+      () => "",
+    );
+    clearTimeout(timer);
+  }
+
+  /** The call that a message cancels. */
+  #cancelled(message: OutgoingMessage): Open | undefined {
+    const cancels = "method" in message && message.method === "notifications/cancelled";
+    return cancels ? this.#open.get(message.params?.["requestId"] as Id) : undefined;
+  }
+
+  get #legacy(): boolean {
+    return this.#session !== undefined || this.#initialize !== undefined;
+  }
+
+  #headers(message?: OutgoingMessage): Record<string, string> {
+    return requestHeaders(message, {
+      session: this.#session,
+      version: this.#version ?? (this.#initialize === undefined ? modernVersions[0] : legacyVersions[0]),
+      headers: this.#options.headers,
+      tools: this.#tools,
+    });
+  }
+
+  async #post(message: OutgoingMessage, text: string): Promise<void> {
+    const id = "id" in message && "method" in message ? message.id : undefined;
+    const begins = "method" in message && message.method === "initialize";
+    if (begins) this.#initialize = message;
+    const open: Open = { abort: new AbortController(), held: false, wake: undefined };
+    if (id !== undefined) this.#open.set(id, open);
+    if (id !== undefined && "method" in message && message.method === "tools/list" && this.#initialize === undefined) this.#lists.add(id);
+    try {
+      const session = this.#session;
+      let sent = await this.#client.send("POST", this.#url, { headers: this.#headers(message), body: text, signal: open.abort.signal });
+      if (sent.status === 404 && session !== undefined && !begins && (await this.#revive(session))) {
+        await sent.text(this.#limits.messageBytes);
+        // The server does not know the session, so it has not run this.
+        sent = await this.#client.send("POST", this.#url, { headers: this.#headers(message), body: text, signal: open.abort.signal });
+      }
+      if (begins && sent.status === 200) this.#session = sent.header("mcp-session-id");
+      if (id === undefined) return await this.#posted(message, sent);
+      await this.#answer(id, sent, open, begins);
+    } catch (error) {
+      if (open.abort.signal.aborted) return;
+      throw error;
+    } finally {
+      if (id !== undefined) {
+        this.#open.delete(id);
+        this.#lists.delete(id);
+      }
+    }
+  }
+
+  async #posted(message: OutgoingMessage, sent: Sent): Promise<void> {
+    const text = await sent.text(this.#limits.messageBytes);
+    if (sent.status >= 400) throw httpFault(sent.status, text);
+    if ("method" in message && message.method === "notifications/initialized") void this.#listen();
+  }
+
+  async #answer(id: Id, sent: Sent, open: Open, begins: boolean): Promise<void> {
+    const type = sent.header("content-type")?.split(";", 1)[0]?.trim();
+    if (sent.status === 200 && type === SSE_TYPE) return this.#events(id, sent, open, begins);
+    const text = await sent.text(this.#limits.messageBytes);
+    // Whatever the body says: a refused caller has to be told from a method that the server does not know.
+    if (sent.status === 401) throw httpFault(sent.status, text);
+    const message = type === JSON_TYPE && text !== "" ? parseMessage(text, { depth: this.#limits.depth }) : undefined;
+    if (message?.kind === "error" && message.id === undefined) return this.#deliver([{ ...message, id }]);
+    if (message !== undefined && message.kind !== "bad") return this.#deliver([message], begins);
+    throw sent.status >= 400 ? httpFault(sent.status, text) : new Fault("parse", `the server's answer is no message: HTTP ${sent.status}`);
+  }
+
+  async #deliver(messages: readonly Incoming[], begins = false): Promise<void> {
+    for (const message of messages) {
+      if (begins && message.kind === "result" && typeof message.value["protocolVersion"] === "string")
+        this.#version = message.value["protocolVersion"];
+    }
+    await this.#inbox.write(this.#lists.size === 0 ? messages : messages.map((message) => this.#sift(message)));
+  }
+
+  #sift(message: Incoming): Incoming {
+    return message.kind === "result" && this.#lists.has(message.id)
+      ? sifted(message, this.#tools, (fault) => this.#options.onFault?.(fault))
+      : message;
+  }
+
+  /** Reads the events of a call's stream; if it breaks before the response, goes on from the last event where that is possible. */
+  async #events(id: Id, first: Sent, open: Open, begins: boolean): Promise<void> {
+    let sent: Sent | undefined = first;
+    let last: string | undefined;
+    let retry: number | undefined;
+    for (let tries = 0; ; ) {
+      const seen = { last, answered: false, retry };
+      try {
+        sent ??= await this.#resume(last as string, open.abort.signal);
+        await readEvents(sent, {
+          limits: this.#limits,
+          seen,
+          call: id,
+          open,
+          take: (messages) => {
+            seen.answered ||= messages.some((message) => (message.kind === "result" || message.kind === "error") && message.id === id);
+            return this.#deliver(messages, begins);
+          },
+        });
+      } catch (error) {
+        // A connection that breaks is tried again; a server that answers something else is not.
+        const { code, data } = toFault(error);
+        const broken = code === "unavailable" && !(isObject(data) && "status" in data);
+        if (open.abort.signal.aborted || !broken) throw error;
+      }
+      if (seen.answered || open.abort.signal.aborted) return;
+      if (seen.last !== last) tries = 0;
+      ({ last, retry } = seen);
+      sent = undefined;
+      if (last === undefined || this.#session === undefined || ++tries > RESUMES)
+        throw new Fault("unavailable", "the server closed the stream before its answer", { data: { reason: "closed" } });
+      await wait(retry ?? Math.min(50 * 2 ** tries, 2_000), open.abort.signal);
+    }
+  }
+
+  async #resume(last: string, signal: AbortSignal): Promise<Sent> {
+    const { accept, ...headers } = this.#headers();
+    const sent = await this.#client.send("GET", this.#url, { headers: { ...headers, accept: SSE_TYPE, "last-event-id": last }, signal });
+    if (sent.status === 200) return sent;
+    throw httpFault(sent.status, await sent.text(this.#limits.messageBytes));
+  }
+
+  /** The legacy stream of what belongs to no call: kept open while the session lives. One at a time, also when the session begins anew. */
+  async #listen(): Promise<void> {
+    const { signal } = this.#general;
+    if (this.#listening || signal.aborted) return;
+    this.#listening = true;
+    const seen: Seen = { last: undefined, retry: undefined };
+    let session = this.#session;
+    for (let tries = 0; tries < RESUMES && !signal.aborted; tries++) {
+      if (session !== this.#session) {
+        session = this.#session;
+        seen.last = undefined;
+      }
+      const before = seen.last;
+      try {
+        const { accept, ...headers } = this.#headers();
+        const sent = await this.#client.send("GET", this.#url, {
+          headers: { ...headers, accept: SSE_TYPE, ...(seen.last === undefined ? undefined : { "last-event-id": seen.last }) },
+          signal,
+        });
+        if (sent.status !== 200) {
+          await sent.text(this.#limits.messageBytes);
+          // Not every server has one.
+          if (sent.status === 405 || (sent.status === 404 && session === this.#session)) break;
+          seen.last = undefined;
+        } else await readEvents(sent, { limits: this.#limits, seen, take: (messages) => this.#deliver(messages) });
+      } catch (error) {
+        const fault = toFault(error);
+        if (!signal.aborted) this.#options.onFault?.(fault);
+        // A person who did not sign in is not asked over and over.
+        if (fault.code === "unauthenticated") break;
+      }
+      if (seen.last !== before) tries = 0;
+      await wait(seen.retry ?? Math.min(50 * 2 ** tries, 2_000), signal);
+    }
+    this.#listening = false;
+  }
+
+  /** Begins the session anew, once for all who found it gone. */
+  #revive(lost: string): Promise<boolean> {
+    if (this.#session !== undefined && this.#session !== lost) return Promise.resolve(true);
+    this.#reviving ??= this.#begin().finally(() => {
+      this.#reviving = undefined;
+    });
+    return this.#reviving;
+  }
+
+  async #begin(): Promise<boolean> {
+    const { method, params } = this.#initialize as { method: string; params?: JsonObject };
+    this.#session = undefined;
+    const again: OutgoingMessage = { jsonrpc: "2.0", id: "initialize-again", method, ...(params === undefined ? undefined : { params }) };
+    const sent = await this.#client.send("POST", this.#url, {
+      headers: this.#headers(again),
+      body: serialise(again),
+      signal: this.#general.signal,
+    });
+    await sent.text(this.#limits.messageBytes);
+    if (sent.status !== 200) return false;
+    this.#session = sent.header("mcp-session-id");
+    const ready: OutgoingMessage = { jsonrpc: "2.0", method: "notifications/initialized" };
+    await this.#posted(
+      ready,
+      await this.#client.send("POST", this.#url, { headers: this.#headers(ready), body: serialise(ready), signal: this.#general.signal }),
+    );
+    return true;
+  }
+
+  /** Ends one call on this side. */
+  #fail(id: Id, fault: Fault): void {
+    if (this.#closed !== undefined) return;
+    const bad: IncomingBad = { kind: "bad", answers: id, fault };
+    void this.#inbox.write([bad]);
+  }
+}
+
+/** Ends a call's stream on this side. */
+function leave(open: Open | undefined): void {
+  if (open === undefined) return;
+  open.held = false;
+  open.abort.abort();
+  open.wake?.();
+}

@@ -1,0 +1,70 @@
+import {
+  type Address,
+  type Connection,
+  type DialOptions,
+  Fault,
+  type Listener,
+  type ListenOptions,
+  type Service,
+  type Wire,
+} from "../../core/index.js";
+import { dialLink } from "../../era/index.js";
+import { httpHost, nodeExchange } from "../../io/index.js";
+import { type HttpDialOptions, httpLink } from "./dial/link.js";
+import { mirroring } from "./dial/mirror.js";
+import { httpEndpoint } from "./endpoint.js";
+import type { HttpOptions } from "./options.js";
+import { ToolHeaders } from "./tool-headers.js";
+
+/** Streamable HTTP of both eras. */
+export const http: Wire = {
+  name: "http",
+  accepts: (address) => typeof address === "string" && /^https?:\/\//.test(address),
+  listen,
+  dial,
+};
+
+async function listen(service: Service, address: Address, options: ListenOptions & HttpOptions): Promise<Listener> {
+  const url = parse(address);
+  if (url.protocol !== "http:")
+    throw new Fault("invalid-params", "listening on https:// needs TLS in front of it for now; listen on http://");
+  const path = url.pathname === "/" ? "/mcp" : url.pathname;
+  const hostname = url.hostname.replace(/^\[|\]$/g, "");
+  const endpoint = httpEndpoint(service, { path, ...options });
+  const host = await httpHost({
+    hostname,
+    port: url.port === "" ? 8000 : Number(url.port),
+    headersMs: options.headersMs,
+    request: (request, response) => void endpoint.handle(nodeExchange(request, response, { bodyMs: 4 * (options.headersMs ?? 15_000) })),
+  }).catch((fault) => {
+    endpoint.close();
+    throw fault;
+  });
+  let ended: () => void = () => {};
+  const closed = new Promise<void>((resolve) => {
+    ended = resolve;
+  });
+  const close = async (): Promise<void> => {
+    endpoint.close();
+    await host.close();
+    ended();
+  };
+  return { address: `http://${url.hostname}:${host.port}${path}`, closed, close, [Symbol.asyncDispose]: close };
+}
+
+async function dial(address: Address, options: DialOptions & HttpDialOptions): Promise<Connection> {
+  const { auth, probeMs = 10_000, handshakeMs = 60_000 } = options;
+  const patience = auth?.patienceMs ?? 0;
+  const tools = new ToolHeaders();
+  const link = httpLink(parse(address), options, tools);
+  // The first request may have to wait for a person to sign in.
+  return mirroring(await dialLink(link, { ...options, probeMs: probeMs + patience, handshakeMs: handshakeMs + patience }), tools);
+}
+
+function parse(address: Address): URL {
+  try {
+    return new URL(String(address));
+  } catch (error) {
+    throw new Fault("invalid-params", `not a URL: ${String(address)}`, { cause: error });
+  }
+}

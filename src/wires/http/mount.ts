@@ -1,0 +1,40 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Http2ServerRequest, Http2ServerResponse } from "node:http2";
+import type { Service } from "../../core/index.js";
+import { fetchExchange, nodeExchange } from "../../io/index.js";
+import { httpEndpoint } from "./endpoint.js";
+import type { HttpOptions } from "./options.js";
+
+/** A request listener for Node's servers, and for what is built on them. A body that a framework has parsed is taken from `request.body`. */
+export interface NodeHandler {
+  (request: IncomingMessage | Http2ServerRequest, response: ServerResponse | Http2ServerResponse): void;
+  /** Ends every session and every open answer. */
+  close(): void;
+}
+
+/** The endpoint as a request listener. Every path is answered unless one is given: whoever mounts it has chosen. */
+export function nodeHandler(service: Service, options: HttpOptions = {}): NodeHandler {
+  const endpoint = httpEndpoint(service, options);
+  const bodyMs = options.headersMs === undefined ? undefined : 4 * options.headersMs;
+  const handler = (request: IncomingMessage | Http2ServerRequest, response: ServerResponse | Http2ServerResponse): void =>
+    void endpoint.handle(nodeExchange(request, response, { bodyMs }));
+  return Object.assign(handler, { close: () => endpoint.close() });
+}
+
+/** A handler of Fetch requests: for Hono, Deno, Bun, edge runtimes. */
+export interface FetchHandler {
+  (request: Request): Promise<Response>;
+  /** Ends every session and every open answer. */
+  close(): void;
+}
+
+/** The endpoint as a Fetch handler. Every path is answered unless one is given: whoever mounts it has chosen. */
+export function fetchHandler(service: Service, options: HttpOptions = {}): FetchHandler {
+  const endpoint = httpEndpoint(service, options);
+  const handler = (request: Request): Promise<Response> => {
+    const { exchange, response } = fetchExchange(request);
+    void endpoint.handle(exchange);
+    return response;
+  };
+  return Object.assign(handler, { close: () => endpoint.close() });
+}

@@ -1,0 +1,26 @@
+import type { ListenOptions } from "../../core/index.js";
+import type { AuthOptions, GuardOptions } from "../../io/index.js";
+import type { EventStore } from "./events.js";
+
+export interface HttpOptions extends ListenOptions, GuardOptions {
+  /** Where the endpoint is. A listener takes it from its address; a mounted handler answers every path unless it is given. */
+  readonly path?: string | undefined;
+  /** Legacy requests stand alone: no sessions. */
+  readonly stateless?: boolean | undefined;
+  /** Answers are one JSON object each, never a stream. Implies `stateless` for legacy clients. */
+  readonly jsonOnly?: boolean | undefined;
+  readonly auth?: AuthOptions | undefined;
+  /** Keeps what was sent on legacy streams; in memory unless given. */
+  readonly events?: EventStore | undefined;
+  /** Milliseconds that a legacy call waits for its client to come back to its stream, once enough waits for it; 30,000 unless given. */
+  readonly awayMs?: number | undefined;
+  /** Milliseconds after which the connection of a legacy call is let go, and its client comes back for the rest; never unless given. */
+  readonly pollMs?: number | undefined;
+  /** Milliseconds for the head of a request, four times that for the whole; 15,000 unless given. */
+  readonly headersMs?: number | undefined;
+  /** Milliseconds after which a session without a connection ends; half an hour unless given. */
+  readonly idleMs?: number | undefined;
+  readonly maxSessions?: number | undefined;
+  /** Milliseconds between signs of life on a quiet stream. */
+  readonly keepAliveMs?: number | undefined;
+}

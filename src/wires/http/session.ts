@@ -1,0 +1,231 @@
+import { type Id, type Incoming, type Outgoing, type OutgoingMessage, serialise } from "../../codec/index.js";
+import { Fault, type Service, toRpcError } from "../../core/index.js";
+import { randomToken, type ServeLinkOptions, type Serving, serving } from "../../era/index.js";
+import type { Exchange } from "../../io/index.js";
+import { JSON_TYPE, sseHeaders } from "./answer.js";
+import { type EventStore, place } from "./events.js";
+import { EventStream } from "./stream.js";
+
+export interface SessionOptions extends ServeLinkOptions {
+  readonly id: string;
+  readonly events: EventStore;
+  readonly awayMs?: number | undefined;
+  /** Milliseconds after which the connection of a call's stream is let go. */
+  readonly pollMs?: number | undefined;
+  /** Called when its first answer, that to `initialize`, was an error. */
+  readonly onRefused?: () => void;
+}
+
+/** Ended streams of a session that a client may still come back to. */
+const KEPT_STREAMS = 32;
+const AWAY_MS = 30_000;
+const done: Promise<void> = Promise.resolve();
+
+/** Where the answer to a POST goes. */
+export interface Answering {
+  readonly exchange: Exchange;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/** The requests of one POST: several in a batch. Their answer has not begun, or has become a stream, with or without a connection. */
+interface Post {
+  readonly ids: Set<Id>;
+  to: Answering | EventStream;
+  unhook: () => void;
+}
+
+/** A legacy session over HTTP: requests come by POST, each answered on its own stream; everything else goes to the stream of the GET. */
+export class HttpSession {
+  readonly id: string;
+  readonly principal: string | undefined;
+  touched: number = Date.now();
+  /** Whether an `initialize` has succeeded. */
+  established = false;
+  readonly #serving: Serving;
+  readonly #options: SessionOptions;
+  readonly #prefix = randomToken();
+  readonly #posts = new Map<Id, Post>();
+  readonly #streams = new Map<string, EventStream>();
+  readonly #general: EventStream;
+  #count = 0;
+  /** The POST whose message is being taken: what is answered without an id meanwhile is its answer. */
+  #taking: Post | undefined;
+  #turn: Promise<void> | undefined;
+  #closed = false;
+
+  constructor(service: Service, options: SessionOptions) {
+    this.id = options.id;
+    this.principal = options.principal;
+    this.#options = options;
+    this.#general = this.#open({});
+    this.#serving = serving(
+      service,
+      { backlog: 0, send: (message, call) => this.#send(message, call) },
+      { ...options, eras: ["legacy"], key: options.id },
+    );
+  }
+
+  /** Whether a connection is open for it. */
+  get connected(): boolean {
+    for (const { to } of this.#posts.values()) if (!(to instanceof EventStream)) return true;
+    for (const stream of this.#streams.values()) if (stream.attached) return true;
+    return false;
+  }
+
+  /** Takes messages in turn; where requests are among them, their answer goes to `answering`. */
+  async take(message: Incoming, answering?: Answering): Promise<void> {
+    this.touched = Date.now();
+    const post = answering === undefined ? undefined : this.#register(message, answering);
+    if (answering !== undefined && post === undefined) return;
+    while (this.#turn !== undefined) await this.#turn;
+    // It may have ended while this waited; whoever waits for an answer was told.
+    if (this.#closed) return;
+    this.#taking = post;
+    const turn = this.#serving.take(message);
+    this.#taking = undefined;
+    for (const each of message.kind === "batch" ? message.messages : [message])
+      if (each.kind === "notification" && each.method === "notifications/cancelled") this.#cancelled(each.params["requestId"] as Id);
+    if (turn === undefined) return;
+    this.#turn = turn.finally(() => {
+      this.#turn = undefined;
+    });
+    await this.#turn;
+  }
+
+  /** Opens the stream of what belongs to no call; false if one is open. */
+  listen(exchange: Exchange, headers: Readonly<Record<string, string>>): boolean {
+    this.touched = Date.now();
+    if (this.#general.attached) return false;
+    this.#general.attach(exchange, headers);
+    return true;
+  }
+
+  /** Lets a client go on after an event; false if it is not one of this session's, or not kept any more. */
+  async resume(exchange: Exchange, headers: Readonly<Record<string, string>>, last: string): Promise<boolean> {
+    this.touched = Date.now();
+    const stream = this.#streams.get(place(last)?.stream ?? "");
+    if (stream === undefined || (await this.#options.events.after(last)) === undefined || this.#closed) return false;
+    stream.attach(exchange, headers, { from: last, lifeMs: stream === this.#general ? undefined : this.#options.pollMs });
+    return true;
+  }
+
+  keepAlive(): void {
+    for (const post of new Set(this.#posts.values())) this.#begin(post);
+    for (const stream of this.#streams.values()) stream.keepAlive();
+  }
+
+  close(reason: Fault): void {
+    this.#closed = true;
+    this.#serving.end(reason);
+    for (const { to, unhook } of new Set(this.#posts.values())) {
+      unhook();
+      if (!(to instanceof EventStream)) to.exchange.reply(404, to.headers);
+    }
+    this.#posts.clear();
+    for (const stream of this.#streams.values()) {
+      stream.close();
+      this.#options.events.drop(stream.name);
+    }
+    this.#streams.clear();
+  }
+
+  #open(options: { readonly awayMs?: number }): EventStream {
+    const { events, onFault = () => {} } = this.#options;
+    const stream = new EventStream(`${this.#prefix}-${this.#count++}`, { store: events, onFault, ...options });
+    this.#streams.set(stream.name, stream);
+    return stream;
+  }
+
+  #register(message: Incoming, answering: Answering): Post | undefined {
+    const messages = message.kind === "batch" ? message.messages : [message];
+    const ids = new Set(messages.flatMap((each) => (each.kind === "request" ? [each.id] : [])));
+    const open = [...ids].find((id) => this.#posts.has(id));
+    if (open !== undefined) {
+      const fault = new Fault("invalid-request", `a request with the id ${JSON.stringify(open)} is still open`);
+      this.#reply(answering, { jsonrpc: "2.0", id: message.kind === "batch" ? null : open, error: toRpcError(fault, "legacy") }, 400);
+      return undefined;
+    }
+    const post: Post = { ids, to: answering, unhook: () => {} };
+    for (const id of ids) this.#posts.set(id, post);
+    // The client went away before its answer began: a legacy call goes on, and its answer is kept.
+    post.unhook = answering.exchange.onGone(() => {
+      if (!this.#closed && post.to === answering && ids.size > 0) post.to = this.#open({ awayMs: this.#options.awayMs ?? AWAY_MS });
+    });
+    if (this.#options.pollMs !== undefined && comesBack(answering.exchange)) this.#begin(post);
+    return post;
+  }
+
+  #reply({ exchange, headers }: Answering, message: Outgoing, status = 200): void {
+    const { "mcp-session-id": id, ...others } = headers;
+    const failed = !this.established && !Array.isArray(message) && "error" in message;
+    exchange.reply(status, { ...(failed ? others : headers), "content-type": JSON_TYPE }, serialise(message));
+  }
+
+  #send(message: Outgoing, call?: Id): Promise<void> {
+    if (this.#closed) return Promise.reject(new Fault("unavailable", "the session has ended", { data: { reason: "closed" } }));
+    if (Array.isArray(message)) return this.#respond(message as readonly OutgoingMessage[], message);
+    const single = message as OutgoingMessage;
+    if (!("method" in single)) return this.#respond([single], single);
+    const post = call === undefined ? undefined : this.#posts.get(call);
+    return (post === undefined ? this.#general : this.#begin(post)).send(serialise(single), false);
+  }
+
+  /** The answer of a call becomes a stream. */
+  #begin(post: Post): EventStream {
+    if (post.to instanceof EventStream) return post.to;
+    const { exchange, headers } = post.to;
+    post.unhook();
+    const stream = this.#open({ awayMs: this.#options.awayMs ?? AWAY_MS });
+    post.to = stream;
+    const back = comesBack(exchange);
+    stream.attach(exchange, headers, { lifeMs: back ? this.#options.pollMs : undefined });
+    if (back) stream.prime();
+    return stream;
+  }
+
+  #respond(messages: readonly OutgoingMessage[], whole: Outgoing): Promise<void> {
+    const ids = messages.map((each) => ("id" in each ? each.id : null));
+    const named = ids.find((id) => id !== null && this.#posts.has(id));
+    const post = named === undefined || named === null ? this.#taking : this.#posts.get(named);
+    if (post === undefined) return done;
+    this.established ||= !Array.isArray(whole) && "result" in whole;
+    for (const id of post.ids) this.#posts.delete(id);
+    post.unhook();
+    const { to } = post;
+    if (to instanceof EventStream) {
+      this.#forgetOldest();
+      return to.send(serialise(whole), true);
+    }
+    this.#reply(to, whole, named === undefined && !Array.isArray(whole) ? 400 : 200);
+    if (!this.established && !Array.isArray(whole)) this.#options.onRefused?.();
+    return done;
+  }
+
+  /** A call that was cancelled is not answered: what waits for its answer ends. */
+  #cancelled(id: Id): void {
+    const post = this.#posts.get(id);
+    if (post === undefined) return;
+    this.#posts.delete(id);
+    post.ids.delete(id);
+    // The others of a batch are still answered.
+    if (post.ids.size > 0) return;
+    post.unhook();
+    if (!(post.to instanceof EventStream)) return post.to.exchange.stream(200, { ...post.to.headers, ...sseHeaders }).end();
+    post.to.close();
+    this.#streams.delete(post.to.name);
+    this.#options.events.drop(post.to.name);
+  }
+
+  #forgetOldest(): void {
+    const ended = [...this.#streams.values()].filter((stream) => stream.ended && !stream.attached);
+    for (const stream of ended.slice(0, Math.max(0, ended.length - KEPT_STREAMS))) {
+      this.#streams.delete(stream.name);
+      this.#options.events.drop(stream.name);
+    }
+  }
+}
+
+/** Whether a client takes events without data, and comes back for a stream whose connection was let go: from 2025-11-25 on. */
+function comesBack(exchange: Exchange): boolean {
+  return (exchange.header("mcp-protocol-version") ?? "") >= "2025-11-25";
+}

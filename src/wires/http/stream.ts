@@ -1,0 +1,194 @@
+import { writeSse } from "../../codec/index.js";
+import { Fault, toFault } from "../../core/index.js";
+import type { Exchange, Outlet } from "../../io/index.js";
+import { sseHeaders } from "./answer.js";
+import type { EventStore } from "./events.js";
+
+export interface EventStreamOptions {
+  readonly store: EventStore;
+  /** Milliseconds that a sender waits for a client that is away; then it goes on, and the oldest events may give way. For ever unless given. */
+  readonly awayMs?: number;
+  readonly onFault: (fault: Fault) => void;
+}
+
+/** Milliseconds after which a client that lost its connection is to come back. */
+const RETRY_MS = 500;
+
+export interface AttachOptions {
+  /** The event after which to go on; what was not yet written unless given. */
+  readonly from?: string;
+  /** Milliseconds after which the connection is let go: its client comes back for the rest. */
+  readonly lifeMs?: number | undefined;
+}
+
+/** Characters that may wait for a client before its sender does. */
+const AHEAD = 256 * 1024;
+
+/** A legacy stream of events: it outlives the connection that carries it, and a client that comes back goes on where it was. */
+export class EventStream {
+  readonly name: string;
+  readonly #options: EventStreamOptions;
+  #outlet: Outlet | undefined;
+  #unhook: (() => void) | undefined;
+  #life: ReturnType<typeof setTimeout> | undefined;
+  /** The last event that was written to the connection. */
+  #at: string;
+  /** The last event there is. */
+  #last: string;
+  /** Characters since `#at`. */
+  #ahead = 0;
+  #pumping: Promise<void> | undefined;
+  readonly #waiting = new Set<() => void>();
+  /** A connection that names no event has to be told of none that was dropped before it came. */
+  #fresh = false;
+  /** The client was waited for and did not come. */
+  #away = false;
+  #closed = false;
+  /** Whether the last event was kept. */
+  ended = false;
+
+  constructor(name: string, options: EventStreamOptions) {
+    this.name = name;
+    this.#options = options;
+    this.#at = this.#last = `${name}_-1`;
+  }
+
+  /** Whether a connection carries it now. */
+  get attached(): boolean {
+    return this.#outlet !== undefined;
+  }
+
+  /** Keeps a message and resolves when there is room for the next. While nobody is connected that is so until enough waits. */
+  async send(text: string, final: boolean): Promise<void> {
+    if (this.#closed) return;
+    this.#last = await this.#options.store.append(this.name, text);
+    this.#ahead += text.length;
+    if (final) this.ended = true;
+    if (this.#outlet !== undefined) await this.#pump();
+    if (this.#outlet === undefined && !final && this.#ahead > AHEAD && !this.#away) await this.#return();
+  }
+
+  /** Lets a connection carry it. One that carried it is cut. */
+  attach(exchange: Exchange, headers: Readonly<Record<string, string>>, { from, lifeMs }: AttachOptions = {}): void {
+    const before = this.#outlet;
+    this.#detach();
+    before?.abort();
+    const outlet = exchange.stream(200, { ...headers, ...sseHeaders });
+    this.#outlet = outlet;
+    if (from !== undefined) this.#at = from;
+    this.#fresh = from === undefined;
+    this.#away = false;
+    if (lifeMs !== undefined) this.#life = setTimeout(() => this.#finish(), lifeMs);
+    this.#unhook = exchange.onGone(() => {
+      if (this.#outlet === outlet) this.#detach();
+    });
+    this.#wake();
+    void this.#pump();
+  }
+
+  /** Names the place before the first event, so that a client which loses even that can come back, and when it should. */
+  prime(): void {
+    void this.#outlet?.write(`id: ${this.#at}\nretry: ${RETRY_MS}\ndata: \n\n`);
+  }
+
+  keepAlive(): void {
+    // A connection that is being written to shows that it is alive, or that nobody reads it.
+    if (this.#pumping === undefined) void this.#outlet?.write(": alive\n\n");
+  }
+
+  /** Ends the connection; nothing is kept or sent from now on. */
+  close(): void {
+    this.#closed = true;
+    this.#finish();
+    this.#wake();
+  }
+
+  #finish(): void {
+    const outlet = this.#outlet;
+    this.#detach();
+    outlet?.end();
+  }
+
+  #detach(): void {
+    this.#unhook?.();
+    this.#unhook = undefined;
+    clearTimeout(this.#life);
+    this.#outlet = undefined;
+  }
+
+  #wake(): void {
+    for (const wake of this.#waiting) wake();
+    this.#waiting.clear();
+  }
+
+  /** Waits for the client to come back: so a call goes no further ahead than what is kept for it. */
+  #return(): Promise<void> {
+    return new Promise((resolve) => {
+      const { awayMs } = this.#options;
+      const timer =
+        awayMs === undefined
+          ? undefined
+          : setTimeout(() => {
+              this.#away = true;
+              wake();
+            }, awayMs);
+      timer?.unref();
+      const wake = (): void => {
+        clearTimeout(timer);
+        this.#waiting.delete(wake);
+        resolve();
+      };
+      this.#waiting.add(wake);
+    });
+  }
+
+  /** Writes what is kept and not yet written; one at a time, so that the order is the store's. */
+  #pump(): Promise<void> {
+    if (this.#outlet === undefined) return Promise.resolve();
+    this.#pumping ??= this.#write().catch((error) => {
+      this.#options.onFault(toFault(error));
+      this.#cut();
+    });
+    return this.#pumping;
+  }
+
+  async #write(): Promise<void> {
+    try {
+      for (let outlet = this.#outlet; outlet !== undefined; outlet = this.#outlet) {
+        const replay = await this.#options.store.after(this.#at);
+        if (this.#outlet !== outlet) continue;
+        if (replay === undefined) {
+          this.#lost();
+          continue;
+        }
+        this.#fresh = false;
+        this.#ahead = replay.events.reduce((sum, { text }) => sum + text.length, 0);
+        for (const { id, text } of replay.events) {
+          if (this.#outlet !== outlet) break;
+          this.#at = id;
+          this.#ahead -= text.length;
+          await outlet.write(writeSse({ event: "message", id, data: text }));
+        }
+        if (this.#outlet !== outlet || this.#at !== this.#last) continue;
+        if (this.ended) this.#finish();
+        return;
+      }
+    } finally {
+      // Here and not when the promise settles: whoever comes in between would wait for a pump that has stopped.
+      this.#pumping = undefined;
+    }
+  }
+
+  /** What comes next is not kept any more: a client that was reading is cut, and hears of it when it comes back. */
+  #lost(): void {
+    this.#options.onFault(new Fault("overload", "events of a stream were dropped before they were sent", { data: { limit: "events" } }));
+    this.#at = this.#last;
+    if (!this.#fresh) this.#cut();
+  }
+
+  #cut(): void {
+    const outlet = this.#outlet;
+    this.#detach();
+    outlet?.abort();
+  }
+}

@@ -1,0 +1,63 @@
+import { isObject, type JsonObject } from "../../core/index.js";
+import { encodeHeader } from "./headers.js";
+import { argumentAt, type ParamHeader, paramHeaders } from "./param-headers.js";
+
+/** Tools of which something is remembered. */
+const REMEMBERED = 10_000;
+
+/** What lists of tools have told about arguments that headers mirror. The tools seen longest ago are forgotten first. */
+export class ToolHeaders {
+  readonly #known = new Map<string, readonly ParamHeader[]>();
+  readonly #scanned = new WeakMap<object, ReturnType<typeof paramHeaders>>();
+
+  /** Takes note of a tool of `owner`, whoever that is; says what is wrong with its annotations, if anything is. */
+  learn(tool: unknown, owner = ""): string | undefined {
+    if (!isObject(tool) || typeof tool["name"] !== "string") return undefined;
+    const key = keyOf(tool["name"], owner);
+    const found = this.#scan(tool["inputSchema"]);
+    if ("invalid" in found) {
+      this.#known.delete(key);
+      return found.invalid;
+    }
+    // Most tools have none: only what is or was otherwise takes up room.
+    if (found.length > 0 || this.#known.has(key)) this.#remember(key, found);
+    return undefined;
+  }
+
+  /** Takes note also of a tool without such arguments. */
+  settle(name: string, owner = ""): void {
+    if (!this.#known.has(keyOf(name, owner))) this.#remember(keyOf(name, owner), []);
+  }
+
+  /** The arguments that headers mirror; undefined where nothing is known of the tool. */
+  of(name: unknown, owner = ""): readonly ParamHeader[] | undefined {
+    return this.#known.get(keyOf(String(name), owner));
+  }
+
+  /** The headers of a call. */
+  headers(params: JsonObject): Record<string, string> {
+    const headers: Record<string, string> = {};
+    for (const { header, path } of this.of(params["name"]) ?? []) {
+      const value = argumentAt(params["arguments"], path);
+      if (value !== undefined) headers[header] = encodeHeader(String(value));
+    }
+    return headers;
+  }
+
+  #scan(schema: unknown): ReturnType<typeof paramHeaders> {
+    if (!isObject(schema)) return [];
+    let found = this.#scanned.get(schema);
+    if (found === undefined) this.#scanned.set(schema, (found = paramHeaders(schema)));
+    return found;
+  }
+
+  #remember(key: string, found: readonly ParamHeader[]): void {
+    this.#known.delete(key);
+    this.#known.set(key, found);
+    if (this.#known.size > REMEMBERED) this.#known.delete(this.#known.keys().next().value as string);
+  }
+}
+
+function keyOf(name: string, owner: string): string {
+  return `${owner.length}:${owner}${name}`;
+}

@@ -1,0 +1,67 @@
+import {
+  type Address,
+  type Connection,
+  type DialOptions,
+  Fault,
+  type Listener,
+  type ListenOptions,
+  type Service,
+  type Wire,
+} from "../../core/index.js";
+import { dialLink, type Link, serveLink } from "../../era/index.js";
+import { linkPair } from "./pair.js";
+
+interface Place {
+  accept(link: Link): void;
+}
+
+/** Items of a page: few, because nothing is gained by more where a page costs no round trip. */
+const PAGE_ITEMS = 64;
+
+/** The wire inside one process: `memory:name` on both ends. */
+export function memoryWire(): Wire {
+  const places = new Map<string, Place>();
+  return {
+    name: "memory",
+    accepts: (address) => typeof address === "string" && address.startsWith("memory:"),
+    listen: (service, address, options) => listen(places, service, address, options),
+    dial: (address, options) => dial(places, address, options),
+  };
+}
+
+async function listen(places: Map<string, Place>, service: Service, address: Address, options: ListenOptions): Promise<Listener> {
+  const name = String(address);
+  if (places.has(name)) throw new Fault("unavailable", `${name} is already listened on`, { data: { reason: "in-use" } });
+  const links = new Map<Link, Promise<void>>();
+  let ended: () => void = () => {};
+  const closed = new Promise<void>((resolve) => {
+    ended = resolve;
+  });
+  places.set(name, {
+    accept(link) {
+      const served = serveLink(service, link, { pageSize: PAGE_ITEMS, ...options })
+        .catch((fault: Fault) => options.onFault?.(fault))
+        .finally(() => links.delete(link));
+      links.set(link, served);
+    },
+  });
+  const close = async (): Promise<void> => {
+    places.delete(name);
+    const served = [...links.values()];
+    await Promise.all([...links.keys()].map((link) => link.close()));
+    await Promise.all(served);
+    ended();
+  };
+  return { address: name, closed, close, [Symbol.asyncDispose]: close };
+}
+
+async function dial(places: Map<string, Place>, address: Address, options: DialOptions): Promise<Connection> {
+  const place = places.get(String(address));
+  if (place === undefined) throw new Fault("unavailable", `nothing listens on ${String(address)}`, { data: { reason: "refused" } });
+  const [mine, theirs] = linkPair();
+  place.accept(theirs);
+  return dialLink(mine, options);
+}
+
+/** The process's own memory wire: what `memory:name` means to serve and connect. */
+export const memory: Wire = memoryWire();

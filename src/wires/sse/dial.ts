@@ -1,0 +1,123 @@
+import { setMaxListeners } from "node:events";
+import { type Incoming, type Outgoing, parseMessage, serialise, sseParser } from "../../codec/index.js";
+import { type DialOptions, defaultLimits, Fault, type Limits, toFault } from "../../core/index.js";
+import type { Link } from "../../era/index.js";
+import { httpClient, type Sent } from "../../io/index.js";
+import { type Pipe, pipe } from "../../stream/index.js";
+
+export interface SseDialOptions extends DialOptions {
+  /** Sent with every request. */
+  readonly headers?: Readonly<Record<string, string>> | undefined;
+}
+
+/** Characters of messages that may be on their way to the server. */
+const WINDOW = 1024 * 1024;
+
+/** Opens the stream, waits for the place to POST to, and makes a link of the two. */
+export async function sseLink(url: URL, options: SseDialOptions): Promise<Link> {
+  const limits = { ...defaultLimits, ...options.limits };
+  const client = httpClient();
+  const abort = new AbortController();
+  // Every request under way listens to it, and there may be many.
+  setMaxListeners(0, abort.signal);
+  const inbox = pipe<readonly Incoming[]>({ items: 1024 });
+  let closed: Fault | undefined;
+  let underWay = 0;
+
+  const open = async (found: (endpoint: URL) => void): Promise<void> => {
+    const sent = await client.send("GET", url, { headers: { accept: "text/event-stream", ...options.headers }, signal: abort.signal });
+    if (sent.status !== 200) throw statusFault(sent.status);
+    await read(sent, url, limits, inbox, found);
+    throw new Fault("unavailable", "the server closed the stream", { data: { reason: "closed" } });
+  };
+  const target = await within(options, (found, failed) =>
+    open(found).catch((error) => {
+      closed ??= toFault(error);
+      failed(closed);
+      inbox.fail(closed);
+    }),
+  ).catch((fault) => {
+    abort.abort();
+    client.close();
+    throw fault;
+  });
+
+  const post = async (text: string): Promise<void> => {
+    const headers = { "content-type": "application/json", ...options.headers };
+    const answer = await client.send("POST", target, { headers, body: text, signal: abort.signal });
+    const body = await answer.text(limits.messageBytes);
+    if (answer.status >= 400) throw statusFault(answer.status, body);
+  };
+  return {
+    incoming: inbox,
+    get backlog() {
+      return underWay;
+    },
+    async send(message: Outgoing) {
+      if (closed !== undefined) throw closed;
+      const text = serialise(message);
+      if (text.length > limits.messageBytes)
+        throw new Fault("overload", "the message is larger than a message may be", {
+          data: { limit: "messageBytes", max: limits.messageBytes },
+        });
+      underWay += text.length;
+      const posted = post(text).finally(() => {
+        underWay -= text.length;
+      });
+      // One at a time where order matters and the window is small; the server answers as soon as it has taken the message.
+      if (underWay > WINDOW || !("id" in message)) return posted;
+      posted.catch((error) => {
+        if (closed === undefined && "id" in message && message.id !== null)
+          void inbox.write([{ kind: "bad", answers: message.id, fault: toFault(error) }]);
+      });
+    },
+    async close(reason) {
+      closed ??= reason ?? new Fault("unavailable", "the link was closed", { data: { reason: "closed" } });
+      abort.abort();
+      inbox.close();
+      client.close();
+    },
+  };
+}
+
+async function read(sent: Sent, url: URL, limits: Limits, inbox: Pipe<readonly Incoming[]>, found: (endpoint: URL) => void): Promise<void> {
+  const parser = sseParser({ maxBytes: limits.messageBytes });
+  for await (const chunk of sent.body) {
+    for (const event of parser.push(chunk)) {
+      if (event.event === "endpoint") found(sameOrigin(url, event.data));
+      else if (event.data !== "") await inbox.write([parseMessage(event.data, { depth: limits.depth })]);
+    }
+  }
+}
+
+/** Gives a server a while to name its endpoint, and gives up when the caller does. */
+function within(options: DialOptions, start: (found: (endpoint: URL) => void, failed: (fault: Fault) => void) => void): Promise<URL> {
+  const { signal, handshakeMs: ms = 60_000 } = options;
+  return new Promise<URL>((resolve, reject) => {
+    const settle = (act: () => void): void => {
+      clearTimeout(timer);
+      signal?.removeEventListener("abort", abort);
+      act();
+    };
+    const failed = (fault: Fault): void => settle(() => reject(fault));
+    const abort = (): void => failed(new Fault("cancelled", "dialing was given up", { cause: signal?.reason }));
+    const timer = setTimeout(() => failed(new Fault("deadline", `the server named no endpoint within ${ms} ms`)), ms);
+    if (signal?.aborted === true) return abort();
+    signal?.addEventListener("abort", abort);
+    return start((endpoint) => settle(() => resolve(endpoint)), failed);
+  });
+}
+
+/** The place to POST to: of the same origin, or the stream could send the client's messages anywhere. */
+function sameOrigin(url: URL, data: string): URL {
+  if (!URL.canParse(data, url.href)) throw new Fault("denied", "the server names an endpoint that is no URL");
+  const target = new URL(data, url);
+  if (target.origin !== url.origin) throw new Fault("denied", `the server names an endpoint of another origin: ${target.origin}`);
+  return target;
+}
+
+function statusFault(status: number, body = ""): Fault {
+  const code =
+    status === 401 ? "unauthenticated" : status === 403 ? "denied" : status === 413 || status === 429 ? "overload" : "unavailable";
+  return new Fault(code, `the server answered HTTP ${status}${body === "" ? "" : `: ${body.slice(0, 200).trim()}`}`, { data: { status } });
+}

@@ -1,0 +1,22 @@
+import { type Address, Fault, type Wire } from "../../core/index.js";
+import { dialLink } from "../../era/index.js";
+import { type SseDialOptions, sseLink } from "./dial.js";
+import { listen, type SseOptions } from "./listen.js";
+
+export { type SseDialOptions, type SseOptions, sseLink };
+
+/** HTTP+SSE, two endpoints, legacy only: `sse+http://host/sse`. */
+export const sse: Wire = {
+  name: "sse",
+  accepts: (address) => typeof address === "string" && /^sse\+https?:\/\//.test(address),
+  listen: (service, address, options) => listen(service, parse(address), options),
+  dial: async (address, options) => {
+    if (options.era === "modern")
+      throw new Fault("unsupported-version", "HTTP+SSE is of the legacy era; the modern one has no such transport");
+    return dialLink(await sseLink(parse(address), options), { ...options, era: "legacy" });
+  },
+};
+
+function parse(address: Address): URL {
+  return new URL(String(address).slice("sse+".length));
+}

@@ -1,0 +1,142 @@
+import { type Incoming, parseMessage, serialise, writeSse } from "../../codec/index.js";
+import { defaultLimits, Fault, type Listener, type ListenOptions, type Service, toFault } from "../../core/index.js";
+import { type Link, randomToken, serveLink } from "../../era/index.js";
+import { admit, corsHeaders, type Exchange, type GateOptions, httpHost, nodeExchange } from "../../io/index.js";
+import { type Pipe, pipe } from "../../stream/index.js";
+
+export interface SseOptions extends ListenOptions, GateOptions {
+  /** Milliseconds between signs of life on a quiet stream. */
+  readonly keepAliveMs?: number | undefined;
+  readonly maxSessions?: number | undefined;
+  /** Milliseconds for the head of a request, four times that for the whole; 15,000 unless given. */
+  readonly headersMs?: number | undefined;
+}
+
+interface Session {
+  readonly inbox: Pipe<readonly Incoming[]>;
+  readonly principal: string | undefined;
+}
+
+const sseHeaders: Readonly<Record<string, string>> = {
+  "content-type": "text/event-stream",
+  "cache-control": "no-cache, no-transform",
+  "x-accel-buffering": "no",
+};
+
+/** HTTP+SSE of 2024-11-05: a stream on GET, and a place to POST that its first event names. */
+export async function listen(service: Service, url: URL, options: SseOptions): Promise<Listener> {
+  if (url.protocol !== "http:")
+    throw new Fault("invalid-params", "listening on sse+https:// needs TLS in front of it for now; listen on sse+http://");
+  const path = url.pathname === "/" ? "/sse" : url.pathname;
+  const post = `${path.replace(/\/[^/]*$/, "")}/message`;
+  const limits = { ...defaultLimits, ...options.limits };
+  const max = options.maxSessions ?? 10_000;
+  const sessions = new Map<string, Session>();
+  const served = new Set<Promise<unknown>>();
+
+  const open = (exchange: Exchange, principal: string | undefined): void => {
+    if (sessions.size >= max) return exchange.reply(429, corsHeaders(exchange), "too many sessions\n");
+    const id = randomToken();
+    const inbox = pipe<readonly Incoming[]>({ items: 1024 });
+    sessions.set(id, { inbox, principal });
+    const link = streamLink(exchange, inbox, options.keepAliveMs ?? 15_000, () => sessions.delete(id));
+    void link.outlet.write(writeSse({ event: "endpoint", data: `${post}?sessionId=${id}` }));
+    const running = serveLink(service, link, {
+      ...options,
+      eras: ["legacy"],
+      metadata: exchange.headers,
+      ...(principal === undefined ? undefined : { principal }),
+    })
+      .catch((fault: Fault) => options.onFault?.(fault))
+      .finally(() => served.delete(running));
+    served.add(running);
+  };
+
+  const take = async (exchange: Exchange, principal: string | undefined): Promise<void> => {
+    const headers = corsHeaders(exchange);
+    const session = sessions.get(exchange.query.get("sessionId") ?? "");
+    if (session === undefined || session.principal !== principal) return exchange.reply(404, headers, "no such session\n");
+    const type = exchange.header("content-type")?.split(";", 1)[0]?.trim().toLowerCase();
+    if (type !== "application/json" || (exchange.header("content-encoding") ?? "identity") !== "identity")
+      return exchange.reply(415, headers, "the body has to be plain application/json\n");
+    const message = parseMessage(await exchange.body(limits.messageBytes), { depth: limits.depth });
+    if (message.kind === "bad") {
+      options.onFault?.(message.fault);
+      return exchange.reply(message.fault.code === "overload" ? 413 : 400, headers, `${message.fault.message}\n`);
+    }
+    // While the session is behind, so is whoever posts to it.
+    if (!(await session.inbox.write([message]))) return exchange.reply(404, headers, "the session has ended\n");
+    return exchange.reply(202, headers, "Accepted");
+  };
+
+  const handle = async (exchange: Exchange): Promise<void> => {
+    const admission = await admit(exchange, options, path);
+    if ("status" in admission) return exchange.reply(admission.status, admission.headers, admission.text);
+    if (exchange.method === "GET" && (exchange.path === path || exchange.path === "/")) return open(exchange, admission.principal);
+    if (exchange.method === "POST" && exchange.path === post) return take(exchange, admission.principal);
+    return exchange.reply(404, admission.headers, `no such path; the stream is at ${path}\n`);
+  };
+
+  const host = await httpHost({
+    hostname: url.hostname.replace(/^\[|\]$/g, ""),
+    port: url.port === "" ? 8000 : Number(url.port),
+    headersMs: options.headersMs,
+    request: (request, response) => {
+      const exchange = nodeExchange(request, response, { bodyMs: 4 * (options.headersMs ?? 15_000) });
+      handle(exchange).catch((error) => {
+        const fault = toFault(error);
+        exchange.reply(fault.code === "overload" ? 413 : fault.code === "deadline" ? 408 : 400, {}, `${fault.message}\n`);
+      });
+    },
+  });
+  let ended: () => void = () => {};
+  const closed = new Promise<void>((resolve) => {
+    ended = resolve;
+  });
+  const close = async (): Promise<void> => {
+    for (const { inbox } of sessions.values()) inbox.close();
+    await Promise.all(served);
+    await host.close();
+    ended();
+  };
+  return { address: `sse+http://${url.hostname}:${host.port}${path}`, closed, close, [Symbol.asyncDispose]: close };
+}
+
+/** A link out of the stream of a GET, and of what is posted. */
+function streamLink(
+  exchange: Exchange,
+  inbox: Pipe<readonly Incoming[]>,
+  keepAliveMs: number,
+  over: () => void,
+): Link & { readonly outlet: ReturnType<Exchange["stream"]> } {
+  const outlet = exchange.stream(200, { ...corsHeaders(exchange), ...sseHeaders });
+  let writing = 0;
+  let gone = false;
+  const timer = setInterval(() => {
+    // A stream that is being written to shows that it is alive, or that nobody reads it.
+    if (writing === 0) void outlet.write(": alive\n\n");
+  }, keepAliveMs);
+  timer.unref();
+  const end = (): void => {
+    gone = true;
+    clearInterval(timer);
+    over();
+    inbox.close();
+  };
+  const unhook = exchange.onGone(end);
+  return {
+    outlet,
+    incoming: inbox,
+    backlog: 0,
+    async send(message) {
+      if (gone) throw new Fault("unavailable", "the client closed the stream", { data: { reason: "closed" } });
+      writing++;
+      await outlet.write(writeSse({ event: "message", data: serialise(message) })).finally(() => writing--);
+    },
+    async close() {
+      unhook();
+      end();
+      outlet.end();
+    },
+  };
+}

@@ -1,0 +1,53 @@
+import { type Command, Fault, type Limits } from "../../core/index.js";
+import type { Link } from "../../era/index.js";
+import { type Child, type ChildOptions, type Exit, lineLink, startChild, within } from "../../io/index.js";
+
+export interface ChildLinkOptions extends ChildOptions {
+  readonly limits?: Partial<Limits>;
+}
+
+/** A link whose peer is a child process. Closing it stops the child. */
+export interface ChildLink extends Link {
+  readonly child: Child;
+}
+
+/** Milliseconds between a closed pipe and the exit that explains it. */
+const verdictMs = 200;
+
+/** Starts a command and speaks newline JSON-RPC with it. When it ends, `incoming` gives out what it wrote and throws how it ended. */
+export async function childLink(command: Command, options: ChildLinkOptions = {}): Promise<ChildLink> {
+  const child = await startChild(command, options);
+
+  /** A broken pipe is mostly the first sign of an exit; a child that lives on without its pipes is of no use. */
+  const onEnd = async (fault: Fault | undefined): Promise<Fault> => {
+    const cause = fault ?? new Fault("unavailable", "the server closed its output", { data: { reason: "stdout-closed" } });
+    if (cause.code !== "overload" && (await within(child.exited, verdictMs))) return exitFault(await child.exited);
+    void child.stop({ now: true });
+    link.finish(cause);
+    return cause;
+  };
+  const link = lineLink(child.stdout, child.stdin, {
+    messageBytes: options.limits?.messageBytes,
+    depth: options.limits?.depth,
+    onEnd,
+  });
+  void child.exited.then((exit) => link.finish(exitFault(exit)));
+
+  return {
+    child,
+    incoming: link.incoming,
+    send: link.send,
+    get backlog() {
+      return link.backlog;
+    },
+    close: async (reason) => {
+      await link.close(reason);
+      await child.stop();
+    },
+  };
+}
+
+function exitFault(exit: Exit): Fault {
+  const how = exit.signal === null ? `exited with code ${exit.code}` : `was killed by ${exit.signal}`;
+  return new Fault("unavailable", `the server ${how}`, { data: { reason: "exited", ...exit } });
+}

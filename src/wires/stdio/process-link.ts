@@ -1,0 +1,28 @@
+import type { Limits } from "../../core/index.js";
+import type { Link } from "../../era/index.js";
+import { lineLink } from "../../io/index.js";
+import { divertConsole } from "./divert-console.js";
+
+export interface ProcessLinkOptions {
+  readonly limits?: Partial<Limits> | undefined;
+}
+
+/**
+ * A link on this process's own stdin and stdout, which it takes over until it is closed: there is one at a time.
+ * While it lives `console` writes to stderr. Code that writes to `process.stdout` itself garbles the link; that is not prevented.
+ */
+export function processLink(options: ProcessLinkOptions = {}): Link {
+  const restore = divertConsole();
+  const { stdin, stdout } = process;
+  const link = lineLink(stdin, stdout, {
+    messageBytes: options.limits?.messageBytes,
+    depth: options.limits?.depth,
+    onClose: () => {
+      restore();
+      // Both stay open for whoever uses them next. A paused stdin does not keep the process alive; it can be
+      // paused only a tick after its listener went, when the stream has taken note of that.
+      process.nextTick(() => stdin.pause());
+    },
+  });
+  return link;
+}

@@ -1,0 +1,62 @@
+import {
+  type Address,
+  type Connection,
+  type DialOptions,
+  Fault,
+  isObject,
+  type Listener,
+  type ListenOptions,
+  type Service,
+  type Wire,
+} from "../../core/index.js";
+import { dialLink, serveLink } from "../../era/index.js";
+import { type ChildLink, childLink } from "./child-link.js";
+import { processLink } from "./process-link.js";
+
+/** Newline JSON-RPC on standard streams: listens on this process's own, dials by starting a child. */
+export const stdio: Wire = {
+  name: "stdio",
+  accepts: (address) => typeof address !== "string" || address.startsWith("stdio:"),
+  listen,
+  dial,
+};
+
+let listening = false;
+
+async function listen(service: Service, address: Address, options: ListenOptions): Promise<Listener> {
+  if (typeof address !== "string") throw new Fault("invalid-params", "a command can be dialed, not listened on; listen on stdio:");
+  if (listening) throw new Fault("unavailable", "stdin and stdout are already listened on", { data: { reason: "in-use" } });
+  listening = true;
+  const link = processLink(options);
+  const closed = serveLink(service, link, options)
+    .catch((fault: Fault) => options.onFault?.(fault))
+    .finally(() => {
+      listening = false;
+    });
+  const close = async (): Promise<void> => {
+    await link.close();
+    await closed;
+  };
+  return { address: "stdio:", closed, close, [Symbol.asyncDispose]: close };
+}
+
+async function dial(address: Address, options: DialOptions): Promise<Connection> {
+  if (typeof address === "string") throw new Fault("invalid-params", "stdio: can be listened on; to dial, give the command to start");
+  const { limits, onStderr } = options;
+  const start = (): Promise<ChildLink> =>
+    childLink(address, {
+      ...(limits === undefined ? undefined : { limits }),
+      ...(onStderr === undefined ? undefined : { onStderr }),
+    });
+  try {
+    return await dialLink(await start(), options);
+  } catch (error) {
+    // Some legacy servers end when anything comes before initialize: started anew they are not probed.
+    if ((options.era ?? "auto") !== "auto" || !hasExited(error)) throw error;
+    return dialLink(await start(), { ...options, era: "legacy" });
+  }
+}
+
+function hasExited(error: unknown): boolean {
+  return error instanceof Fault && isObject(error.data) && error.data["reason"] === "exited";
+}

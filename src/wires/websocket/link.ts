@@ -1,0 +1,111 @@
+import { type Incoming, type Outgoing, parseMessage, serialise } from "../../codec/index.js";
+import { defaultLimits, Fault, type Limits } from "../../core/index.js";
+import type { Link } from "../../era/index.js";
+import { pipe } from "../../stream/index.js";
+
+/** What a link needs of a socket: that of `ws`, and a browser's own. */
+export interface Socket {
+  /** `sent` is called when the text has gone out, or never will; a browser's socket does not call it. */
+  send(text: string, sent?: () => void): void;
+  close(code?: number, reason?: string): void;
+  readonly bufferedAmount: number;
+  readonly readyState: number;
+  addEventListener(
+    type: "message" | "close" | "error",
+    listener: (event: { readonly data?: unknown; readonly code?: number; readonly reason?: string }) => void,
+  ): void;
+  /** Stops reading; a browser's socket cannot. */
+  pause?(): void;
+  resume?(): void;
+}
+
+/** Bytes that may wait to be written before the sender does. */
+const HIGH_WATER = 256 * 1024;
+/** What may wait to be read before the peer is held up. */
+const HELD = { chars: 1024 * 1024, items: 1024 };
+/** What may wait where the peer cannot be held up, or does not heed it; then the link ends. */
+const MOST = { chars: 64 * 1024 * 1024, items: 100_000 };
+
+/** A link of JSON-RPC text frames. */
+export function socketLink(socket: Socket, limits: Partial<Limits> = {}): Link {
+  const { depth, messageBytes } = { ...defaultLimits, ...limits };
+  const inbox = pipe<string>({ items: MOST.items, bytes: MOST.chars, size: (text) => text.length });
+  const waiting = new Set<() => void>();
+  let closed: Fault | undefined;
+  let paused = false;
+
+  const wake = (): void => {
+    if (closed === undefined && socket.bufferedAmount > HIGH_WATER) return;
+    for (const go of waiting) go();
+    waiting.clear();
+  };
+  const end = (reason: Fault, clean: boolean): void => {
+    if (closed !== undefined) return;
+    closed = reason;
+    wake();
+    if (clean) inbox.close();
+    else inbox.fail(reason);
+  };
+  const stop = (code: number, why: string): void => {
+    end(new Fault("invalid-request", why), false);
+    socket.close(code, why);
+  };
+  socket.addEventListener("message", ({ data }) => {
+    if (closed !== undefined) return;
+    if (typeof data !== "string") return stop(1003, "binary frames are not messages");
+    if (!inbox.offer(data)) return stop(1009, "too much at once");
+    if ((inbox.bytes < HELD.chars && inbox.length < HELD.items) || paused || socket.pause === undefined) return;
+    paused = true;
+    socket.pause();
+  });
+  socket.addEventListener("close", ({ code, reason }) =>
+    end(
+      new Fault("unavailable", `the peer closed the socket${reason ? `: ${reason}` : ""}`, { data: { reason: "closed", code } }),
+      code === 1000 || code === 1001 || code === 1005,
+    ),
+  );
+  socket.addEventListener("error", () => end(new Fault("unavailable", "the socket broke", { data: { reason: "broken" } }), false));
+
+  async function* incoming(): AsyncGenerator<readonly Incoming[]> {
+    for await (const text of inbox) {
+      if (paused && inbox.bytes < HELD.chars / 2 && inbox.length < HELD.items / 2) {
+        paused = false;
+        socket.resume?.();
+      }
+      yield [parseMessage(text, { depth })];
+    }
+  }
+
+  /** Waits until there is room. A socket that cannot be paused cannot say either when it has written: only how much is left. */
+  const room = async (): Promise<void> => {
+    if (socket.pause !== undefined) return new Promise((resolve) => waiting.add(resolve));
+    for (let ms = 1; socket.bufferedAmount > HIGH_WATER && closed === undefined; ms = Math.min(2 * ms, 50))
+      await new Promise((resolve) => setTimeout(resolve, ms));
+  };
+
+  return {
+    incoming: incoming(),
+    get backlog() {
+      return socket.bufferedAmount;
+    },
+    async send(message: Outgoing) {
+      if (closed !== undefined) throw closed;
+      const text = serialise(message);
+      if (text.length > messageBytes)
+        throw new Fault("overload", "the message is larger than a message may be", { data: { limit: "messageBytes", max: messageBytes } });
+      socket.send(text, wake);
+      if (socket.bufferedAmount > HIGH_WATER) await room();
+    },
+    async close(reason) {
+      if (closed === undefined) socket.close(1000, utf8Prefix(reason?.message ?? ""));
+      // One that is not being read would never hear the peer's answer.
+      if (paused) socket.resume?.();
+      end(reason ?? new Fault("unavailable", "the link was closed", { data: { reason: "closed" } }), true);
+    },
+  };
+}
+
+/** A close frame holds 123 bytes of reason. */
+function utf8Prefix(text: string): string {
+  return text.replaceAll(/[^\x20-\x7e]/g, "?").slice(0, 120);
+}

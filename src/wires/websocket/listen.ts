@@ -1,0 +1,94 @@
+import { type IncomingMessage, STATUS_CODES } from "node:http";
+import type { Duplex } from "node:stream";
+import { type WebSocket, WebSocketServer } from "ws";
+import { type Address, defaultLimits, Fault, type Listener, type ListenOptions, type Service, toFault } from "../../core/index.js";
+import { serveLink } from "../../era/index.js";
+import { type Admission, admit, type GateOptions, httpHost, METADATA_PATH, nodeExchange } from "../../io/index.js";
+import { keepAlive, PING_MS } from "./keep-alive.js";
+import { type Socket, socketLink } from "./link.js";
+
+export interface WebSocketListenOptions extends ListenOptions, GateOptions {
+  /** Milliseconds between pings; a peer that answers none of two is gone. */
+  readonly pingMs?: number | undefined;
+  /** Milliseconds for the head of a request; 15,000 unless given. */
+  readonly headersMs?: number | undefined;
+}
+
+/** Milliseconds that a peer has to answer a close. */
+const CLOSE_MS = 1_000;
+
+export async function listen(service: Service, address: Address, options: WebSocketListenOptions): Promise<Listener> {
+  const url = new URL(String(address));
+  if (url.protocol !== "ws:") throw new Fault("invalid-params", "listening on wss:// needs TLS in front of it for now; listen on ws://");
+  const path = url.pathname === "/" ? "/mcp" : url.pathname;
+  // Known to ws; its declared types lag behind.
+  const closeTimeout: object = { closeTimeout: CLOSE_MS };
+  const server = new WebSocketServer({
+    noServer: true,
+    maxPayload: options.limits?.messageBytes ?? defaultLimits.messageBytes,
+    // Nothing is unpacked here, so that nothing small can become large.
+    perMessageDeflate: false,
+    handleProtocols: (offered) => (offered.has("mcp") ? "mcp" : false),
+    ...closeTimeout,
+  });
+  const served = new Set<Promise<unknown>>();
+
+  const serve = (open: WebSocket, request: IncomingMessage, principal: string | undefined): void => {
+    const stop = keepAlive(open, options.pingMs ?? PING_MS);
+    const running = serveLink(service, socketLink(open as unknown as Socket, options.limits), {
+      ...options,
+      metadata: nodeExchange(request, undefined as never).headers,
+      ...(principal === undefined ? undefined : { principal }),
+    })
+      .catch((fault: Fault) => options.onFault?.(fault))
+      .finally(() => {
+        stop();
+        served.delete(running);
+      });
+    served.add(running);
+  };
+  const upgrade = async (request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> => {
+    const exchange = nodeExchange(request, undefined as never);
+    const admission = await admit(exchange, options, path);
+    if ("status" in admission) return refuse(socket, admission.status, admission);
+    if (exchange.path !== path) return refuse(socket, 404, admission);
+    server.handleUpgrade(request, socket, head, (open) => serve(open, request, admission.principal));
+  };
+  const host = await httpHost({
+    hostname: url.hostname.replace(/^\[|\]$/g, ""),
+    port: url.port === "" ? 8000 : Number(url.port),
+    headersMs: options.headersMs,
+    request: (request, response) => {
+      const exchange = nodeExchange(request, response);
+      if (exchange.path.startsWith(METADATA_PATH) && options.auth?.metadata !== undefined)
+        void admit(exchange, options, path).then((admission) => {
+          if ("status" in admission) exchange.reply(admission.status, admission.headers, admission.text);
+        });
+      else exchange.reply(426, { upgrade: "websocket", "content-type": "text/plain" }, "this is a WebSocket endpoint\n");
+    },
+    upgrade: (request, socket, head) =>
+      void upgrade(request, socket, head).catch((error) => {
+        options.onFault?.(toFault(error));
+        socket.destroy();
+      }),
+  });
+  let ended: () => void = () => {};
+  const closed = new Promise<void>((resolve) => {
+    ended = resolve;
+  });
+  const close = async (): Promise<void> => {
+    for (const client of server.clients) client.close(1001, "the server closes");
+    await host.close();
+    await Promise.all(served);
+    ended();
+  };
+  return { address: `ws://${url.hostname}:${host.port}${path}`, closed, close, [Symbol.asyncDispose]: close };
+}
+
+function refuse(socket: Duplex, status: number, { headers }: Admission): void {
+  const challenge = headers["www-authenticate"];
+  const authenticate = challenge === undefined ? "" : `WWW-Authenticate: ${challenge}\r\n`;
+  // A client that does not close its side must not keep the socket.
+  socket.once("finish", () => socket.destroy());
+  socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${authenticate}Content-Length: 0\r\nConnection: close\r\n\r\n`);
+}
