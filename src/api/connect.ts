@@ -1,0 +1,45 @@
+import {
+  type Address,
+  type ClientOptions,
+  type Connection,
+  clientCapabilities,
+  clientInfo,
+  createClient,
+  type Layer,
+  layered,
+  type McpClient,
+  type Wire,
+} from "../core/index.js";
+import type { HttpDialOptions } from "../wires/http/index.js";
+import type { WebSocketDialOptions } from "../wires/websocket/index.js";
+import { wireFor } from "./wires.js";
+
+export interface ConnectOptions extends ClientOptions, Omit<HttpDialOptions & WebSocketDialOptions, "client" | "onFault"> {
+  /** Wires of your own, asked before those of the package. */
+  readonly wires?: readonly Wire[];
+  /** Around the connection, the first outermost: they see every call of the client, and its answers. */
+  readonly layers?: readonly Layer[];
+}
+
+/** Connects a streaming client to whatever speaks MCP at an address. */
+export async function connect(address: Address, options: ConnectOptions = {}): Promise<McpClient> {
+  const wire = await wireFor(address, options.wires);
+  // A legacy server takes the capabilities from the handshake; a modern one from every request.
+  const client = { info: options.info ?? clientInfo, capabilities: clientCapabilities(options, "legacy") };
+  const connection = await wire.dial(address, { ...options, client });
+  return createClient(wrapped(connection, options.layers ?? []), options);
+}
+
+function wrapped(connection: Connection, layers: readonly Layer[]): Connection {
+  if (layers.length === 0) return connection;
+  const service = layered(connection, ...layers);
+  return {
+    call: (request, context) => service.call(request, context),
+    notify: (notification, context) => service.notify(notification, context),
+    era: connection.era,
+    protocolVersion: connection.protocolVersion,
+    closed: connection.closed,
+    close: () => connection.close(),
+    [Symbol.asyncDispose]: () => connection.close(),
+  };
+}

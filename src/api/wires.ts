@@ -1,0 +1,29 @@
+import { type Address, Fault, type Wire } from "../core/index.js";
+
+/** Wires load when they are first used: each by the scheme of its addresses. */
+const builtIn: readonly { accepts(address: Address): boolean; load(): Promise<Wire> }[] = [
+  { accepts: scheme(/^memory:/), load: async () => (await import("../wires/memory/index.js")).memory },
+  { accepts: scheme(/^https?:/), load: async () => (await import("../wires/http/index.js")).http },
+  { accepts: scheme(/^sse\+https?:/), load: async () => (await import("../wires/sse/index.js")).sse },
+  { accepts: scheme(/^wss?:/), load: async () => (await import("../wires/websocket/index.js")).websocket },
+  {
+    accepts: (address) => typeof address !== "string" || address.startsWith("stdio:"),
+    load: async () => (await import("../wires/stdio/index.js")).stdio,
+  },
+];
+
+function scheme(pattern: RegExp): (address: Address) => boolean {
+  return (address) => typeof address === "string" && pattern.test(address);
+}
+
+/** The wire for an address: one of the caller's, or one that comes with the package. */
+export async function wireFor(address: Address, wires: readonly Wire[] = []): Promise<Wire> {
+  const given = wires.find((wire) => wire.accepts(address));
+  if (given !== undefined) return given;
+  const found = builtIn.find((entry) => entry.accepts(address));
+  if (found !== undefined) return found.load();
+  throw new Fault(
+    "invalid-params",
+    `no wire for the address ${JSON.stringify(address)}; known are memory:, stdio:, { command }, http(s)://, sse+http(s):// and ws(s)://`,
+  );
+}

@@ -1,0 +1,48 @@
+import { isObject } from "../core/index.js";
+
+/** Fails a check: any test runner shows it. */
+export class ContractError extends Error {
+  override readonly name = "ContractError";
+}
+
+export function ok(condition: unknown, message: string): asserts condition {
+  if (!condition) throw new ContractError(message);
+}
+
+/** Deep equality of JSON values, order of members aside. */
+export function equal(actual: unknown, expected: unknown, what: string): void {
+  if (!same(actual, expected)) throw new ContractError(`${what}: expected ${show(expected)}, got ${show(actual)}`);
+}
+
+/** Waits until `condition` holds. */
+export async function eventually(condition: () => boolean | Promise<boolean>, what: string, ms = 10_000): Promise<void> {
+  const until = Date.now() + ms;
+  while (!(await condition())) {
+    if (Date.now() > until) throw new ContractError(`${what}: not so within ${ms} ms`);
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+}
+
+/** The error that a promise rejects with. */
+export async function rejection(promise: Promise<unknown>, what: string): Promise<Error> {
+  try {
+    await promise;
+  } catch (error) {
+    ok(error instanceof Error, `${what}: rejected with what is no Error`);
+    return error;
+  }
+  throw new ContractError(`${what}: expected it to fail`);
+}
+
+function same(a: unknown, b: unknown): boolean {
+  if (Object.is(a, b)) return true;
+  if (Array.isArray(a) && Array.isArray(b)) return a.length === b.length && a.every((value, at) => same(value, b[at]));
+  if (!isObject(a) || !isObject(b)) return false;
+  const keys = Object.keys(a);
+  return keys.length === Object.keys(b).length && keys.every((key) => Object.hasOwn(b, key) && same(a[key], b[key]));
+}
+
+function show(value: unknown): string {
+  const text = JSON.stringify(value) ?? String(value);
+  return text.length > 400 ? `${text.slice(0, 400)}…` : text;
+}
