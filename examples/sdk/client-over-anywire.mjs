@@ -1,0 +1,14 @@
+// A Client of the official SDK, as you have it, on any wire of Anywire: here a command, or the address given.
+import { fileURLToPath } from "node:url";
+import { Client } from "@modelcontextprotocol/client";
+import { clientTransport } from "anywire/sdk";
+
+const script = fileURLToPath(new URL("serve-mcp-server.mjs", import.meta.url));
+const address = process.argv[2] ?? { command: process.execPath, args: [script] };
+
+const client = new Client({ name: "caller", version: "1.0.0" });
+await client.connect(clientTransport(address));
+
+const { content } = await client.callTool({ name: "greet", arguments: { name: "Ada" } });
+console.log(content[0].text);
+await client.close();

@@ -1,0 +1,13 @@
+export { type ClientTransportOptions, clientTransport } from "./client-transport.js";
+export { type SdkService, type SdkServiceOptions, sdkService } from "./sdk-service.js";
+export { type ServeSdkOptions, serveSdk } from "./serve-sdk.js";
+export type {
+  SdkAuthInfo,
+  SdkExtra,
+  SdkMessage,
+  SdkSendOptions,
+  SdkServer,
+  SdkServerContext,
+  SdkServerFactory,
+  SdkTransport,
+} from "./types.js";

@@ -1,0 +1,139 @@
+import { type Incoming, type IncomingBatch, noParams, type OutgoingMessage } from "../codec/index.js";
+import { Fault, isObject, type JsonObject, toFault } from "../core/index.js";
+import type { Link } from "../era/index.js";
+import { plain } from "./plain.js";
+import type { SdkMessage, SdkSendOptions, SdkTransport } from "./types.js";
+
+type Single = Exclude<Incoming, IncomingBatch>;
+export type Received = Exclude<Single, { kind: "bad" }>;
+
+/** What one end does with the messages that pass, beside passing them. */
+export interface Passage {
+  /** Hears of a message for the SDK; undefined if it is not for the SDK after all. */
+  receive?(message: Received): Received | undefined;
+  /** Calls `pass` with the message as the link is to get it, when it may be sent. */
+  send?(message: OutgoingMessage, related: string | number | undefined, pass: (message: OutgoingMessage) => Promise<void>): Promise<void>;
+  /** Before the first message is read. */
+  start?(): void;
+  /** Nothing passes any more. What it resolves is waited for by close(). */
+  end?(): void | Promise<void>;
+}
+
+/** A link in the clothes of the SDK's Transport: one link, one session, either role. */
+export function linkTransport(link: Link, passage: Passage = {}): SdkTransport {
+  return new LinkTransport(link, passage);
+}
+
+class LinkTransport implements SdkTransport {
+  onclose: SdkTransport["onclose"];
+  onerror: SdkTransport["onerror"];
+  onmessage: SdkTransport["onmessage"];
+  readonly #link: Link;
+  readonly #passage: Passage;
+  #state: "idle" | "open" | "closed" = "idle";
+  #ended: void | Promise<void> | undefined;
+
+  constructor(link: Link, passage: Passage) {
+    this.#link = link;
+    this.#passage = passage;
+  }
+
+  async start(): Promise<void> {
+    if (this.#state !== "idle") throw new Fault("invalid-request", "the transport was already started");
+    this.#state = "open";
+    this.#passage.start?.();
+    void this.#read();
+  }
+
+  async send(message: SdkMessage, options?: SdkSendOptions): Promise<void> {
+    if (this.#state === "closed") throw new Fault("unavailable", "the transport is closed", { data: { reason: "closed" } });
+    let ready: OutgoingMessage;
+    try {
+      ready = plain(message) as OutgoingMessage;
+    } catch (error) {
+      const refusal = unsendable(message, error);
+      if (refusal === undefined) throw new Fault("internal", "the message is no JSON", { cause: error });
+      // The SDK reports a response that cannot be sent and forgets it: its caller would wait for ever.
+      this.onerror?.(toFault(error));
+      ready = refusal;
+    }
+    await (this.#passage.send === undefined ? this.#link.send(ready) : this.#passage.send(ready, options?.relatedRequestId, this.#pass));
+  }
+
+  async close(): Promise<void> {
+    this.#end();
+    await this.#link.close();
+    await this.#ended;
+  }
+
+  readonly #pass = (message: OutgoingMessage): Promise<void> => this.#link.send(message);
+
+  #end(): void {
+    if (this.#state === "closed") return;
+    this.#state = "closed";
+    // The SDK ends its calls in onclose, and must not wait for the other end to be done.
+    this.#ended = this.#passage.end?.();
+    this.onclose?.();
+  }
+
+  async #read(): Promise<void> {
+    let notified = false;
+    try {
+      for await (const batch of this.#link.incoming) {
+        for (const message of batch.flatMap((each): readonly Single[] => (each.kind === "batch" ? each.messages : [each]))) {
+          if (message.kind === "bad") {
+            this.onerror?.(message.fault);
+            continue;
+          }
+          // The SDK takes a response at once but a notification only in a later microtask, and by then has forgotten
+          // the call that its progress belongs to. A turn of the event loop between them keeps their order.
+          if (notified && (message.kind === "result" || message.kind === "error")) {
+            await new Promise<void>((resolve) => setImmediate(resolve));
+            notified = false;
+          }
+          if (this.#state === "closed") return;
+          notified ||= message.kind === "notification";
+          this.#deliver(message);
+        }
+      }
+    } catch (error) {
+      this.onerror?.(toFault(error));
+    }
+    this.#end();
+    await this.#link.close();
+  }
+
+  #deliver(received: Received): void {
+    try {
+      const message = this.#passage.receive === undefined ? received : this.#passage.receive(received);
+      if (message !== undefined) this.onmessage?.(rpcOf(message));
+    } catch (error) {
+      this.onerror?.(toFault(error));
+    }
+  }
+}
+
+function rpcOf(message: Received): SdkMessage & JsonObject {
+  switch (message.kind) {
+    case "request":
+      return { jsonrpc: "2.0", id: message.id, method: message.method, ...paramsOf(message.params), ...message.extra };
+    case "notification":
+      return { jsonrpc: "2.0", method: message.method, ...paramsOf(message.params), ...message.extra };
+    case "result":
+      return { jsonrpc: "2.0", id: message.id, result: message.value, ...message.extra };
+    case "error":
+      return { jsonrpc: "2.0", ...(message.id === undefined ? undefined : { id: message.id }), error: message.error, ...message.extra };
+  }
+}
+
+function paramsOf(params: JsonObject): { params: JsonObject } | undefined {
+  return params === noParams ? undefined : { params };
+}
+
+/** The error to send instead of a response that is no JSON. */
+function unsendable(message: SdkMessage, cause: unknown): OutgoingMessage | undefined {
+  if (!isObject(message) || !("result" in message || "error" in message)) return undefined;
+  const { id } = message as { readonly id?: unknown };
+  if (typeof id !== "string" && typeof id !== "number") return undefined;
+  return { jsonrpc: "2.0", id, error: { code: -32603, message: `the result is no JSON: ${toFault(cause).message}` } };
+}

@@ -1,0 +1,87 @@
+import type { Id, OutgoingMessage } from "../codec/index.js";
+import { isObject, type JsonObject, weigh } from "../core/index.js";
+import { own } from "../era/index.js";
+import type { Passage, Received } from "./link-transport.js";
+import { type Pace, pace } from "./pace.js";
+
+/** Methods whose results say what a server can do. */
+const greetings: ReadonlySet<string> = new Set(["initialize", "server/discover"]);
+const PROGRESS = "notifications/progress";
+/** Notifications that are nobody's answer, also if they were sent while a request was answered. */
+const common: ReadonlySet<string> = new Set([
+  "notifications/cancelled",
+  "notifications/tools/list_changed",
+  "notifications/prompts/list_changed",
+  "notifications/resources/list_changed",
+  "notifications/resources/updated",
+]);
+
+/**
+ * What an SDK server needs on the link to its caller: it says of each message which request it belongs to, so the
+ * caller need not guess, and it keeps to the caller's credit, which the SDK's own transports have none of.
+ */
+export function serverPassage(callBytes: number): Passage {
+  const paces = pace(callBytes);
+  const greeting = new Set<Id>();
+  return {
+    receive(message) {
+      if (message.kind === "request") {
+        if (greetings.has(message.method)) greeting.add(message.id);
+        return opened(message, paces);
+      }
+      if (message.kind !== "notification") return message;
+      const id = message.params["requestId"] as Id;
+      if (message.method === own.credit) {
+        paces.grant(id, Number(message.params["bytes"]) || 0);
+        return undefined;
+      }
+      if (message.method === "notifications/cancelled") paces.release(id);
+      return message;
+    },
+    send(message, related, pass) {
+      if (!("method" in message)) {
+        const { id } = message;
+        if (id === null) return pass(message);
+        const greets = greeting.delete(id) && "result" in message;
+        return inTurn((go) => paces.last(id, go), greets ? { ...message, result: withWindow(message.result) } : message, pass);
+      }
+      const params: JsonObject = message.params ?? {};
+      const call = message.method === PROGRESS ? (params["progressToken"] as Id) : related;
+      if (call === undefined || common.has(message.method)) return pass(message);
+      // Progress names its call by its token.
+      const ready = message.method === PROGRESS ? message : { ...message, params: stamped(params, call) };
+      return inTurn((go) => paces.take(call, "id" in message ? 0 : weigh(params), go), ready, pass);
+    },
+    end: () => paces.close(),
+  };
+}
+
+/** Passes the message on when its turn comes; at once where nothing holds it back. */
+function inTurn(
+  wait: (go: () => void) => void,
+  message: OutgoingMessage,
+  pass: (message: OutgoingMessage) => Promise<void>,
+): Promise<void> {
+  return new Promise((resolve, reject) => wait(() => pass(message).then(resolve, reject)));
+}
+
+function opened(message: Extract<Received, { kind: "request" }>, paces: Pace): Received {
+  const found = message.params["_meta"];
+  if (!isObject(found) || found[own.window] === undefined) return message;
+  const { [own.window]: window, ...others } = found;
+  if (typeof window === "number" && window > 0) paces.open(message.id, window);
+  const { _meta, ...rest } = message.params;
+  return { ...message, params: Reflect.ownKeys(others).length > 0 ? { ...rest, _meta: others } : rest };
+}
+
+function stamped(params: JsonObject, call: Id): JsonObject {
+  const kept = isObject(params["_meta"]) ? params["_meta"] : undefined;
+  return { ...params, _meta: { ...kept, [own.call]: call } };
+}
+
+/** Says that this end keeps to credit; the dialing end takes it out again. */
+function withWindow(result: JsonObject): JsonObject {
+  const capabilities = isObject(result["capabilities"]) ? result["capabilities"] : {};
+  const extensions = isObject(capabilities["extensions"]) ? capabilities["extensions"] : {};
+  return { ...result, capabilities: { ...capabilities, extensions: { ...extensions, [own.window]: {} } } };
+}
