@@ -1,0 +1,80 @@
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { Fault } from "../core/index.js";
+
+/** Listens on this machine for the browser that comes back from the authorization server. */
+export interface Callback extends AsyncDisposable {
+  readonly url: string;
+  /** The parameters of the first answer to this state; any other is refused and does not end the wait. */
+  answer(state: string, signal: AbortSignal): Promise<URLSearchParams>;
+}
+
+const HOST = "127.0.0.1";
+const PATH = "/callback";
+
+/** On the given ports, the first that is free; 0 is any. */
+export async function callback(ports: readonly number[]): Promise<Callback> {
+  let waiting: { state: string; done(params: URLSearchParams): void } | undefined;
+  const server = createServer({ headersTimeout: 10_000, requestTimeout: 10_000 }, (request, response) => {
+    const url = new URL(request.url ?? "/", `http://${HOST}`);
+    const matches = request.method === "GET" && url.pathname === PATH && url.searchParams.get("state") === waiting?.state;
+    response.writeHead(matches ? 200 : 400, {
+      "content-type": "text/plain; charset=utf-8",
+      "referrer-policy": "no-referrer",
+      "cache-control": "no-store",
+      connection: "close",
+    });
+    response.end(matches ? "Signed in. You can close this page.\n" : "This is not the answer that is waited for.\n");
+    if (!matches) return;
+    waiting?.done(url.searchParams);
+    waiting = undefined;
+  });
+  server.maxConnections = 32;
+  await listen(server, ports);
+  return {
+    url: `http://${HOST}:${(server.address() as AddressInfo).port}${PATH}`,
+    answer: (state, signal) =>
+      new Promise((resolve, reject) => {
+        const abort = (): void => {
+          waiting = undefined;
+          reject(new Fault("unauthenticated", "nobody signed in in time", { cause: signal.reason, data: { reason: "timeout" } }));
+        };
+        if (signal.aborted) return abort();
+        signal.addEventListener("abort", abort, { once: true });
+        waiting = {
+          state,
+          done(params) {
+            signal.removeEventListener("abort", abort);
+            resolve(params);
+          },
+        };
+      }),
+    async [Symbol.asyncDispose]() {
+      const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+      server.closeIdleConnections();
+      // The page is still on its way to a browser that has just come; one that holds on is let go.
+      const timer = setTimeout(() => server.closeAllConnections(), 1_000);
+      await closed;
+      clearTimeout(timer);
+    },
+  };
+}
+
+async function listen(server: ReturnType<typeof createServer>, ports: readonly number[]): Promise<void> {
+  let last: unknown;
+  for (const port of ports) {
+    try {
+      await new Promise<void>((resolve, reject) => {
+        server.once("error", reject);
+        server.listen(port, HOST, () => {
+          server.off("error", reject);
+          resolve();
+        });
+      });
+      return;
+    } catch (error) {
+      last = error;
+    }
+  }
+  throw new Fault("unavailable", `cannot listen on ${HOST} for the sign-in to come back: ${(last as Error).message}`, { cause: last });
+}

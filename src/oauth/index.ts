@@ -1,0 +1,11 @@
+export type { Challenge, HttpAuth } from "../io/index.js";
+export { bearer, bearerFrom, TOKEN_VARIABLE } from "./bearer.js";
+export { type AuthScenario, conformanceAuth } from "./conformance.js";
+export type { ClientCredentials } from "./credentials.js";
+export { type GuardedFetch, guardedFetch } from "./guarded-fetch.js";
+export { type HeadlessOptions, headless } from "./headless.js";
+export { type OAuthOptions, oauth } from "./oauth.js";
+export type { RegisteredClient } from "./provider.js";
+export type { Redirect, Visit } from "./redirect.js";
+export { forget, type Kept, memoryStore, type TokenStore, tokenPath, tokenStore } from "./store.js";
+export { type TerminalOptions, terminal } from "./terminal.js";

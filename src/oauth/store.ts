@@ -1,0 +1,118 @@
+import { randomUUID } from "node:crypto";
+import { mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { homedir } from "node:os";
+import { dirname, join } from "node:path";
+import type { StoredOAuthClientInformation, StoredOAuthTokens } from "@modelcontextprotocol/client";
+import { Fault, isObject } from "../core/index.js";
+
+/** What one authorization server gave for one MCP server. */
+export interface Kept {
+  readonly issuer: string;
+  readonly client?: StoredOAuthClientInformation;
+  readonly tokens?: StoredOAuthTokens;
+}
+
+/** Where tokens and registrations are kept, by the URL of the MCP server and the issuer. */
+export interface TokenStore {
+  /** What an issuer gave for a server; without an issuer, what was put last. */
+  get(server: string | URL, issuer?: string): Promise<Kept | undefined>;
+  put(server: string | URL, kept: Kept): Promise<void>;
+  /** Drops everything of a server; whether there was anything. */
+  forget(server: string | URL): Promise<boolean>;
+}
+
+/** By server, then by issuer; the last one of a server is the one in use. */
+type Shelf = Map<string, Map<string, Kept>>;
+
+/** `$XDG_CONFIG_HOME/anywire/tokens.json`, or the same below `~/.config`. */
+export function tokenPath(env: Readonly<Record<string, string | undefined>> = process.env): string {
+  const home = env["XDG_CONFIG_HOME"];
+  return join(home === undefined || home === "" ? join(homedir(), ".config") : home, "anywire", "tokens.json");
+}
+
+/** Tokens in a file that only its owner can read, replaced as a whole with every change. */
+export function tokenStore(path: string = tokenPath()): TokenStore {
+  return store({
+    async load() {
+      const text = await readFile(path, "utf8").catch((error: NodeJS.ErrnoException) => {
+        if (error.code === "ENOENT") return undefined;
+        throw new Fault("internal", `cannot read the tokens in ${path}: ${error.message}`, { cause: error });
+      });
+      return text === undefined ? new Map() : parse(text, path);
+    },
+    async save(shelf) {
+      await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+      const fresh = `${path}.${randomUUID()}`;
+      try {
+        await writeFile(fresh, `${JSON.stringify(plain(shelf), undefined, 2)}\n`, { mode: 0o600, flag: "wx" });
+        await rename(fresh, path);
+      } catch (error) {
+        await rm(fresh, { force: true });
+        throw new Fault("internal", `cannot write the tokens to ${path}: ${(error as Error).message}`, { cause: error });
+      }
+    },
+  });
+}
+
+/** Tokens that end with the process. */
+export function memoryStore(): TokenStore {
+  const shelf: Shelf = new Map();
+  return store({ load: async () => shelf, save: async () => {} });
+}
+
+/** Drops the tokens and the registration of a server: the next connection signs in anew. */
+export function forget(server: string | URL, tokens: TokenStore = tokenStore()): Promise<boolean> {
+  return tokens.forget(server);
+}
+
+function store({ load, save }: { load(): Promise<Shelf>; save(shelf: Shelf): Promise<void> }): TokenStore {
+  let last: Promise<unknown> = Promise.resolve();
+  // One change at a time, each on what the file says then: other processes write it too.
+  const change = <T>(apply: (shelf: Shelf) => T): Promise<T> => {
+    const done = last.then(async () => {
+      const shelf = await load();
+      const result = apply(shelf);
+      await save(shelf);
+      return result;
+    });
+    last = done.catch(() => {});
+    return done;
+  };
+  return {
+    async get(server, issuer) {
+      await last;
+      const issuers = (await load()).get(keyOf(server));
+      return issuer === undefined ? [...(issuers?.values() ?? [])].at(-1) : issuers?.get(issuer);
+    },
+    put: (server, kept) =>
+      change((shelf) => {
+        const issuers = shelf.get(keyOf(server)) ?? new Map<string, Kept>();
+        issuers.delete(kept.issuer);
+        issuers.set(kept.issuer, kept);
+        shelf.set(keyOf(server), issuers);
+      }),
+    forget: (server) => change((shelf) => shelf.delete(keyOf(server))),
+  };
+}
+
+function keyOf(server: string | URL): string {
+  const url = new URL(server);
+  url.hash = "";
+  return url.href;
+}
+
+function plain(shelf: Shelf): unknown {
+  return { version: 1, servers: Object.fromEntries([...shelf].map(([server, issuers]) => [server, [...issuers.values()]])) };
+}
+
+function parse(text: string, path: string): Shelf {
+  try {
+    const { servers } = JSON.parse(text) as { servers?: unknown };
+    if (!isObject(servers)) throw new TypeError("no servers in it");
+    return new Map(
+      Object.entries(servers).map(([server, list]) => [server, new Map((list as Kept[]).map((kept) => [String(kept.issuer), kept]))]),
+    );
+  } catch (error) {
+    throw new Fault("parse", `${path} is no file of tokens; move it away or delete it`, { cause: error });
+  }
+}

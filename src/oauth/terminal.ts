@@ -1,0 +1,37 @@
+import { Fault } from "../core/index.js";
+import { callback } from "./callback.js";
+import { openUrl } from "./open-url.js";
+import type { Redirect } from "./redirect.js";
+
+export interface TerminalOptions {
+  /** The port on 127.0.0.1 that the browser comes back to; any free one unless given. */
+  readonly port?: number | undefined;
+  /** Whether to start a browser; if stderr is a terminal, unless given. */
+  readonly open?: boolean | undefined;
+  /** Says where to sign in; writes to stderr unless given. */
+  readonly print?: ((text: string) => void) | undefined;
+}
+
+/** Signing in from a terminal: prints the URL, opens a browser, and waits on 127.0.0.1 for it to come back. */
+export function terminal(options: TerminalOptions = {}): Redirect {
+  const { open = process.stderr.isTTY === true, print = (text) => void process.stderr.write(text) } = options;
+  return {
+    async open(registered) {
+      const known = registered.map((url) => Number(new URL(url).port)).filter((port) => port > 0);
+      const back = await callback(options.port === undefined ? [...known, 0] : [options.port]);
+      return {
+        redirectUrl: back.url,
+        async go(url, { state, signal }) {
+          if (url.protocol !== "https:" && url.protocol !== "http:")
+            throw new Fault("unauthenticated", `will not open an authorization page of scheme ${url.protocol}`, {
+              data: { reason: "refused-scheme" },
+            });
+          print(`To sign in, open ${url.href}\n`);
+          if (open) openUrl(url);
+          return back.answer(state, signal);
+        },
+        [Symbol.asyncDispose]: () => back[Symbol.asyncDispose](),
+      };
+    },
+  };
+}
