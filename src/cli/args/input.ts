@@ -1,0 +1,41 @@
+/** What to talk to: an address, or a command to start. */
+export type Target = string | { readonly command: string; readonly args: readonly string[] };
+
+/** A command line, checked against the table. */
+export interface Input {
+  readonly positionals: readonly string[];
+  /** Undefined for commands that talk to nobody. */
+  readonly target: Target | undefined;
+  readonly options: Options;
+}
+
+/** Values by option; a flag's are empty strings, one for each time it was given. */
+export class Options {
+  readonly #values: ReadonlyMap<string, readonly (string | number)[]>;
+
+  constructor(values: ReadonlyMap<string, readonly (string | number)[]>) {
+    this.#values = values;
+  }
+
+  has(name: string): boolean {
+    return this.#values.has(name);
+  }
+
+  times(name: string): number {
+    return this.#values.get(name)?.length ?? 0;
+  }
+
+  text(name: string): string | undefined {
+    const value = this.#values.get(name)?.at(-1);
+    return typeof value === "string" ? value : undefined;
+  }
+
+  number(name: string): number | undefined {
+    const value = this.#values.get(name)?.at(-1);
+    return typeof value === "number" ? value : undefined;
+  }
+
+  texts(name: string): readonly string[] {
+    return (this.#values.get(name) ?? []).map(String);
+  }
+}

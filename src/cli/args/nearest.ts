@@ -1,0 +1,53 @@
+/** How many characters have to be inserted, deleted, changed or swapped with their neighbour to make `b` of `a`. */
+export function distance(a: string, b: string): number {
+  let before: number[] = [];
+  let last: number[] = Array.from({ length: b.length + 1 }, (_, at) => at);
+  for (let i = 1; i <= a.length; i++) {
+    const row = [i];
+    for (let j = 1; j <= b.length; j++) {
+      const same = a[i - 1] === b[j - 1];
+      let least = Math.min((last[j] ?? 0) + 1, (row[j - 1] ?? 0) + 1, (last[j - 1] ?? 0) + (same ? 0 : 1));
+      if (i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]) least = Math.min(least, (before[j - 2] ?? 0) + 1);
+      row.push(least);
+    }
+    before = last;
+    last = row;
+  }
+  return last[b.length] ?? 0;
+}
+
+/** Looks for the name nearest to a wrong one among any number, of which it keeps one. */
+export class Nearest {
+  readonly #wrong: string;
+  #found: string | undefined;
+  #least: number;
+
+  constructor(wrong: string) {
+    this.#wrong = wrong.toLowerCase();
+    // Further away than this it is another name and no slip.
+    this.#least = Math.max(2, Math.floor(wrong.length / 3)) + 1;
+  }
+
+  offer(name: string): void {
+    if (Math.abs(name.length - this.#wrong.length) >= this.#least || this.#wrong.length > 500) return;
+    const far = distance(this.#wrong, name.toLowerCase());
+    if (far >= this.#least) return;
+    this.#least = far;
+    this.#found = name;
+  }
+
+  get found(): string | undefined {
+    return this.#found;
+  }
+}
+
+export function nearest(wrong: string, names: Iterable<string>): string | undefined {
+  const search = new Nearest(wrong);
+  for (const name of names) search.offer(name);
+  return search.found;
+}
+
+/** The end of a sentence that names something unknown. */
+export function suggestion(found: string | undefined): string {
+  return found === undefined ? "" : `; did you mean ${found}?`;
+}

@@ -1,0 +1,75 @@
+import type { CommandSpec, PositionalSpec } from "../table/types.js";
+import type { Input, Target } from "./input.js";
+import { nearest, suggestion } from "./nearest.js";
+
+type Sorted = Pick<Input, "positionals" | "target">;
+
+const address = /^[a-z][a-z0-9+.-]*:/i;
+
+/** Sorts words into what the command takes and what to talk to, or says what is wrong. `started` is what came after `--`. */
+export function positionalsOf(command: CommandSpec, words: readonly string[], started: readonly string[] | undefined): Sorted | string {
+  if (!command.target) {
+    if (started !== undefined) return `anywire ${command.name} starts no command: leave out --`;
+    return checked(command, words, undefined);
+  }
+  if (started !== undefined) {
+    const [name, ...args] = started;
+    if (name === undefined) return "after -- comes the command that starts the server";
+    return checked(command, words, { command: name, args });
+  }
+  const last = words.at(-1);
+  const least = command.positionals.filter(({ optional }) => optional !== true).length;
+  if (last !== undefined && words.length > least && address.test(last)) return checked(command, words.slice(0, -1), last);
+  const lacking = command.positionals[words.length];
+  if (lacking !== undefined && lacking.optional !== true) return missing(command, lacking);
+  const wild = firstStray(command, words);
+  if (wild >= 0 && words[wild] !== undefined)
+    return `to start a command put -- before it: ${line(command, words.slice(0, wild))} -- ${words.slice(wild).join(" ")}`;
+  return `what to talk to is missing: end with a URL, or with -- and the command that starts the server (${line(command, words)} -- <command...>)`;
+}
+
+function line(command: CommandSpec, words: readonly string[]): string {
+  return ["anywire", command.name, ...words].join(" ");
+}
+
+/** The first word that the command has no place for; -1 if it has one for each. */
+function firstStray(command: CommandSpec, words: readonly string[]): number {
+  return words.findIndex((word, at) => {
+    const spec = specAt(command, words, at);
+    return spec === undefined || (spec.pair === true && !isPair(word));
+  });
+}
+
+/** An optional word before pairs is left out where a pair stands in its place. */
+function specAt(command: CommandSpec, words: readonly string[], at: number): PositionalSpec | undefined {
+  const { positionals } = command;
+  const spec = positionals[at] ?? positionals.at(-1);
+  if (spec?.optional === true && spec.pair !== true && isPair(words[at] ?? "")) return positionals.at(-1);
+  return positionals[at] !== undefined || spec?.many === true ? spec : undefined;
+}
+
+function isPair(word: string): boolean {
+  return word.indexOf("=") > 0;
+}
+
+function checked(command: CommandSpec, words: readonly string[], target: Target | undefined): Sorted | string {
+  const lacking = command.positionals[words.length];
+  if (lacking !== undefined && lacking.optional !== true) return missing(command, lacking);
+  const stray = firstStray(command, words);
+  const word = words[stray];
+  if (word !== undefined) {
+    const wantsPairs = command.positionals.at(-1)?.pair === true;
+    return wantsPairs ? `${JSON.stringify(word)} is no key=value` : `anywire ${command.name} has no use for ${JSON.stringify(word)}`;
+  }
+  for (const [at, given] of words.entries()) {
+    const { choices } = command.positionals[at] ?? {};
+    if (choices !== undefined && !choices.includes(given))
+      return `${JSON.stringify(given)} is none of ${choices.join(", ")}${suggestion(nearest(given, choices))}`;
+  }
+  return { positionals: words, target };
+}
+
+function missing(command: CommandSpec, { name, choices }: PositionalSpec): string {
+  const what = choices === undefined ? (name.includes("<") ? name : `<${name}>`) : choices.join(", ");
+  return `${what} is missing; for example: ${command.examples[0]}`;
+}

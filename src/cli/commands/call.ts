@@ -1,0 +1,98 @@
+import type { CallToolResult, JsonObject, LogEntry, LogLevel, Progress, ToolEvent } from "../../api/index.js";
+import type { Input } from "../args/input.js";
+import { progressText } from "../out/amount.js";
+import { cleanLine } from "../out/clean.js";
+import { contentText } from "../out/contents.js";
+import { find } from "../session/find.js";
+import { type Session, withClient } from "../session/session.js";
+import { exitCodes } from "../table/exit-codes.js";
+import { checkRequired, givenArguments, typedArguments } from "../values/arguments.js";
+
+export function run(input: Input): Promise<number> {
+  let given: JsonObject | undefined;
+  const before = async (): Promise<void> => {
+    const option = input.options.text("args");
+    if (option !== undefined) given = await givenArguments(option);
+  };
+  const work = async (session: Session): Promise<number> => {
+    const { client, signal, out } = session;
+    const { options } = input;
+    const [name = ""] = input.positionals;
+    const events = options.has("events");
+    const json = events || options.has("json");
+    const args = await argumentsOf(session, given);
+    const level = options.text("log-level") ?? (json && !events ? undefined : "info");
+    const call = client.streamTool(name, args, { signal, ...(level === undefined ? undefined : { logLevel: level as LogLevel }) });
+    for await (const event of call) {
+      if (event.kind === "result") {
+        session.screen.clear();
+        await writeResult(session, event.result, json);
+        return event.result.isError === true ? exitCodes.toolError : exitCodes.ok;
+      }
+      if (events) await out.write(`${JSON.stringify(eventLine(event))}\n`);
+      else if (!json || event.kind === "progress") show(session, event);
+    }
+    return exitCodes.failed;
+  };
+  return withClient(input, work, before);
+}
+
+async function argumentsOf({ client, input, signal }: Session, given: JsonObject | undefined): Promise<JsonObject> {
+  const [name = "", ...words] = input.positionals;
+  const tool = await find(client.tools({ signal }), (each) => each.name, name, "tool");
+  const schema = tool?.inputSchema ?? {};
+  const args = { ...given, ...typedArguments(words, schema) };
+  // What was given as JSON is sent as it is, to let the server judge.
+  if (given === undefined) checkRequired(args, schema);
+  return args;
+}
+
+function eventLine(event: Exclude<ToolEvent, { kind: "result" }>): JsonObject {
+  switch (event.kind) {
+    case "progress":
+      return { progress: event.progress };
+    case "log":
+      return { log: event.entry };
+    case "note":
+      return { note: event.note };
+  }
+}
+
+function show({ screen }: Session, event: Exclude<ToolEvent, { kind: "result" }>): void {
+  if (event.kind === "progress") screen.meter(() => meterText(event.progress));
+  else if (event.kind === "log") screen.line(logText(event.entry));
+}
+
+function meterText({ progress, total, message }: Progress): string {
+  const about = message === undefined ? `${progress}${total === undefined ? "" : ` of ${total}`}` : cleanLine(String(message));
+  return progressText(Number(progress), typeof total === "number" ? total : undefined, about);
+}
+
+function logText({ level, logger, data }: LogEntry): string {
+  const text = typeof data === "string" ? data : JSON.stringify(data);
+  return cleanLine(`${level}${logger === undefined ? "" : ` ${logger}`}: ${text}`);
+}
+
+async function writeResult({ out, style, tty, screen }: Session, result: CallToolResult, json: boolean): Promise<void> {
+  if (json) return out.write(`${JSON.stringify(result)}\n`);
+  if (result.isError === true) {
+    const options = { style: screen.style, tty: process.stderr.isTTY === true };
+    for (const block of result.content) screen.line(contentText(block, options));
+    return screen.line("anywire: the tool reported an error");
+  }
+  if (isCopy(result)) return out.write(`${JSON.stringify(result.structuredContent, undefined, 2)}\n`);
+  for (const block of result.content) await out.write(`${contentText(block, { style, tty })}\n`);
+  if (result.content.length === 0 && result.structuredContent !== undefined)
+    await out.write(`${JSON.stringify(result.structuredContent, undefined, 2)}\n`);
+}
+
+/** Whether the content only repeats what is there as structured content, which reads better set out. */
+function isCopy({ content, structuredContent }: CallToolResult): boolean {
+  const [only, ...others] = content;
+  if (structuredContent === undefined || others.length > 0 || only?.type !== "text") return false;
+  try {
+    return JSON.stringify(JSON.parse(only.text)) === JSON.stringify(structuredContent);
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,84 @@
+import { columns, wrap } from "../out/wrap.js";
+import { commands } from "../table/commands.js";
+import { exitCodeHelp } from "../table/exit-codes.js";
+import { everywhere } from "../table/options.js";
+import type { CommandSpec, OptionSpec, PositionalSpec } from "../table/types.js";
+
+/** The help of one command, or of all. */
+export function help(command: CommandSpec | undefined, width: number): string {
+  return command === undefined ? overview(width) : detail(command, width);
+}
+
+const target = "(<url> | -- <command...>)";
+
+function overview(width: number): string {
+  return `anywire: any MCP client, any MCP server, any wire, either era
+
+usage
+  anywire <command> [options] ${target}
+  anywire <command> --help
+
+commands
+${columns(
+  commands.map(({ name, about }) => [name, about]),
+  width,
+)}
+
+A server is named by its URL, or by -- and the command that starts it.
+
+options
+${options(everywhere, width)}
+
+exit codes
+${columns(exitCodeHelp, width)}
+
+examples
+  anywire demo --tour
+  anywire tools -- npx -y @modelcontextprotocol/server-everything
+  anywire call echo text=hello -- anywire demo
+  anywire read demo://generated/1gb -o 1gb.bin -- anywire demo
+`;
+}
+
+function detail(command: CommandSpec, width: number): string {
+  const notes = (command.notes ?? []).map((note) => `\n${wrap(note, width)}\n`).join("");
+  const codes = command.target
+    ? `\nexit codes\n${columns(
+        exitCodeHelp.filter(([code]) => code !== "3" || command.name === "call"),
+        width,
+      )}\n`
+    : "";
+  return `${wrap(`anywire ${command.name}: ${command.about}`, width)}
+
+usage
+  ${usage(command)}
+${notes}
+options
+${options([...command.options, ...everywhere], width)}
+${codes}
+examples
+${command.examples.map((example) => `  ${example}`).join("\n")}
+`;
+}
+
+export function usage(command: CommandSpec): string {
+  return ["anywire", command.name, ...command.positionals.map(shape), "[options]", ...(command.target ? [target] : [])].join(" ");
+}
+
+function shape({ name, optional, many, choices }: PositionalSpec): string {
+  const named = choices?.join("|") ?? (optional || name.includes("<") ? name : `<${name}>`);
+  const all = many ? `${named}...` : named;
+  return optional ? `[${all}]` : all;
+}
+
+function options(list: readonly OptionSpec[], width: number): string {
+  return columns(
+    list.map((option) => [flags(option), option.kind === "choice" ? `${option.about}: ${option.choices?.join(", ")}` : option.about]),
+    width,
+  );
+}
+
+function flags({ name, short, kind, value }: OptionSpec): string {
+  const long = `--${name}${kind === "flag" ? "" : kind === "optional" ? ` [${value}]` : ` <${value}>`}`;
+  return short === undefined ? `    ${long}` : `-${short}, ${long}`;
+}

@@ -1,0 +1,54 @@
+import type { Style } from "./style.js";
+
+/** The stream for people: lines, and on a terminal one last line that changes. */
+export interface Screen {
+  readonly style: Style;
+  line(text: string): void;
+  /** Text without a line break, to be answered on the same line. */
+  prompt(text: string): void;
+  /** Shows how things stand: in place on a terminal, as lines where those are wanted, else nowhere. Seldom enough to cost nothing. */
+  meter(text: () => string): void;
+  /** Takes the meter away. */
+  clear(): void;
+}
+
+export interface ScreenOptions {
+  readonly style: Style;
+  /** Write the meter as lines where it cannot be in place. */
+  readonly meterLines: boolean;
+}
+
+type Stream = Pick<NodeJS.WriteStream, "write" | "columns" | "isTTY">;
+
+const EVERY_MS = 100;
+
+export function screen(stream: Stream, options: ScreenOptions): Screen {
+  let shown = 0;
+  let last = Number.NEGATIVE_INFINITY;
+  // Overwriting with spaces needs no control codes, which NO_COLOR and dumb terminals do not want.
+  const clear = (): void => {
+    if (shown > 0) stream.write(`\r${" ".repeat(shown)}\r`);
+    shown = 0;
+  };
+  return {
+    style: options.style,
+    line(text) {
+      clear();
+      stream.write(`${text}\n`);
+    },
+    prompt(text) {
+      clear();
+      stream.write(text);
+    },
+    meter(text) {
+      const now = performance.now();
+      if (!(stream.isTTY || options.meterLines) || now - last < EVERY_MS) return;
+      last = now;
+      if (!stream.isTTY) return void stream.write(`${text()}\n`);
+      const fitting = text().slice(0, Math.max(1, (stream.columns || 80) - 1));
+      stream.write(`\r${fitting.padEnd(shown)}`);
+      shown = Math.max(shown, fitting.length);
+    },
+    clear,
+  };
+}

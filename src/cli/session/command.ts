@@ -1,0 +1,22 @@
+import type { Command } from "../../api/index.js";
+import type { Options, Target } from "../args/input.js";
+import { misuse } from "./mistake.js";
+
+/** What is to be dialed: an address as it is, or a command with what the options give it. */
+export function addressOf(target: Target, options: Options): string | Command {
+  const cwd = options.text("cwd");
+  const variables = options.texts("env");
+  if (typeof target === "string") {
+    if (cwd !== undefined || variables.length > 0) throw misuse("--cwd and --env are for a command that is started, not for a URL");
+    return target;
+  }
+  const env: Record<string, string> = {};
+  const inherit: string[] = [];
+  for (const variable of variables) {
+    const equals = variable.indexOf("=");
+    if (equals > 0) env[variable.slice(0, equals)] = variable.slice(equals + 1);
+    else if (equals < 0 && process.env[variable] !== undefined) inherit.push(variable);
+    else throw misuse(`--env ${variable}: ${equals < 0 ? "no such variable is set" : "a name comes before ="}`);
+  }
+  return { ...target, env, inherit, ...(cwd === undefined ? undefined : { cwd }) };
+}

@@ -1,0 +1,45 @@
+import type { Fault } from "../../api/index.js";
+import { isObject } from "../../core/index.js";
+import type { Target } from "../args/input.js";
+import { cleanLine } from "../out/clean.js";
+import { exitCodes } from "../table/exit-codes.js";
+import { isMistake, isMisuse } from "./mistake.js";
+import type { ServerWords } from "./server-words.js";
+
+export interface Failure {
+  readonly code: number;
+  /** One line for the user. */
+  readonly message: string;
+  /** Whether the server's own words help to understand it. */
+  readonly words: boolean;
+}
+
+export interface Circumstances {
+  readonly target: Target;
+  readonly connected: boolean;
+  readonly words: ServerWords;
+}
+
+/** What a fault means to the user, and to a script. */
+export function explain(fault: Fault, around: Circumstances): Failure {
+  if (isMistake(fault)) return { code: isMisuse(fault) ? exitCodes.misuse : exitCodes.failed, message: fault.message, words: false };
+  if (fault.code === "deadline")
+    return { code: exitCodes.late, message: cleanLine(`timed out: ${fault.message}${garbled(around)}`), words: true };
+  const code = around.connected ? exitCodes.failed : exitCodes.unreachable;
+  return { code, message: cleanLine(`${told(fault, around)}${garbled(around)}`), words: true };
+}
+
+function told(fault: Fault, { words, connected, target }: Circumstances): string {
+  const reason = isObject(fault.data) ? fault.data["reason"] : undefined;
+  if (fault.code === "missing-capability" && fault.message.includes("roots/list")) return `${fault.message}; --root <path> offers one`;
+  if (fault.code !== "unavailable") return connected ? fault.message : `cannot connect: ${fault.message}`;
+  if (reason === "not-found") return `${fault.message}; check its name, or give its path`;
+  if (reason === "exited") return `${fault.message}${words.last === undefined ? "" : `: ${words.last}`}`;
+  return connected || typeof target !== "string" ? fault.message : `cannot connect to ${target}: ${fault.message}`;
+}
+
+/** A server that prints what is no message has mostly mistaken stdout for its log. */
+function garbled({ words, connected, target }: Circumstances): string {
+  if (words.garbage === undefined || connected || typeof target === "string") return "";
+  return `; it printed on stdout what is no MCP message (${words.garbage})`;
+}

@@ -1,0 +1,58 @@
+import type { Fault } from "../../api/index.js";
+import { cleanLine } from "../out/clean.js";
+import type { Screen } from "../out/screen.js";
+
+/** What a server says beside the protocol: its stderr, and lines on stdout that are no messages. */
+export interface ServerWords {
+  readonly onStderr: (line: string) => void;
+  readonly onFault: (fault: Fault) => void;
+  /** The last line of its stderr that says anything. */
+  readonly last: string | undefined;
+  /** Of the first line that was no message, what was wrong with it. */
+  readonly garbage: string | undefined;
+  /** Resolves when a server that has ended has had its last word: its stderr is read a moment later than its exit is heard of. */
+  settled(): Promise<void>;
+  /** Shows the last lines, unless they were shown as they came; of a single one that is `told` already, nothing. */
+  show(told: string): void;
+}
+
+const KEPT = 20;
+/** Turns of the event loop to wait for more. */
+const TURNS = 5;
+
+export function serverWords(screen: Screen, verbose: boolean): ServerWords {
+  const kept: string[] = [];
+  let garbage: string | undefined;
+  let heard = 0;
+  const write = (line: string): void => screen.line(screen.style.dim(`server| ${cleanLine(line)}`));
+  return {
+    onStderr(line) {
+      heard++;
+      kept.push(line);
+      if (kept.length > KEPT) kept.shift();
+      if (verbose) write(line);
+    },
+    onFault(fault) {
+      const why = fault.cause instanceof Error ? fault.cause.message : fault.message;
+      if (fault.code === "parse" || fault.code === "invalid-request") garbage ??= why;
+      if (verbose) screen.line(screen.style.dim(`wire  ${cleanLine(`${fault.code}: ${why}`)}`));
+    },
+    get last() {
+      return kept.filter((line) => line.trim() !== "").at(-1);
+    },
+    get garbage() {
+      return garbage;
+    },
+    async settled() {
+      for (let before = -1, turn = 0; turn < TURNS || before !== heard; turn++) {
+        before = heard;
+        await new Promise((resolve) => setImmediate(resolve));
+        if (turn > 100 * TURNS) return;
+      }
+    },
+    show(told) {
+      if (kept.length === 1 && told.includes(cleanLine(kept[0] ?? ""))) return;
+      if (!verbose) for (const line of kept.splice(0)) write(line);
+    },
+  };
+}

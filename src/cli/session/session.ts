@@ -1,0 +1,133 @@
+import { type ConnectOptions, connect, type Fault, type McpClient, toFault, wireFor } from "../../api/index.js";
+import type { Input, Options } from "../args/input.js";
+import { askPerson, refusePerson } from "../ask/elicit.js";
+import { type Terminal, terminal } from "../ask/terminal.js";
+import { type Output, output } from "../out/output.js";
+import { type Screen, screen } from "../out/screen.js";
+import { type Style, styleFor } from "../out/style.js";
+import { exitCodes } from "../table/exit-codes.js";
+import { addressOf } from "./command.js";
+import { explain } from "./explain.js";
+import { misuse } from "./mistake.js";
+import { rootsOf } from "./roots.js";
+import { type ServerWords, serverWords } from "./server-words.js";
+import { type Stops, stops } from "./stops.js";
+import { wireLog } from "./wire-log.js";
+
+/** What a command works with. */
+export interface Session {
+  readonly client: McpClient;
+  readonly input: Input;
+  /** For every call that is made: aborts when the command is stopped. */
+  readonly signal: AbortSignal;
+  readonly out: Output;
+  /** How stdout is to be written. */
+  readonly style: Style;
+  readonly tty: boolean;
+  readonly width: number;
+  readonly screen: Screen;
+}
+
+/** Long enough for a command that first has to be downloaded. */
+const HANDSHAKE_MS = 60_000;
+const PROBE_MS = 5_000;
+/** After so long someone at a terminal is told what is being waited for. */
+const WAITING_MS = 1_000;
+
+/**
+ * Connects, works, and leaves nothing behind. Gives the exit code; a fault of any kind is told in one line. What `before` finds wrong
+ * with the input is told before anything is started.
+ */
+export async function withClient(input: Input, work: (session: Session) => Promise<number>, before?: () => Promise<void>): Promise<number> {
+  const { options, target } = input;
+  const verbose = options.times("verbose");
+  const stop = stops();
+  const view = screen(process.stderr, { style: styleFor(process.stderr, process.env), meterLines: verbose > 0 });
+  const words = serverWords(view, verbose > 0);
+  const onGone = (code: string | undefined): void => {
+    if (code !== "EPIPE") view.line(`anywire: the output cannot be written (${code})`);
+    stop.stop(code === "EPIPE" ? exitCodes.ok : exitCodes.failed, "the output cannot be written");
+  };
+  const out = output(process.stdout, { signal: stop.signal, onGone });
+  const person = process.stdin.isTTY && process.stderr.isTTY ? terminal(process.stdin, view) : undefined;
+  let connected = false;
+  try {
+    const address = addressOf(target ?? "", options);
+    await known(address);
+    await before?.();
+    const settings = await connectOptions(options, { view, words, person, verbose });
+    const waiting = setTimeout(() => view.meter(() => "waiting for the server to answer"), WAITING_MS);
+    const client = await connect(address, { ...settings, signal: stop.signal }).finally(() => clearTimeout(waiting));
+    view.clear();
+    connected = true;
+    const tty = process.stdout.isTTY === true;
+    const width = Math.max(40, process.stdout.columns ?? 80);
+    const style = styleFor(process.stdout, process.env);
+    if (verbose > 0) view.line(view.style.dim(`wire  connected: ${client.server.version}, ${client.server.era} era`));
+    let code: number;
+    try {
+      code = await work({ client, input, signal: stop.signal, out, style, tty, width, screen: view });
+    } finally {
+      view.clear();
+      await client.close();
+    }
+    // The last words may have been the ones that could not be written.
+    return stop.code || code;
+  } catch (error) {
+    return await failed(toFault(error), { stop, view, words, input, connected });
+  } finally {
+    person?.close();
+    out.release();
+    stop.release();
+  }
+}
+
+interface Surroundings {
+  readonly view: Screen;
+  readonly words: ServerWords;
+  readonly person: Terminal | undefined;
+  readonly verbose: number;
+}
+
+async function connectOptions(options: Options, around: Surroundings): Promise<ConnectOptions> {
+  const { view, words, person, verbose } = around;
+  const timeout = options.number("timeout");
+  const roots = options.has("root") ? await rootsOf(options.texts("root")) : undefined;
+  const log = wireLog({ line: (text) => view.line(view.style.dim(`wire  ${text}`)), bodies: verbose > 1 });
+  return {
+    era: options.text("era") as ConnectOptions["era"],
+    elicit: person === undefined ? refusePerson(view) : askPerson(person),
+    elicitUrl: true,
+    roots,
+    timeout,
+    handshakeMs: timeout ?? HANDSHAKE_MS,
+    probeMs: Math.min(PROBE_MS, (timeout ?? HANDSHAKE_MS) / 2),
+    onStderr: words.onStderr,
+    onFault: words.onFault,
+    layers: verbose > 0 ? [log] : [],
+  };
+}
+
+/** An address of no wire is a mistake on the command line; what happens on a wire is not. */
+async function known(address: Parameters<typeof wireFor>[0]): Promise<void> {
+  try {
+    await wireFor(address);
+  } catch (error) {
+    throw misuse(`${toFault(error).message}; a command to start goes after --`);
+  }
+  if (typeof address === "string" && address.startsWith("stdio:"))
+    throw misuse("stdio: is for listening; to talk to a server on its stdin and stdout give -- and its command");
+}
+
+async function failed(
+  fault: Fault,
+  around: { readonly stop: Stops; readonly view: Screen; readonly words: ServerWords; readonly input: Input; readonly connected: boolean },
+): Promise<number> {
+  const { stop, view, words, input, connected } = around;
+  if (stop.code !== undefined) return stop.code;
+  if (fault.code === "unavailable") await words.settled();
+  const { code, message, words: helpful } = explain(fault, { target: input.target ?? "", connected, words });
+  if (helpful) words.show(message);
+  view.line(`anywire: ${message}`);
+  return code;
+}

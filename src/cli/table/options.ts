@@ -1,0 +1,33 @@
+import type { OptionSpec } from "./types.js";
+
+export const helpOption: OptionSpec = { name: "help", short: "h", kind: "flag", about: "show help" };
+export const versionOption: OptionSpec = { name: "version", short: "V", kind: "flag", about: "show the version" };
+
+/** Options of every command. */
+export const everywhere: readonly OptionSpec[] = [helpOption, versionOption];
+
+export const json: OptionSpec = { name: "json", kind: "flag", about: "for programs: one JSON value a line on stdout" };
+
+export const verbose: OptionSpec = {
+  name: "verbose",
+  short: "v",
+  kind: "flag",
+  many: true,
+  about: "log each message and the server's stderr on stderr; twice: the bodies too, secrets redacted",
+};
+
+/** Options of every command that talks to a server. */
+export const connecting: readonly OptionSpec[] = [
+  { name: "timeout", kind: "duration", value: "duration", about: "give up after 500ms, 30s or 2m (exit code 5)" },
+  { name: "era", kind: "choice", value: "era", choices: ["auto", "legacy", "modern"], about: "the protocol era to speak" },
+  { name: "root", kind: "text", value: "path", many: true, files: true, about: "offer a directory as a root" },
+  {
+    name: "env",
+    kind: "text",
+    value: "name[=value]",
+    many: true,
+    about: "a variable for the server; without a value, the one of this shell",
+  },
+  { name: "cwd", kind: "text", value: "path", files: true, about: "the directory to start the server in" },
+  verbose,
+];

@@ -1,0 +1,52 @@
+/** What an option takes. A flag takes nothing; `optional` may take a number right after it. */
+export type OptionKind = "flag" | "text" | "whole" | "duration" | "choice" | "optional";
+
+export interface OptionSpec {
+  readonly name: string;
+  readonly short?: string;
+  readonly kind: OptionKind;
+  /** How help calls what it takes. */
+  readonly value?: string;
+  readonly choices?: readonly string[];
+  /** May be given several times. */
+  readonly many?: true;
+  /** Shell completion offers files. */
+  readonly files?: true;
+  readonly about: string;
+}
+
+export interface PositionalSpec {
+  readonly name: string;
+  readonly optional?: true;
+  readonly many?: true;
+  /** Must be `key=value`. */
+  readonly pair?: true;
+  readonly choices?: readonly string[];
+}
+
+export type CommandName =
+  | "tools"
+  | "call"
+  | "resources"
+  | "read"
+  | "prompts"
+  | "prompt"
+  | "complete"
+  | "watch"
+  | "ping"
+  | "discover"
+  | "demo"
+  | "completion";
+
+/** All there is to know of a command: parsing, help and shell completion are made from it. */
+export interface CommandSpec {
+  readonly name: CommandName;
+  readonly about: string;
+  /** Ends with what to talk to: a URL, or `--` and a command to start. */
+  readonly target: boolean;
+  readonly positionals: readonly PositionalSpec[];
+  readonly options: readonly OptionSpec[];
+  /** Paragraphs for its own help. */
+  readonly notes?: readonly string[];
+  readonly examples: readonly string[];
+}

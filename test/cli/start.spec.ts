@@ -1,0 +1,110 @@
+import { spawnSync } from "node:child_process";
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { commands } from "../../src/cli/table/commands.js";
+import { anywire, fixture, root, run, scratch, start } from "./support.js";
+
+interface Coverage {
+  readonly result: readonly { readonly url: string }[];
+}
+
+/** The files of the package that a run loaded. */
+async function loaded(args: readonly string[]): Promise<string[]> {
+  const directory = scratch();
+  await run(args, { env: { NODE_V8_COVERAGE: directory } });
+  const urls = readdirSync(directory).flatMap((file) => {
+    const { result } = JSON.parse(readFileSync(join(directory, file), "utf8")) as Coverage;
+    return result.map(({ url }) => url);
+  });
+  return urls.filter((url) => url.startsWith(`file://${root}/`)).map((url) => url.slice(`file://${root}/`.length));
+}
+
+describe("starting", () => {
+  it("loads neither a wire nor the client for help, and little altogether", async () => {
+    const files = await loaded(["--help"]);
+    expect(files).toContain("bin/anywire.js");
+    expect(files).toContain("dist/cli/help/help.js");
+    expect(files.filter((file) => !file.startsWith("dist/cli/") && file !== "bin/anywire.js")).toEqual([]);
+    expect(files.filter((file) => /\/(commands|session|ask|values)\/|node_modules/.test(file.replace("table/commands", "")))).toEqual([]);
+    // The same way of looking does see them where they are loaded.
+    const demo = await loaded(["ping", "--", process.execPath, join(root, "bin/anywire.js"), "demo"]);
+    expect(demo).toContain("dist/wires/stdio/stdio.js");
+  });
+
+  it("costs little", async () => {
+    const least = async (args: readonly string[]): Promise<number> => {
+      const figures: number[] = [];
+      for (let turn = 0; turn < 5; turn++) {
+        const { stderr } = await start(process.execPath, ["-r", fixture("usage.cjs"), ...args]).ended;
+        figures.push((JSON.parse(/usage (.*)/.exec(stderr)?.[1] ?? "{}") as { cpuMs: number }).cpuMs);
+      }
+      return Math.round(Math.min(...figures));
+    };
+    const help = await least([anywire, "--help"]);
+    console.log(`anywire --help: ${help} ms of CPU (goal 150), of which Node itself ${await least(["-e", "0"])} ms`);
+    // The goal is printed; the limit only catches what is wrong by far, whatever else the machine does.
+    expect(help).toBeLessThan(3000);
+  });
+});
+
+describe("help", () => {
+  it("is there for the whole and for each command, with examples", async () => {
+    const { stdout, code } = await run(["--help"]);
+    expect(code).toBe(0);
+    for (const { name, about } of commands) expect(stdout).toContain(`${name.padEnd(10)}  ${about}`);
+    expect(stdout).toContain("  3    the tool reported an error");
+    for (const command of commands) {
+      const own = (await run([command.name, "--help"])).stdout;
+      for (const option of command.options) expect(own).toContain(`--${option.name}`);
+      for (const example of command.examples) expect(own).toContain(`  ${example}\n`);
+    }
+    expect((await run(["help", "read"])).stdout).toContain("anywire read <uri> [options] (<url> | -- <command...>)");
+    expect((await run([])).stdout).toBe(stdout);
+  });
+
+  it("has examples that parse", async () => {
+    const { parse } = await import("../../src/cli/args/parse.js");
+    for (const { examples } of commands) {
+      for (const example of examples) {
+        // Without what the shell makes of it.
+        const line = example.replace(/^.*?anywire /, "").replace(/( [|>] .*|\))$/, "");
+        const words = line.match(/(?:'[^']*'|[^\s'])+/g)?.map((word) => word.replaceAll("'", "")) ?? [];
+        expect(parse(words), example).toMatchObject({ tag: "run" });
+      }
+    }
+  });
+
+  it("says the version", async () => {
+    const { version } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as { version: string };
+    expect((await run(["--version"])).stdout).toBe(`${version}\n`);
+  });
+});
+
+describe("shell completion", () => {
+  it.each(["bash", "zsh", "fish"])("%s knows every command and option", async (shell) => {
+    const { stdout, code } = await run(["completion", shell]);
+    expect(code).toBe(0);
+    for (const { name, options } of commands) {
+      expect(stdout).toContain(name);
+      for (const option of options) expect(stdout).toContain(shell === "fish" ? `-l ${option.name}` : `--${option.name}`);
+    }
+    const check = spawnSync(shell, ["-n"], { input: stdout, encoding: "utf8" });
+    // A shell that is not here cannot say that it does not understand.
+    if (check.error === undefined) expect([check.status, check.stderr]).toEqual([0, ""]);
+  });
+
+  it("bash completes with it", async () => {
+    const { stdout: source } = await run(["completion", "bash"]);
+    const complete = (...words: string[]): string[] => {
+      const line = `COMP_WORDS=(${words.map((word) => `'${word}'`).join(" ")}); COMP_CWORD=${words.length - 1}; _anywire; printf '%s\\n' "\${COMPREPLY[@]}"`;
+      return spawnSync("bash", ["-c", `${source}\n${line}`], { encoding: "utf8" })
+        .stdout.trim()
+        .split("\n");
+    };
+    expect(complete("anywire", "re")).toEqual(["resources", "read"]);
+    expect(complete("anywire", "read", "--of")).toEqual(["--offset"]);
+    expect(complete("anywire", "tools", "--era", "m")).toEqual(["modern"]);
+    expect(complete("anywire", "completion", "z")).toEqual(["zsh"]);
+  });
+});

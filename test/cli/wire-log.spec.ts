@@ -1,0 +1,68 @@
+import { describe, expect, it } from "vitest";
+import { connect, type Layer, serve } from "../../src/api/index.js";
+import { redact, redactText } from "../../src/cli/session/redact.js";
+import { demoServer } from "../../src/demo/index.js";
+import { demo, fixture, lines, run } from "./support.js";
+
+const odd = ["--", process.execPath, fixture("odd.mjs")];
+
+describe("--verbose", () => {
+  it("tells of each message: direction, call, method, size", async () => {
+    const { stderr, stdout } = await run(["call", "echo", "text=hi", "--verbose", ...demo]);
+    expect(stdout).toBe("hi\n");
+    expect(lines(stderr).map((line) => line.replace(/\d+ (B|ms)/g, "N $1"))).toEqual([
+      "wire  → #1 server/discover N B",
+      "wire  ← #1 result N B in N ms",
+      "wire  connected: 2026-07-28, modern era",
+      "wire  → #2 tools/list N B",
+      "wire  ← #2 1 items N B",
+      "wire  → #2 cancelled",
+      "wire  → #3 tools/call N B",
+      "wire  ← #3 result N B in N ms",
+    ]);
+  });
+
+  it("shows bodies when it is given twice, and secrets never", async () => {
+    const { stderr } = await run(["call", "leaks", "-vv", "apiKey=abc", "password=hunter2", "note=Bearer 12345678", ...odd]);
+    expect(stderr).toContain('{"name":"leaks","arguments":{"apiKey":"[redacted]","password":"[redacted]","note":"Bearer [redacted]"}}');
+    expect(stderr).toContain("Authorization: Bearer [redacted]");
+    expect(stderr).not.toMatch(/hunter2|12345678|abc\.def|hush/);
+    const once = await run(["call", "leaks", "-v", "apiKey=abc", ...odd]);
+    expect(once.stderr).not.toContain("apiKey");
+  });
+
+  it("passes on the server's stderr", async () => {
+    const { stderr } = await run(["ping", "-v", "--", "sh", "-c", 'echo "warming up" >&2; exec "$0" "$@"', ...demo.slice(1)]);
+    expect(stderr).toContain("server| warming up\n");
+  });
+
+  it("knows secrets by name and by shape", () => {
+    expect(
+      redact({ token: "a", maxTokens: 5, progressToken: 1, nested: [{ Authorization: "x", auth: { user: "u", secret: 1 } }] }),
+    ).toEqual({
+      token: "[redacted]",
+      maxTokens: 5,
+      progressToken: 1,
+      nested: [{ Authorization: "[redacted]", auth: { user: "u", secret: "[redacted]" } }],
+    });
+    expect(redactText("https://me:pw@host/?access_token=abc&x=1")).toBe("https://[redacted]@host/?access_token=[redacted]&x=1");
+    expect(redact({ properties: { password: { type: "string" } } })).toEqual({ properties: { password: { type: "string" } } });
+  });
+
+  it("is a layer like any other", async () => {
+    const seen: string[] = [];
+    const layer =
+      (name: string): Layer =>
+      (inner) => ({
+        call: (request, context) => {
+          if (request.method === "tools/call") seen.push(name);
+          return inner.call(request, context);
+        },
+        notify: (notification, context) => inner.notify(notification, context),
+      });
+    await using _listener = await serve(demoServer(), "memory:layers");
+    await using client = await connect("memory:layers", { layers: [layer("outer"), layer("inner")] });
+    expect((await client.callTool("echo", { text: "hi" })).content).toEqual([{ type: "text", text: "hi" }]);
+    expect(seen).toEqual(["outer", "inner"]);
+  });
+});
