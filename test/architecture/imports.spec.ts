@@ -1,0 +1,71 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { dirname, join, relative, resolve } from "node:path";
+import { describe, expect, it } from "vitest";
+
+/** Which folders of src each folder may import: upwards in this table only. */
+const rules: Record<string, readonly string[]> = {
+  stream: [],
+  core: ["stream"],
+  codec: ["core", "stream"],
+  era: ["core", "stream", "codec"],
+  io: ["core", "stream", "codec"],
+  "wires/memory": ["core", "stream", "codec", "era", "io"],
+  "wires/stdio": ["core", "stream", "codec", "era", "io"],
+  "wires/http": ["core", "stream", "codec", "era", "io"],
+  "wires/sse": ["core", "stream", "codec", "era", "io"],
+  "wires/websocket": ["core", "stream", "codec", "era", "io"],
+  api: ["core", "stream", "codec", "era", "io", "wires/memory", "wires/stdio", "wires/http", "wires/sse", "wires/websocket"],
+  sdk: ["core", "stream", "codec", "era", "wires/memory", "api"],
+  oauth: ["core", "stream", "codec", "era", "io", "wires/http"],
+  contract: ["core", "stream"],
+  demo: ["core", "stream", "api", "oauth"],
+  cli: ["core", "stream", "api", "demo"],
+};
+/** Folders without Node: they run in a browser as they are. */
+const pure = ["stream", "core", "codec", "era", "wires/memory", "contract"];
+
+const src = resolve(import.meta.dirname, "../../src");
+const files = readdirSync(src, { recursive: true, encoding: "utf8" }).filter((file) => file.endsWith(".ts"));
+const folderOf = (file: string): string => Object.keys(rules).find((folder) => file.startsWith(`${folder}/`)) ?? "";
+const importsOf = (file: string): string[] =>
+  [...readFileSync(join(src, file), "utf8").matchAll(/(?:from|import\()\s*"([^"]+)"/g)].map((match) => match[1] as string);
+
+describe("the architecture", () => {
+  it("sees the files", () => {
+    expect(files.length).toBeGreaterThan(60);
+    for (const folder of Object.keys(rules)) expect(files.some((file) => folderOf(file) === folder)).toBe(true);
+    expect(files.filter((file) => folderOf(file) === "")).toEqual([]);
+  });
+
+  it("imports upwards only, and other folders through their index", () => {
+    const broken: string[] = [];
+    for (const file of files) {
+      const folder = folderOf(file);
+      for (const specifier of importsOf(file)) {
+        if (!specifier.startsWith(".")) continue;
+        const target = relative(src, resolve(src, dirname(file), specifier));
+        const other = folderOf(target);
+        if (other === folder || file.endsWith(".spec.ts")) continue;
+        if (!(rules[folder] ?? []).includes(other)) broken.push(`${file} imports ${target}`);
+        else if (target !== `${other}/index.js`) broken.push(`${file} imports ${target}, past the index of ${other}`);
+      }
+    }
+    expect(broken).toEqual([]);
+  });
+
+  it("keeps Node out of the pure folders", () => {
+    const broken = files.filter(
+      (file) =>
+        pure.includes(folderOf(file)) && !file.endsWith(".spec.ts") && importsOf(file).some((specifier) => specifier.startsWith("node:")),
+    );
+    expect(broken).toEqual([]);
+  });
+
+  it("has the same rule in the project references", () => {
+    for (const [folder, allowed] of Object.entries(rules)) {
+      const config = JSON.parse(readFileSync(join(src, folder, "tsconfig.json"), "utf8")) as { references: { path: string }[] };
+      const referenced = config.references.map(({ path }) => relative(src, resolve(src, folder, path)));
+      expect(referenced.filter((path) => !allowed.includes(path))).toEqual([]);
+    }
+  });
+});

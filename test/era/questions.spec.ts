@@ -1,0 +1,121 @@
+import { describe, expect, it } from "vitest";
+import { createServer, elicit, Fault, guard, type JsonObject, once, type Service } from "../../src/core/index.js";
+import { asking } from "../support/peer.js";
+import { initialized, raw, request, type Single, served, servedLines } from "./raw.js";
+
+function answering(answer: () => JsonObject): Service & { calls: JsonObject[] } {
+  const calls: JsonObject[] = [];
+  return {
+    calls,
+    call: ({ method, params }, context) =>
+      once(context, () => {
+        if (method === "server/discover") return { supportedVersions: [], capabilities: {} };
+        if (method !== "tools/call") throw new Fault("unknown-method", method);
+        calls.push(params);
+        return answer();
+      }),
+    notify: () => Promise.resolve(),
+  };
+}
+
+const isAsk =
+  (method: string) =>
+  (message: Single): message is Extract<Single, { kind: "request" }> =>
+    message.kind === "request" && message.method === method;
+
+describe("a legacy client whose server requires input", () => {
+  it("is asked, and one refusal withdraws the other questions", async () => {
+    const service = answering(() => ({
+      resultType: "input_required",
+      inputRequests: { a: { method: "elicitation/create", params: { message: "a" } }, b: { method: "roots/list" } },
+      requestState: "s",
+    }));
+    const client = raw(served(service).link);
+    await initialized(client, { elicitation: {}, roots: {} });
+    await client.send(request(1, "tools/call", { name: "x" }));
+    const [a, b] = [await client.find(isAsk("elicitation/create")), await client.find(isAsk("roots/list"))];
+    await client.send({ jsonrpc: "2.0", id: a.id, error: { code: -32000, message: "not today" } });
+    expect(await client.answer(1)).toMatchObject({ kind: "error", error: { code: -32000, message: "not today" } });
+    const told = await client.find((message) => message.kind === "notification" && message.method === "notifications/cancelled");
+    expect(told).toMatchObject({ params: { requestId: b.id } });
+    expect(service.calls.length).toBe(1);
+    await client.link.close();
+  });
+
+  it("does not run the call again and again where nothing is asked", async () => {
+    const service = answering(() => ({ resultType: "input_required" }));
+    const client = raw(served(service).link);
+    await initialized(client);
+    await client.send(request(1, "tools/call", { name: "x" }));
+    expect(await client.answer(1)).toMatchObject({ kind: "error", error: { code: -32600 } });
+    expect(service.calls.length).toBe(1);
+    await client.link.close();
+  });
+});
+
+describe("a read on a legacy session that goes on while it asks", () => {
+  it("is not answered before the ask is, which would be void then", async () => {
+    const asked = asking("roots/list");
+    const service: Service = {
+      call: ({ method }, context) =>
+        guard(async function* () {
+          if (method === "server/discover") return { supportedVersions: [], capabilities: {} };
+          if (method !== "resources/read") throw new Fault("unknown-method", method);
+          yield asked.reply;
+          yield { kind: "content", form: "text", head: { uri: "x:" } } as const;
+          yield { kind: "chunk", data: "early" } as const;
+          await asked.answer;
+          yield { kind: "chunk", data: "late" } as const;
+          return {};
+        }, context),
+      notify: () => Promise.resolve(),
+    };
+    const client = raw(served(service).link);
+    await initialized(client, { roots: {} });
+    await client.send(request(1, "resources/read", { uri: "x:", _meta: { "dev.anywire/range": { offset: 0, length: 1000 } } }));
+    const ask = await client.find(isAsk("roots/list"));
+    for (let turns = 0; turns < 20; turns++) await new Promise((resolve) => setTimeout(resolve, 1));
+    expect(client.seen.some((message) => message.kind === "result" && message.id === 1)).toBe(false);
+    await client.send({ jsonrpc: "2.0", id: ask.id, result: { roots: [] } });
+    expect(await client.answer(1)).toMatchObject({ kind: "result", value: { contents: [{ text: "early" }] } });
+    await client.link.close();
+  });
+});
+
+describe("an ask on a legacy session", () => {
+  it("fails when its answer is none, so that its handler does not wait for ever", async () => {
+    const server = createServer({ name: "s", version: "1" }).tool("ask", {}, async function* () {
+      return JSON.stringify(yield* elicit({ message: "?", requestedSchema: {} }));
+    });
+    const { client, write } = servedLines(server);
+    await initialized(client, { elicitation: {} });
+    await client.send(request(1, "tools/call", { name: "ask" }));
+    const { id } = await client.find(isAsk("elicitation/create"));
+    write(JSON.stringify({ jsonrpc: "2.0", id, result: ["no object"] }));
+    expect(await client.answer(1)).toMatchObject({ kind: "error", error: { code: -32600 } });
+    // Nobody wants an answer to an answer.
+    expect(client.seen.filter((message) => message.kind === "error").length).toBe(1);
+    await client.link.close();
+  });
+
+  it("that was withdrawn before it could be sent is not heard of", async () => {
+    const { reply, cancel } = asking("roots/list");
+    const service: Service = {
+      call: ({ method }, context) =>
+        guard(async function* () {
+          if (method === "server/discover") return { supportedVersions: [], capabilities: {} };
+          if (method !== "tools/call") throw new Fault("unknown-method", method);
+          cancel.fire();
+          yield reply;
+          return {};
+        }, context),
+      notify: () => Promise.resolve(),
+    };
+    const client = raw(served(service).link);
+    await initialized(client, { roots: {} });
+    await client.send(request(1, "tools/call"));
+    await client.answer(1);
+    expect(client.seen.filter((message) => message.kind === "notification" || message.kind === "request")).toEqual([]);
+    await client.link.close();
+  });
+});
