@@ -1,0 +1,48 @@
+/** The Anywire end of every pair, in the era that its client chooses. Argument: `plain`, `list` or `many`, the tools it lists. */
+import { createServer, progress, serve } from "anywire";
+import { memoryProbe } from "../memory.js";
+import { octets } from "../octets.js";
+import { BURST, MANY } from "../sizes.js";
+import { benchTool, TOOLS } from "../tools.js";
+
+const probe = memoryProbe();
+let made = 0;
+const server = createServer({ name: "bench-anywire", version: "1.0.0" })
+  .tool(
+    "echo",
+    { input: { type: "object", properties: { text: { type: "string" } }, required: ["text"], additionalProperties: false } },
+    ({ text }) => text as string,
+  )
+  .tool("burst", {}, async function* () {
+    for (let at = 1; at <= BURST; at++) yield progress(at, BURST);
+    return "done";
+  })
+  .tool("made", {}, () => String(made))
+  .tool("watch-memory", {}, () => {
+    probe.start();
+    return "watching";
+  })
+  .tool("memory", {}, () => JSON.stringify(probe.stop()))
+  .resourceTemplate({ uriTemplate: "bench://octets/{size}", name: "octets" }, (_uri, { variables }) => ({
+    size: Number(variables["size"]),
+    data: octets(Number(variables["size"]), () => probe.sample()),
+  }));
+
+const [what] = process.argv.slice(2);
+if (what === "many")
+  server.tools({
+    async *list() {
+      for (let at = 0; at < MANY; at++) {
+        made++;
+        yield benchTool(at);
+      }
+    },
+    call: () => undefined,
+  });
+if (what === "list")
+  for (let at = 0; at < TOOLS; at++) {
+    const { name, inputSchema, ...rest } = benchTool(at);
+    server.tool(name, { ...rest, input: inputSchema }, () => "");
+  }
+
+await serve(server, "stdio:");

@@ -1,0 +1,9 @@
+/** Tools of the list whose first is waited for. */
+export const MANY = 100_000;
+/** Progress notifications before a result. */
+export const BURST = 20;
+/** Bytes of the large resource, and of the chunks that its source makes. */
+export const LARGE = 1024 ** 3;
+export const CHUNK = 64 * 1024;
+/** Calls under way at a time where many are. */
+export const WORKERS = 64;
