@@ -5,6 +5,7 @@ export type {
   IncomingBatch,
   IncomingError,
   IncomingNotification,
+  IncomingPart,
   IncomingRequest,
   IncomingResult,
   Outgoing,
@@ -13,6 +14,7 @@ export type {
   OutgoingNotification,
   OutgoingRequest,
   OutgoingResult,
+  Part,
 } from "./jsonrpc.js";
 export { type BadLine, type Line, type LineFramer, type LineFramerOptions, lineFramer } from "./lines.js";
 export { noParams, type ParseLimits, parseLine, parseMessage } from "./parse.js";

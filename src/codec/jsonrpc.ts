@@ -1,4 +1,4 @@
-import type { Fault, JsonObject, RpcError } from "../core/index.js";
+import type { ChunkReply, ContentReply, Fault, ItemReply, JsonObject, PageReply, RpcError } from "../core/index.js";
 
 /** A JSON-RPC id keeps its type: 1 and "1" are two ids. */
 export type Id = string | number;
@@ -53,6 +53,15 @@ export interface IncomingBatch {
   readonly messages: readonly Exclude<Incoming, IncomingBatch>[];
 }
 export type Incoming = IncomingRequest | IncomingNotification | IncomingResult | IncomingError | IncomingBad | IncomingBatch;
+
+/** What an answer is made of where a link carries it piece by piece, before its result. */
+export type Part = ItemReply | PageReply | ContentReply | ChunkReply;
+/** A part of the answer to the receiver's call of that id. */
+export interface IncomingPart {
+  readonly kind: "part";
+  readonly id: Id;
+  readonly part: Part;
+}
 
 export interface OutgoingRequest {
   readonly jsonrpc: "2.0";

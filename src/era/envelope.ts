@@ -22,6 +22,7 @@ const moved: ReadonlySet<string> = new Set([
   meta.logLevel,
   own.window,
   own.range,
+  own.pageSize,
 ]);
 
 /** A request's `_meta` taken apart: what the waist keeps in its Context, and what travels on. All members are there, so that every envelope has one shape. */
@@ -36,6 +37,7 @@ export interface Envelope {
   readonly trace: Readonly<Record<string, string>> | undefined;
   readonly window: number | undefined;
   readonly range: { readonly offset: number; readonly length: number; readonly next?: string } | undefined;
+  readonly pageSize: number | undefined;
 }
 
 const none: JsonObject = {};
@@ -56,6 +58,7 @@ export function openEnvelope(method: string, params: JsonObject): Envelope {
     trace: readTrace(found),
     window: typeof window === "number" && window > 0 ? window : undefined,
     range: readRange(found[own.range]),
+    pageSize: readCount(found[own.pageSize]),
   };
 }
 
@@ -79,6 +82,10 @@ function readTrace(found: JsonObject): Readonly<Record<string, string>> | undefi
     if (typeof value === "string") (trace ??= {})[key] = value;
   }
   return trace;
+}
+
+function readCount(value: unknown): number | undefined {
+  return Number.isSafeInteger(value) && (value as number) > 0 ? (value as number) : undefined;
 }
 
 function readRange(value: unknown): Envelope["range"] {
@@ -111,6 +118,7 @@ export function senderOf(envelope: Envelope, session: Client | undefined, key: s
 export interface Stamps {
   readonly progressToken: string | number | undefined;
   readonly window: number | undefined;
+  readonly pageSize: number | undefined;
 }
 
 /** Params for a modern peer: the Context's part goes back into `_meta`. */
@@ -127,7 +135,8 @@ export function sealModern(request: Request, context: Context, stamps: Stamps): 
 
 /** Params for a legacy peer, which knows of `_meta` only the progress token; an Anywire peer also the window. */
 export function sealLegacy(request: Request, context: Context, stamps: Stamps): JsonObject {
-  if (context.trace === undefined && stamps.progressToken === undefined && stamps.window === undefined) return request.params;
+  const { progressToken, window, pageSize } = stamps;
+  if (context.trace === undefined && progressToken === undefined && window === undefined && pageSize === undefined) return request.params;
   const sealed = keptMeta(request, context);
   stamp(sealed, stamps);
   return extended(request.params, { _meta: sealed });
@@ -138,7 +147,8 @@ function keptMeta(request: Request, context: Context): Record<string, unknown> {
   return extended(isObject(kept) ? kept : undefined, context.trace);
 }
 
-function stamp(sealed: Record<string, unknown>, { progressToken, window }: Stamps): void {
+function stamp(sealed: Record<string, unknown>, { progressToken, window, pageSize }: Stamps): void {
   if (progressToken !== undefined) sealed["progressToken"] = progressToken;
   if (window !== undefined) sealed[own.window] = window;
+  if (pageSize !== undefined) sealed[own.pageSize] = pageSize;
 }

@@ -7,6 +7,8 @@ export const own = {
   window: "dev.anywire/window",
   /** Notification that grants more. */
   credit: "notifications/dev.anywire/credit",
+  /** Request `_meta` of a list: items of a page, where the server may choose. */
+  pageSize: "dev.anywire/page-size",
   /** `_meta` of a notification or server request: the id of the call it belongs to. */
   call: "dev.anywire/call",
 } as const;

@@ -1,10 +1,10 @@
-import type { Id, Incoming, Outgoing } from "../codec/index.js";
+import type { Id, Incoming, IncomingPart, Outgoing, Part } from "../codec/index.js";
 import type { Fault } from "../core/index.js";
 
 /** A duplex of JSON-RPC messages between two peers, in order. */
 export interface Link {
   /** What the peer sent, in batches as they arrived; ends when the peer closed, throws the Fault that broke the link. One reader. */
-  readonly incoming: AsyncIterable<readonly Incoming[]>;
+  readonly incoming: AsyncIterable<readonly (Incoming | IncomingPart)[]>;
   /** Whether both ends share a memory: between Anywire ends octets then pass as they are, without base64. */
   readonly octets?: boolean;
   /**
@@ -12,6 +12,13 @@ export interface Link {
    * `call` is the id of the peer's request that a notification or request belongs to, for links that have a stream for each.
    */
   send(message: Outgoing, call?: Id): Promise<void>;
+  /**
+   * Whether answers travel piece by piece: lists as items, resources as contents and chunks, with no pages, no ranges and no base64,
+   * until their result.
+   */
+  readonly parts?: boolean;
+  /** On such a link: takes a part of the answer to the peer's call. Undefined: there is room for the next. */
+  part?(call: Id, part: Part): Promise<void> | undefined;
   /** Bytes taken and not yet on their way: what refuses new calls when a peer does not read. */
   readonly backlog: number;
   /** For links with a stream for each call: holds that stream up while its reader is behind. */

@@ -1,6 +1,22 @@
+import type { Part } from "../codec/index.js";
+import { weigh } from "../core/index.js";
 import { utf8Length } from "../stream/index.js";
 
 /** Octets of a chunk, of text as UTF-8. */
 export function sizeOf(data: string | Uint8Array): number {
   return typeof data === "string" ? utf8Length(data) : data.byteLength;
+}
+
+/** What a part counts against the credit of its call, on both ends. */
+export function weighPart(part: Part): number {
+  switch (part.kind) {
+    case "item":
+      return weigh(part.value);
+    case "page":
+      return weigh(part.rest) + part.cursor.length;
+    case "content":
+      return weigh(part.head);
+    default:
+      return part.data.length;
+  }
 }

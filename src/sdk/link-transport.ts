@@ -1,4 +1,4 @@
-import { type Incoming, type IncomingBatch, noParams, type OutgoingMessage } from "../codec/index.js";
+import { type Incoming, type IncomingBatch, type IncomingPart, noParams, type OutgoingMessage } from "../codec/index.js";
 import { Fault, isObject, type JsonObject, toFault } from "../core/index.js";
 import type { Link } from "../era/index.js";
 import { plain } from "./plain.js";
@@ -80,7 +80,7 @@ class LinkTransport implements SdkTransport {
     let notified = false;
     try {
       for await (const batch of this.#link.incoming) {
-        for (const message of batch.flatMap((each): readonly Single[] => (each.kind === "batch" ? each.messages : [each]))) {
+        for (const message of batch.flatMap((each) => singles(each))) {
           if (message.kind === "bad") {
             this.onerror?.(message.fault);
             continue;
@@ -136,4 +136,10 @@ function unsendable(message: SdkMessage, cause: unknown): OutgoingMessage | unde
   const { id } = message as { readonly id?: unknown };
   if (typeof id !== "string" && typeof id !== "number") return undefined;
   return { jsonrpc: "2.0", id, error: { code: -32603, message: `the result is no JSON: ${toFault(cause).message}` } };
+}
+
+/** The messages of a batch; the SDK knows no answers in parts. */
+function singles(message: Incoming | IncomingPart): readonly Single[] {
+  if (message.kind === "part") return [];
+  return message.kind === "batch" ? message.messages : [message];
 }

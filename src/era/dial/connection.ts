@@ -21,6 +21,7 @@ import { own } from "../keys.js";
 import type { LegacyDial } from "./legacy.js";
 import type { Peer } from "./peer.js";
 import { rangedRead } from "./ranged.js";
+import { readParts } from "./read-parts.js";
 
 /** What a handshake came to. */
 export interface Agreed {
@@ -66,7 +67,7 @@ export function connection(peer: Peer, agreed: Agreed): Connection {
       if (method === AMBIENT) return peer.ambientCall(context);
       if (method === "server/discover") return once(context, (inner) => discover(request, inner));
       const member = listMembers.get(method);
-      if (member !== undefined) {
+      if (member !== undefined && !peer.parts) {
         const { cursor, ...rest } = params;
         const fetch = (at: string | undefined): Replies =>
           plain({ method, params: at === undefined ? rest : { ...rest, cursor: at } }, context);
@@ -75,6 +76,7 @@ export function connection(peer: Peer, agreed: Agreed): Connection {
           release: (at) => peer.release({ method, cursor: at }),
         });
       }
+      if (method === "resources/read" && peer.parts) return readParts(peer, request, context);
       if (method === "resources/read" && ranges) return rangedRead(peer, request, context);
       return plain(request, context);
     },

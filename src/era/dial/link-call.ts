@@ -10,6 +10,7 @@ import {
   type Request,
   weigh,
 } from "../../core/index.js";
+import { weighPart } from "../size.js";
 
 type Step = IteratorResult<Reply, undefined>;
 
@@ -27,6 +28,8 @@ export interface Caller {
   pace(call: LinkCall, held: boolean): void;
   /** Bytes that may wait for the reader. */
   readonly callBytes: number;
+  /** Whether it wants to know what the reader has taken. */
+  readonly counts: boolean;
 }
 
 type State =
@@ -47,6 +50,8 @@ export class LinkCall implements Replies {
   readonly #caller: Caller;
   #state: State = IDLE;
   #queue: Reply[] = [];
+  /** What each of them weighs. */
+  #weights: number[] = [];
   #read = 0;
   #bytes = 0;
   #held = false;
@@ -96,20 +101,21 @@ export class LinkCall implements Replies {
     if (reply.kind === "result") this.#finish();
     if (this.#resolve !== undefined) {
       const resolve = this.#settle().resolve as (step: Step) => void;
-      this.#account(reply);
+      if (this.#caller.counts) this.#account(reply, weighReply(reply));
       return resolve({ done: false, value: reply });
     }
+    const weight = weighReply(reply);
     this.#queue.push(reply);
+    this.#weights.push(weight);
+    this.#bytes += weight;
     if (reply.kind === "result") return;
-    this.#bytes += weighReply(reply);
     if (!this.#held && this.#bytes > this.#caller.callBytes / 4) this.#caller.pace(this, (this.#held = true));
     if (this.#bytes <= this.#caller.callBytes) return;
     const fault = new Fault("overload", "the reader of this call is too slow for what its server sends", {
       data: { limit: "callBytes", max: this.#caller.callBytes },
     });
     this.#caller.close(this, true, fault);
-    this.#queue = [];
-    this.#read = 0;
+    this.#empty();
     this.fail(fault);
   }
 
@@ -139,8 +145,7 @@ export class LinkCall implements Replies {
   #cancelled(reason: Fault): void {
     if (this.#state !== OPEN) return;
     this.#caller.close(this, true, reason);
-    this.#queue = [];
-    this.#read = 0;
+    this.#empty();
     this.fail(reason);
   }
 
@@ -149,8 +154,7 @@ export class LinkCall implements Replies {
     this.#finish();
     const last = this.#queue.at(-1);
     if (last?.kind === "result") this.#caller.unread(this, last.value);
-    this.#queue = [];
-    this.#read = 0;
+    this.#empty();
     this.#settle().resolve?.(DONE);
   }
 
@@ -167,23 +171,39 @@ export class LinkCall implements Replies {
   }
 
   #shift(): Reply {
+    const weight = this.#weights[this.#read] as number;
     const reply = this.#queue[this.#read++] as Reply;
-    if (this.#read === this.#queue.length) {
-      this.#queue = [];
-      this.#read = 0;
-    }
-    if (reply.kind !== "result") this.#bytes -= weighReply(reply);
+    if (this.#read === this.#queue.length) this.#empty();
+    this.#bytes -= weight;
     if (this.#held && this.#bytes < this.#caller.callBytes / 8) this.#caller.pace(this, (this.#held = false));
-    this.#account(reply);
+    if (this.#caller.counts) this.#account(reply, weight);
     return reply;
   }
 
-  #account(reply: Reply): void {
-    if (reply.kind === "note" || reply.kind === "log" || reply.kind === "progress") this.#caller.consumed(this, weighReply(reply));
+  #empty(): void {
+    this.#queue = [];
+    this.#weights = [];
+    this.#read = 0;
+  }
+
+  #account(reply: Reply, weight: number): void {
+    if (reply.kind !== "ask" && reply.kind !== "result") this.#caller.consumed(this, weight);
   }
 }
 
+/** A result is not counted: it is the last, and was let through by the limit of one message. */
 function weighReply(reply: Reply): number {
-  if (reply.kind === "ask") return weigh(reply.ask.request.params);
-  return "params" in reply ? weigh(reply.params as JsonObject) : 64;
+  switch (reply.kind) {
+    case "result":
+      return 0;
+    case "ask":
+      return weigh(reply.ask.request.params);
+    case "item":
+    case "page":
+    case "content":
+    case "chunk":
+      return weighPart(reply);
+    default:
+      return weigh(reply.params);
+  }
 }

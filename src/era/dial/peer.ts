@@ -3,6 +3,7 @@ import type {
   Incoming,
   IncomingError,
   IncomingNotification,
+  IncomingPart,
   IncomingRequest,
   IncomingResult,
   OutgoingMessage,
@@ -45,7 +46,11 @@ export interface Manner {
 
 /** What a call carries for the link: its token if it wants progress, and for a peer that keeps to credit the first of it. */
 export function stampsOf(peer: Peer, call: LinkCall, id: Id): Stamps {
-  return { progressToken: call.context.progress ? id : undefined, window: peer.credits ? WINDOW_BYTES : undefined };
+  return {
+    progressToken: call.context.progress ? id : undefined,
+    window: peer.credits ? WINDOW_BYTES : undefined,
+    pageSize: peer.kin || peer.parts ? call.context.pageSize : undefined,
+  };
 }
 
 /** How many ids of given-up calls are remembered, so that their late answers count as late and not as wrong. */
@@ -67,6 +72,9 @@ export class Peer implements Caller {
   /** Whether the peer keeps to the credit a call grants it. */
   credits = false;
   manner: Manner | undefined;
+  get counts(): boolean {
+    return this.credits;
+  }
   /** The key of what the edge itself calls, which is nobody's. */
   readonly ownKey: string = randomToken();
   /** Set when the handshake is done; until then a peer may only ping. */
@@ -101,6 +109,11 @@ export class Peer implements Caller {
   /** Whether each call has a stream of its own, that can be held up. */
   get paced(): boolean {
     return this.#link.pace !== undefined;
+  }
+
+  /** Whether answers come piece by piece. */
+  get parts(): boolean {
+    return this.#link.parts === true;
   }
 
   get gone(): Fault | undefined {
@@ -276,8 +289,11 @@ export class Peer implements Caller {
     this.manner?.ended?.(call);
   }
 
-  #take(message: Incoming): void {
+  #take(message: Incoming | IncomingPart): void {
     switch (message.kind) {
+      case "part":
+        // One that comes after its call was left is late, not wrong.
+        return this.pending.get(message.id)?.push(message.part);
       case "result":
       case "error": {
         const call = message.id === undefined ? undefined : this.pending.get(message.id);

@@ -4,6 +4,7 @@ import { again } from "./again.js";
 import { handle, inputRequired, pass } from "./asking.js";
 import { type Desk, type Job, keep } from "./desk.js";
 import { listPlace, placeFor } from "./parking.js";
+import { answerParts } from "./parts.js";
 import { answerRange, answerWhole } from "./read.js";
 import { WAITING, Work } from "./work.js";
 
@@ -11,11 +12,12 @@ import { WAITING, Work } from "./work.js";
 export async function answer(desk: Desk, job: Job): Promise<JsonObject | undefined> {
   const { request, range } = job.envelope;
   const member = listMembers.get(request.method);
-  if (member !== undefined) return answerList(desk, job, member);
+  if (member !== undefined && desk.part === undefined) return answerList(desk, job, member);
   const resuming = range?.next !== undefined || request.params["requestState"] !== undefined;
   const parked = resuming ? await resumed(desk, job) : undefined;
   const work = parked ?? new Work(desk.service.call(request, job.context), range?.next !== undefined);
   try {
+    if (desk.part !== undefined && (member !== undefined || request.method === "resources/read")) return await answerParts(desk, job, work);
     if (request.method !== "resources/read") return await answerPlain(desk, job, work);
     return range === undefined ? await answerWhole(desk, job, work) : await answerRange(desk, job, work, range);
   } catch (error) {
@@ -61,7 +63,9 @@ async function answerList(desk: Desk, job: Job, member: string): Promise<JsonObj
     typeof cursor === "string" ? desk.parking.lists.take(placeFor(job.client.principal, listPlace(request.method, cursor))) : undefined;
   const from: Rest = parked ?? { replies: desk.service.call(request, job.context) };
   if (parked !== undefined) job.cancel.on(() => void parked.replies.return());
-  const cut = await cutPage(from, desk.pageSize, (reply) => pass(job, reply)).catch((error) => {
+  const { pageSize } = job.envelope;
+  const size = pageSize === undefined ? desk.pageSize : { ...desk.pageSize, items: Math.min(pageSize, desk.pageSize.items) };
+  const cut = await cutPage(from, size, (reply) => pass(job, reply)).catch((error) => {
     void from.replies.return();
     throw error;
   });

@@ -57,7 +57,7 @@ export class Calls {
 
   start({ id, envelope, client, logLevel, asks, respond }: Start): void {
     const cancel = new Canceller();
-    const to = new Sink({ id, envelope, modern: client.era === "modern", send: this.#send });
+    const to = new Sink({ id, envelope, modern: client.era === "modern", send: this.#send, part: this.#desk.part });
     this.#live.set(id, { id, cancel, sink: to });
     const context: Context = {
       client,
@@ -66,9 +66,15 @@ export class Calls {
       metadata: this.#metadata,
       ...(logLevel === undefined ? undefined : { logLevel }),
       ...(envelope.trace === undefined ? undefined : { trace: envelope.trace }),
-      ...(envelope.range === undefined ? undefined : { range: { offset: envelope.range.offset } }),
+      ...(envelope.range === undefined ? undefined : { range: this.#range(envelope.range) }),
+      ...(envelope.pageSize === undefined ? undefined : { pageSize: envelope.pageSize }),
     };
     this.hold(this.#run({ id, envelope, client, context, cancel, sink: to, ...(asks === undefined ? undefined : { asks }) }, respond));
+  }
+
+  /** Where a read is answered range by range, how long those are is this edge's business. */
+  #range({ offset, length }: NonNullable<Envelope["range"]>): NonNullable<Context["range"]> {
+    return this.#desk.part === undefined ? { offset } : { offset, chunkSize: length };
   }
 
   /** Counts something as being answered until it settles. */

@@ -1,4 +1,4 @@
-import type { Id, Outgoing } from "../../codec/index.js";
+import type { Id, Outgoing, Part } from "../../codec/index.js";
 import type { Canceller, Client, Context, Limits, PageSize, Park, Service } from "../../core/index.js";
 import type { Envelope } from "../envelope.js";
 import type { AskClient } from "./ask-client.js";
@@ -14,6 +14,8 @@ export interface Desk {
   readonly octets: boolean;
   readonly parking: Parking;
   send(message: Outgoing, call?: Id): Promise<void>;
+  /** Where the link carries answers piece by piece. Undefined: there is room for the next. */
+  readonly part: ((call: Id, part: Part) => Promise<void> | undefined) | undefined;
 }
 
 /** Parks a stream for the client's next request. One that is cancelled has left it already, and nobody will come for it. */

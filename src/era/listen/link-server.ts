@@ -45,7 +45,7 @@ import { onlyModern, refuse, unopened } from "./refusals.js";
 const PAGE_BYTES = 2 * 1024 * 1024;
 
 /** Where answers go. */
-export type Outlet = Pick<Link, "send" | "backlog" | "octets">;
+export type Outlet = Pick<Link, "send" | "backlog" | "octets" | "part">;
 
 /** The serving side of a link, for a wire that feeds it by itself. */
 export interface Serving {
@@ -62,6 +62,7 @@ export class LinkServer implements Desk, Serving {
   readonly pageSize: Desk["pageSize"];
   readonly octets: boolean;
   readonly parking: Parking;
+  readonly part: Desk["part"];
   readonly #link: Outlet;
   readonly #options: ServeLinkOptions;
   readonly #eras: readonly Era[];
@@ -78,6 +79,7 @@ export class LinkServer implements Desk, Serving {
     this.service = service;
     this.#link = link;
     this.octets = link.octets === true;
+    this.part = link.part === undefined ? undefined : (call, part) => link.part?.(call, part);
     this.#options = options;
     this.#eras = options.eras ?? ["legacy", "modern"];
     this.#key = options.key ?? randomToken();

@@ -1,5 +1,5 @@
 import { extended, Fault, isObject, type JsonObject, type Reply, weigh } from "../../core/index.js";
-import { cutText, decodeBase64 } from "../../stream/index.js";
+import { cutText, decodeBase64, encodeBase64 } from "../../stream/index.js";
 import type { Envelope } from "../envelope.js";
 import { GREATEST_RANGE, own } from "../keys.js";
 import { randomToken } from "../seal.js";
@@ -51,7 +51,7 @@ export async function answerRange(
     if (reply.kind === "result") {
       if (await again(desk, job, work, reply.value)) continue;
       if (!work.contents.empty || work.begun) return ranged(desk, reply.value, work);
-      const pieces = explode(reply.value);
+      const pieces = weigh(reply.value["contents"]) > WHOLE_BYTES ? explode(reply.value) : undefined;
       if (pieces === undefined) return reply.value;
       // A handler gave a large result whole: cut it here, so that it does not hold up the link.
       work.over(repliesOf(pieces));
@@ -100,13 +100,13 @@ function ranged(desk: Desk, result: JsonObject, work: Work, next?: string): Json
   return extended(result, { contents, _meta: extended(kept, { [own.range]: said }) });
 }
 
-/** A large result as the contents and chunks it stands for; undefined if it is small, or cannot be cut without loss. */
-function explode(result: JsonObject): Reply[] | undefined {
+/** A result as the contents and chunks it stands for; undefined if it has none, or cannot be cut without loss. */
+export function explode(result: JsonObject): Reply[] | undefined {
   const { contents, ...rest } = result;
-  if (!Array.isArray(contents) || weigh(contents) <= WHOLE_BYTES) return undefined;
+  if (!Array.isArray(contents)) return undefined;
   const replies: Reply[] = [];
   for (const content of contents as readonly unknown[]) {
-    if (!isObject(content)) return undefined;
+    if (!isObject(content) || (content["text"] !== undefined && content["blob"] !== undefined)) return undefined;
     const { text, blob, ...head } = content;
     if (typeof text === "string") replies.push({ kind: "content", form: "text", head }, { kind: "chunk", data: text });
     else if (typeof blob === "string") {
@@ -118,9 +118,11 @@ function explode(result: JsonObject): Reply[] | undefined {
   return [...replies, { kind: "result", value: rest }];
 }
 
+/** Undefined where the octets alone would not bring the same text back. */
 function octets(blob: string): Uint8Array | undefined {
   try {
-    return decodeBase64(blob);
+    const data = decodeBase64(blob);
+    return encodeBase64(data) === blob ? data : undefined;
   } catch {
     return undefined;
   }

@@ -18,7 +18,7 @@ export async function serveLink(service: Service, link: Link, options: ServeLink
   try {
     for await (const batch of link.incoming) {
       for (const message of batch) {
-        const waiting = server.take(message);
+        const waiting = message.kind === "part" ? undefined : server.take(message);
         if (waiting !== undefined) await waiting;
       }
     }

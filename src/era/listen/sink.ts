@@ -1,16 +1,18 @@
-import type { Id, OutgoingMessage } from "../../codec/index.js";
+import type { Id, OutgoingMessage, Part } from "../../codec/index.js";
 import { extended, isObject, type JsonObject, meta, type Reply, weigh } from "../../core/index.js";
 import type { Envelope } from "../envelope.js";
 import { own } from "../keys.js";
+import { weighPart } from "../size.js";
 
 export interface SinkOptions {
   readonly id: Id;
   readonly envelope: Envelope;
   readonly modern: boolean;
   readonly send: (message: OutgoingMessage, call: Id) => Promise<void>;
+  readonly part: ((call: Id, part: Part) => Promise<void> | undefined) | undefined;
 }
 
-/** Where the notifications of one call go: to its caller, at the pace the caller grants. */
+/** Where the notifications of one call go, and the parts of its answer: to its caller, at the pace the caller grants. */
 export class Sink {
   readonly #options: SinkOptions;
   #room: number;
@@ -34,6 +36,16 @@ export class Sink {
       default:
         return undefined;
     }
+  }
+
+  /** Sends a part of the answer; what it returns is to be waited for before the next. */
+  part(part: Part): Promise<void> | undefined {
+    const { id, envelope } = this.#options;
+    const sent = this.#options.part?.(id, part);
+    if (envelope.window === undefined) return sent;
+    this.#room -= weighPart(part);
+    if (this.#room > 0) return sent;
+    return sent === undefined ? this.#granted() : sent.then(() => this.#granted());
   }
 
   /** The caller takes `bytes` more. */
