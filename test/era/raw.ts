@@ -29,6 +29,7 @@ export function raw(link: Link): Raw {
   void (async () => {
     for await (const messages of link.incoming) {
       for (const message of messages) {
+        if (message.kind === "part") continue;
         if (message.kind === "batch") batches.push(message);
         seen.push(...(message.kind === "batch" ? message.messages : [message]));
       }

@@ -1,3 +1,4 @@
+import type { Incoming } from "../../codec/index.js";
 import { type Command, Fault, type Limits } from "../../core/index.js";
 import type { Link } from "../../era/index.js";
 import { type Child, type ChildOptions, type Exit, lineLink, startChild, within } from "../../io/index.js";
@@ -8,6 +9,7 @@ export interface ChildLinkOptions extends ChildOptions {
 
 /** A link whose peer is a child process. Closing it stops the child. */
 export interface ChildLink extends Link {
+  readonly incoming: AsyncIterable<readonly Incoming[]>;
   readonly child: Child;
 }
 
