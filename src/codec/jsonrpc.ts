@@ -84,6 +84,8 @@ export interface OutgoingError {
   /** null where the id of what is refused could not be read. */
   readonly id: Id | null;
   readonly error: RpcError;
+  /** What it says, for wires that have statuses of their own beside the error; it is not written. */
+  readonly fault?: Fault;
 }
 export type OutgoingMessage = OutgoingRequest | OutgoingNotification | OutgoingResult | OutgoingError;
 /** One message, or the answers to a batch. */

@@ -4,10 +4,9 @@ import { noParams } from "./parse.js";
 
 /** One line of JSON, without its end. Throws a Fault on what is no JSON. */
 export function serialise(message: Outgoing): string {
-  if (!Array.isArray(message)) check(message as OutgoingMessage);
-  else if (message.length === 0) throw new Fault("internal", "a batch holds at least one message");
-  else for (const one of message) check(one);
-  return stringify(message);
+  if (!Array.isArray(message)) return stringify(written(message as OutgoingMessage));
+  if (message.length === 0) throw new Fault("internal", "a batch holds at least one message");
+  return stringify(message.map(written));
 }
 
 /** What was parsed, as it came: equal to it member by member. The id of an error that has none becomes null. */
@@ -35,9 +34,10 @@ function paramsOf({ params }: { readonly params: object }): { readonly params?: 
   return params === noParams ? {} : { params };
 }
 
-/** JSON.stringify leaves out what is undefined, and an answer without its result would be no message. */
-function check(message: OutgoingMessage): void {
-  if ("method" in message || "error" in message || isObject(message.result)) return;
+/** What of a message is written. JSON.stringify leaves out what is undefined, and an answer without its result would be no message. */
+function written(message: OutgoingMessage): OutgoingMessage {
+  if ("error" in message) return message.fault === undefined ? message : { jsonrpc: "2.0", id: message.id, error: message.error };
+  if ("method" in message || isObject(message.result)) return message;
   throw new Fault("internal", "a result must be an object");
 }
 

@@ -48,7 +48,7 @@ export interface Manner {
 export function stampsOf(peer: Peer, call: LinkCall, id: Id): Stamps {
   return {
     progressToken: call.context.progress ? id : undefined,
-    window: peer.credits ? WINDOW_BYTES : undefined,
+    window: peer.credits ? peer.windowOf(call) : undefined,
     pageSize: peer.kin || peer.parts ? call.context.pageSize : undefined,
   };
 }
@@ -189,10 +189,16 @@ export class Peer implements Caller {
     if (this.kin && this.#gone === undefined) this.notify(RELEASE, kept).catch(() => {});
   }
 
+  /** Bytes under way for a call. A read is one of few, and fills a long line only with much under way. */
+  windowOf(call: LinkCall): number {
+    const wide = this.parts && call.request.method === "resources/read";
+    return wide ? Math.max(WINDOW_BYTES, Math.floor(this.callBytes * 0.875)) : WINDOW_BYTES;
+  }
+
   consumed(call: LinkCall, bytes: number): void {
     if (!this.credits || !this.pending.has(call.id)) return;
     const owed = (this.#owed.get(call) ?? 0) + bytes + ENVELOPE_BYTES;
-    if (owed < WINDOW_BYTES / 2) return void this.#owed.set(call, owed);
+    if (owed < this.windowOf(call) / 2) return void this.#owed.set(call, owed);
     this.#owed.set(call, 0);
     this.notify(own.credit, { requestId: call.id, bytes: owed }).catch(() => {});
   }

@@ -1,5 +1,5 @@
 import type { Id, IncomingError, IncomingResult, OutgoingMessage } from "../../codec/index.js";
-import { type Ask, type Client, Fault, fromRpcError, isObject, type JsonObject, neededCapability } from "../../core/index.js";
+import { type Ask, type Client, Fault, fromRpcError, isObject, type JsonObject, neededCapability, toFault } from "../../core/index.js";
 import { own } from "../keys.js";
 
 /** The requests a server makes of its legacy client on their session. */
@@ -52,7 +52,8 @@ export function askClient(client: Client, send: (message: OutgoingMessage, call?
       };
       const kept = isObject(params["_meta"]) ? params["_meta"] : undefined;
       const stamped = Object.keys(stamps).length === 0 ? params : { ...params, _meta: { ...kept, ...stamps } };
-      return send({ jsonrpc: "2.0", id, method, params: stamped }, call);
+      // Where no question can be sent there is no answer, which is for the asker to judge.
+      return send({ jsonrpc: "2.0", id, method, params: stamped }, call).catch((error) => end(id)?.refuse(toFault(error)));
     },
     settle(response) {
       const ask = response.id === undefined ? undefined : end(response.id);

@@ -23,25 +23,30 @@ export interface Start {
   readonly respond: Respond;
 }
 
+export interface CallsOptions {
+  readonly metadata: Context["metadata"];
+  /** What discover names. */
+  readonly versions: readonly string[];
+  readonly deadline: number | undefined;
+}
+
 /** The calls of one link that are being answered. */
 export class Calls {
   readonly #desk: Desk;
   readonly #info: ServerInfo;
   readonly #metadata: Context["metadata"];
   readonly #versions: readonly string[];
+  readonly #deadline: number | undefined;
   readonly #live = new Registry<{ readonly id: Id; readonly cancel: Canceller; readonly sink: Sink }>();
   #held = 0;
   #idle: (() => void) | undefined;
 
-  constructor(
-    desk: Desk,
-    info: ServerInfo,
-    { metadata, versions }: { readonly metadata: Context["metadata"]; readonly versions: readonly string[] },
-  ) {
+  constructor(desk: Desk, info: ServerInfo, { metadata, versions, deadline }: CallsOptions) {
     this.#desk = desk;
     this.#info = info;
     this.#metadata = metadata;
     this.#versions = versions;
+    this.#deadline = deadline;
   }
 
   /** Calls that are being answered. */
@@ -65,6 +70,7 @@ export class Calls {
       progress: envelope.progressToken !== undefined,
       metadata: this.#metadata,
       ...(logLevel === undefined ? undefined : { logLevel }),
+      ...(this.#deadline === undefined ? undefined : { deadline: this.#deadline }),
       ...(envelope.trace === undefined ? undefined : { trace: envelope.trace }),
       ...(envelope.range === undefined ? undefined : { range: this.#range(envelope.range) }),
       ...(envelope.pageSize === undefined ? undefined : { pageSize: envelope.pageSize }),
@@ -120,7 +126,8 @@ export class Calls {
     try {
       response = { jsonrpc: "2.0", id, result: await this.#result(job) };
     } catch (error) {
-      response = { jsonrpc: "2.0", id, error: toRpcError(toFault(error), client.era) };
+      const fault = toFault(error);
+      response = { jsonrpc: "2.0", id, error: toRpcError(fault, client.era), fault };
     }
     if (this.#live.get(id)?.cancel === job.cancel) this.#live.delete(id);
     // Whoever cancelled wants no answer.

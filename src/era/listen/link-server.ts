@@ -51,6 +51,8 @@ export type Outlet = Pick<Link, "send" | "backlog" | "octets" | "part">;
 export interface Serving {
   /** Takes one message. Calls run by themselves; what is returned is to be waited for before the next message. */
   take(message: Incoming): Promise<void> | undefined;
+  /** Resolves when everything is answered, or after `ms`. */
+  idle(ms: number): Promise<void>;
   /** Ends every call, and what is parked for this link alone. */
   end(reason: Fault): void;
 }
@@ -89,7 +91,7 @@ export class LinkServer implements Desk, Serving {
     this.pageSize = { items: options.pageSize ?? 1000, bytes: PAGE_BYTES };
     this.parking = options.parking ?? new Parking(service, this.limits);
     const versions = [...(this.#eras.includes("modern") ? modernVersions : []), ...(this.#eras.includes("legacy") ? legacyVersions : [])];
-    this.#calls = new Calls(this, this.parking.info, { metadata: this.#metadata, versions });
+    this.#calls = new Calls(this, this.parking.info, { metadata: this.#metadata, versions, deadline: options.deadline });
     if (options.assume !== undefined) this.#session = assumedSession(this, options.assume, this.#identity);
   }
 
