@@ -23,6 +23,7 @@ const moved: ReadonlySet<string> = new Set([
   own.window,
   own.range,
   own.pageSize,
+  own.chunked,
 ]);
 
 /** A request's `_meta` taken apart: what the waist keeps in its Context, and what travels on. All members are there, so that every envelope has one shape. */
@@ -38,6 +39,8 @@ export interface Envelope {
   readonly window: number | undefined;
   readonly range: { readonly offset: number; readonly length: number; readonly next?: string } | undefined;
   readonly pageSize: number | undefined;
+  /** As `range`, where the answer comes in parts. */
+  readonly chunked: { readonly offset: number; readonly chunkSize?: number } | undefined;
 }
 
 const none: JsonObject = {};
@@ -59,6 +62,7 @@ export function openEnvelope(method: string, params: JsonObject): Envelope {
     window: typeof window === "number" && window > 0 ? window : undefined,
     range: readRange(found[own.range]),
     pageSize: readCount(found[own.pageSize]),
+    chunked: readChunked(found[own.chunked]),
   };
 }
 
@@ -93,6 +97,12 @@ function readRange(value: unknown): Envelope["range"] {
   const { offset, length, next } = value;
   if (!Number.isSafeInteger(offset) || !Number.isSafeInteger(length) || (offset as number) < 0 || (length as number) < 1) return undefined;
   return { offset: offset as number, length: length as number, ...(typeof next === "string" ? { next } : {}) };
+}
+
+function readChunked(value: unknown): Envelope["chunked"] {
+  if (!isObject(value)) return undefined;
+  const chunkSize = readCount(value["chunkSize"]);
+  return { offset: readCount(value["offset"]) ?? 0, ...(chunkSize === undefined ? undefined : { chunkSize }) };
 }
 
 /** The caller of a modern request, or the Fault to answer it with. */

@@ -3,6 +3,8 @@ export const own = {
   /** Capability extension: resources are read by ranges, with `_meta[range]` in request and result. */
   ranges: "dev.anywire/ranges",
   range: "dev.anywire/range",
+  /** Request `_meta` of a read on a link of parts: `{ offset, chunkSize }`. */
+  chunked: "dev.anywire/chunked",
   /** Capability extension and request `_meta`: bytes of notifications that the caller takes before it grants more. */
   window: "dev.anywire/window",
   /** Notification that grants more. */

@@ -17,8 +17,8 @@ import type { RangePeer } from "./ranged.js";
 export function readParts(peer: RangePeer, request: Request, context: Context): Replies {
   const { range, ...plain } = context;
   const given = isObject(request.params["_meta"]) ? request.params["_meta"] : undefined;
-  const asked = { offset: range?.offset ?? 0, length: range?.chunkSize ?? RANGE_BYTES };
-  const params = extended(request.params, { _meta: extended(given, { [own.range]: asked }) });
+  const asked = { offset: range?.offset ?? 0, chunkSize: range?.chunkSize ?? RANGE_BYTES };
+  const params = extended(request.params, { _meta: extended(given, { [own.chunked]: asked }) });
   return new PartsRead(peer, { method: request.method, params }, plain);
 }
 

@@ -72,15 +72,10 @@ export class Calls {
       ...(logLevel === undefined ? undefined : { logLevel }),
       ...(this.#deadline === undefined ? undefined : { deadline: this.#deadline }),
       ...(envelope.trace === undefined ? undefined : { trace: envelope.trace }),
-      ...(envelope.range === undefined ? undefined : { range: this.#range(envelope.range) }),
+      ...rangeOf(envelope),
       ...(envelope.pageSize === undefined ? undefined : { pageSize: envelope.pageSize }),
     };
     this.hold(this.#run({ id, envelope, client, context, cancel, sink: to, ...(asks === undefined ? undefined : { asks }) }, respond));
-  }
-
-  /** Where a read is answered range by range, how long those are is this edge's business. */
-  #range({ offset, length }: NonNullable<Envelope["range"]>): NonNullable<Context["range"]> {
-    return this.#desk.part === undefined ? { offset } : { offset, chunkSize: length };
   }
 
   /** Counts something as being answered until it settles. */
@@ -153,6 +148,12 @@ export class Calls {
     if (!isSubscription(job)) return dressed;
     return { ...dressed, _meta: { ...(dressed["_meta"] as JsonObject | undefined), [meta.subscriptionId]: id } };
   }
+}
+
+/** Where a read is answered range by range, how long those are is this edge's business. */
+function rangeOf({ range, chunked }: Envelope): Pick<Context, "range"> | undefined {
+  if (chunked !== undefined) return { range: chunked };
+  return range === undefined ? undefined : { range: { offset: range.offset } };
 }
 
 function isSubscription(job: Job): boolean {

@@ -11,7 +11,7 @@ import { repliesOf, WAITING, type Work } from "./work.js";
 /** Answers a list or a read piece by piece, as its service makes it; the result has what is left. */
 export async function answerParts(desk: Desk, job: Job, work: Work): Promise<JsonObject | undefined> {
   const read = job.envelope.request.method === "resources/read";
-  const chunkSize = job.envelope.range?.length ?? RANGE_BYTES;
+  const chunkSize = job.envelope.chunked?.chunkSize ?? RANGE_BYTES;
   for (;;) {
     const step = await work.step();
     if (step === WAITING) return inputRequired(desk, job, work);
