@@ -10,8 +10,9 @@ export interface Link {
   /**
    * Takes a message and resolves once there is room for the next; rejects with the close reason. Order is kept.
    * `call` is the id of the peer's request that a notification or request belongs to, for links that have a stream for each.
+   * `deadline` of a request, in epoch milliseconds, for links that can tell the peer.
    */
-  send(message: Outgoing, call?: Id): Promise<void>;
+  send(message: Outgoing, call?: Id, deadline?: number): Promise<void>;
   /**
    * Whether answers travel piece by piece: lists as items, resources as contents and chunks, with no pages, no ranges and no base64,
    * until their result.

@@ -144,7 +144,8 @@ export class Peer implements Caller {
     const id = this.#nextId++;
     const params = this.manner?.params(call, id) ?? call.request.params;
     this.pending.set(id, call);
-    this.#link.send({ jsonrpc: "2.0", id, method: call.request.method, params }).catch((error) => this.#unsent(id, toFault(error)));
+    const { deadline } = call.context;
+    this.#link.send({ jsonrpc: "2.0", id, method: call.request.method, params }, undefined, deadline).catch((error) => this.#unsent(id, toFault(error)));
     return id;
   }
 
