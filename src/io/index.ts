@@ -1,5 +1,28 @@
 export { type Child, type ChildOptions, type Exit, type StopOptions, startChild } from "./child.js";
 export { childEnvironment } from "./environment.js";
+export { grpcChannel } from "./grpc/channel.js";
+export { type Duplexed, grpcDuplex } from "./grpc/duplex.js";
+export { binary, fromBinary, valuesOf } from "./grpc/metadata.js";
+export { grpcServer, isGrpc } from "./grpc/server.js";
+export { faultStatus, type StatusData, statusFault } from "./grpc/status.js";
+export type {
+  Channel,
+  ChannelState,
+  ClientCall,
+  GrpcCallOptions,
+  GrpcChannelOptions,
+  GrpcServer,
+  GrpcServerOptions,
+  Keepalive,
+  Messages,
+  Metadata,
+  Outgoing,
+  Peer,
+  PeerCertificateFacts,
+  ServerCall,
+  Status,
+  Target,
+} from "./grpc/types.js";
 export { authorized, type Challenge, type HttpAuth } from "./http/authorized.js";
 export { type AuthOptions, checkCredentials, METADATA_PATH, type Principal, type Verdict } from "./http/credentials.js";
 export type { Exchange, Outlet } from "./http/exchange.js";

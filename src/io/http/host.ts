@@ -1,8 +1,17 @@
 import { createServer as createHttp, type IncomingMessage, type ServerResponse } from "node:http";
-import { createServer as createHttp2, type Http2ServerRequest, type Http2ServerResponse, type ServerHttp2Session } from "node:http2";
+import {
+  createServer as createHttp2,
+  type Http2ServerRequest,
+  type Http2ServerResponse,
+  type IncomingHttpHeaders,
+  type ServerHttp2Session,
+  type ServerHttp2Stream,
+} from "node:http2";
 import { type AddressInfo, createServer, type Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { Fault } from "../../core/index.js";
+import { CONCURRENT, SESSION_MEMORY, WINDOW } from "../grpc/bounds.js";
+import { isGrpc } from "../grpc/server.js";
 import { within } from "../within.js";
 
 export interface HostOptions {
@@ -10,6 +19,8 @@ export interface HostOptions {
   readonly port: number;
   request(request: IncomingMessage | Http2ServerRequest, response: ServerResponse | Http2ServerResponse): void;
   upgrade?(request: IncomingMessage, socket: Duplex, head: Buffer): void;
+  /** Takes HTTP/2 requests of gRPC's content type, which then do not come to `request`. */
+  grpc?(stream: ServerHttp2Stream, headers: IncomingHttpHeaders, rawHeaders: string[]): void;
   /** Milliseconds for the head of a request; four times that for the whole. 15,000 unless given. */
   readonly headersMs?: number | undefined;
 }
@@ -40,11 +51,25 @@ export async function httpHost(options: HostOptions): Promise<Host> {
   // It never listens itself; this event is what starts its watch over slow requests.
   http1.emit("listening");
   if (options.upgrade !== undefined) http1.on("upgrade", options.upgrade);
-  const http2 = createHttp2({ settings: { initialWindowSize: 1024 * 1024, maxConcurrentStreams: 1024 } }, options.request);
+  const { grpc } = options;
+  const http2 = createHttp2(
+    { settings: { initialWindowSize: WINDOW, maxConcurrentStreams: CONCURRENT }, maxSessionMemory: SESSION_MEMORY },
+    options.request,
+  );
+  if (grpc !== undefined) {
+    // Node puts its request and response around every stream by a listener of this event: gRPC streams go past it.
+    const compat = http2.listeners("stream") as ((...args: unknown[]) => void)[];
+    http2.removeAllListeners("stream");
+    http2.on("stream", (stream: ServerHttp2Stream, headers: IncomingHttpHeaders, flags: number, rawHeaders: string[]) => {
+      if (isGrpc(headers["content-type"])) grpc(stream, headers, rawHeaders);
+      else for (const listener of compat) listener.call(http2, stream, headers, flags, rawHeaders);
+    });
+  }
   const sessions = new Set<ServerHttp2Session>();
   http2.on("session", (session) => {
     sessions.add(session);
     session.once("close", () => sessions.delete(session));
+    session.setLocalWindowSize(WINDOW);
     closeWhenIdle(session);
   });
   const sockets = new Set<Socket>();

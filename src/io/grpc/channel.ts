@@ -1,0 +1,201 @@
+import type { OutgoingHttpHeaders } from "node:http2";
+import { defaultLimits, Fault } from "../../core/index.js";
+import { Backoff } from "./backoff.js";
+import { Dialled } from "./client-call.js";
+import { ACCEPTED } from "./coding.js";
+import { Connection } from "./connection.js";
+import { defaultKeepalive } from "./keepalive.js";
+import { addMetadata } from "./metadata.js";
+import type { Channel, ChannelState, ClientCall, GrpcCallOptions, GrpcChannelOptions, Keepalive, Target } from "./types.js";
+
+const CONNECT_MS = 20_000;
+const MAX_SESSIONS = 8;
+/** A call waits for an attempt to connect that is at most this many milliseconds away; else it fails at once. */
+const PATIENCE_MS = 1000;
+/** A connection that lasted this long was a good one. */
+const LASTED_MS = 1000;
+const CLOSE_MS = 250;
+
+/** A client of the first target that can be reached. */
+export function grpcChannel(targets: readonly Target[], options: GrpcChannelOptions = {}): Channel {
+  if (targets.length === 0) throw new Fault("invalid-params", "a channel needs a target");
+  return new PickFirst(targets, options);
+}
+
+class PickFirst implements Channel {
+  readonly #targets: readonly Target[];
+  readonly #options: GrpcChannelOptions;
+  readonly #ready = new Set<Connection>();
+  /** Gone for new calls, with old ones. */
+  readonly #leaving = new Set<Connection>();
+  readonly #waiting = new Set<Dialled>();
+  readonly #calls = new Set<Dialled>();
+  readonly #backoff = new Backoff();
+  #keepalive: Keepalive;
+  #attempt: { readonly connection: Connection; readonly at: number; readonly tried: number } | undefined;
+  /** Where the next attempt begins: at the target that worked last. */
+  #first = 0;
+  #closed = false;
+
+  constructor(targets: readonly Target[], options: GrpcChannelOptions) {
+    this.#targets = targets;
+    this.#options = options;
+    this.#keepalive = options.keepalive ?? defaultKeepalive;
+  }
+
+  get state(): ChannelState {
+    if (this.#closed) return "closed";
+    if (this.#ready.size > 0) return "ready";
+    if (this.#attempt !== undefined) return "connecting";
+    return this.#backoff.wait > 0 ? "backoff" : "idle";
+  }
+
+  call(path: string, options: GrpcCallOptions = {}): ClientCall {
+    const { gzip = this.#options.gzip ?? false, deadline } = options;
+    const call = new Dialled({
+      headers: this.#headers(path, gzip, options),
+      deadline,
+      gzip,
+      messageBytes: this.#options.messageBytes ?? defaultLimits.messageBytes,
+      onOver: this.#onOver,
+      onRefused: this.#place,
+    });
+    if (this.#closed) {
+      call.fail(closedFault());
+      return call;
+    }
+    this.#calls.add(call);
+    this.#place(call);
+    return call;
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    this.#backoff.stop();
+    for (const call of this.#calls) call.fail(closedFault());
+    const connections = [...this.#ready, ...this.#leaving];
+    if (this.#attempt !== undefined) connections.push(this.#attempt.connection);
+    await Promise.all(connections.map((connection) => connection.close(CLOSE_MS)));
+  }
+
+  #headers(path: string, gzip: boolean, { metadata }: GrpcCallOptions): OutgoingHttpHeaders {
+    const { acceptGzip = true, userAgent = "anywire" } = this.#options;
+    const headers: OutgoingHttpHeaders = {
+      ":method": "POST",
+      ":scheme": "",
+      ":authority": "",
+      ":path": path,
+      te: "trailers",
+      "content-type": "application/grpc",
+      "user-agent": userAgent,
+    };
+    if (gzip) headers["grpc-encoding"] = "gzip";
+    if (acceptGzip) headers["grpc-accept-encoding"] = ACCEPTED;
+    addMetadata(headers, metadata);
+    return headers;
+  }
+
+  readonly #onOver = (call: Dialled): void => {
+    this.#calls.delete(call);
+    this.#waiting.delete(call);
+  };
+
+  /** Gives a call a connection, or lets it wait for one. */
+  readonly #place = (call: Dialled): void => {
+    const connection = this.#free();
+    if (connection !== undefined) {
+      connection.start(call);
+      return;
+    }
+    this.#waiting.add(call);
+    this.#more();
+  };
+
+  #free(): Connection | undefined {
+    for (const connection of this.#ready) if (connection.free) return connection;
+    return undefined;
+  }
+
+  /** Sees to it that the calls that wait get a connection, or fail. */
+  #more(): void {
+    if (this.#attempt !== undefined || this.#closed) return;
+    const { wait } = this.#backoff;
+    if (this.#ready.size >= (this.#options.maxSessions ?? MAX_SESSIONS)) this.#squeeze();
+    else if (wait <= 0) this.#connect(this.#first, 0);
+    else if (this.#ready.size > 0) this.#squeeze();
+    else if (wait <= PATIENCE_MS) this.#backoff.after(() => this.#more());
+    else this.#failWaiting(this.#backoff.fault ?? closedFault());
+  }
+
+  /** No other connection is to be had: the calls wait in the least busy one for its next free stream. */
+  #squeeze(): void {
+    for (const call of this.#waiting) {
+      let best: Connection | undefined;
+      for (const connection of this.#ready) if (best === undefined || connection.calls < best.calls) best = connection;
+      this.#waiting.delete(call);
+      best?.start(call);
+    }
+  }
+
+  #connect(at: number, tried: number): void {
+    const connection = new Connection(this.#targets[at] as Target, {
+      keepalive: this.#keepalive,
+      connectMs: this.#options.connectMs ?? CONNECT_MS,
+      onReady: (ready) => {
+        this.#attempt = undefined;
+        this.#first = at;
+        this.#ready.add(ready);
+        this.#dispatch();
+      },
+      onFree: this.#dispatch,
+      onGone: (gone, fault, pinged) => this.#onGone(gone, fault, pinged),
+    });
+    this.#attempt = { connection, at, tried };
+  }
+
+  readonly #dispatch = (): void => {
+    for (const call of this.#waiting) {
+      const connection = this.#free();
+      if (connection === undefined) {
+        this.#more();
+        return;
+      }
+      this.#waiting.delete(call);
+      connection.start(call);
+    }
+  };
+
+  #onGone(connection: Connection, fault: Fault, pinged: boolean): void {
+    // Some servers allow few PINGs and say so; the specification asks to double the interval then.
+    if (pinged) this.#keepalive = { ...this.#keepalive, intervalMs: this.#keepalive.intervalMs * 2 };
+    if (this.#ready.delete(connection)) {
+      if (connection.calls > 0) {
+        this.#leaving.add(connection);
+      }
+      if (Date.now() - connection.since < LASTED_MS) this.#backoff.failed(fault);
+      else this.#backoff.reset();
+      if (this.#waiting.size > 0) this.#more();
+      return;
+    }
+    const attempt = this.#attempt;
+    if (attempt?.connection !== connection) return;
+    this.#attempt = undefined;
+    if (this.#closed) return;
+    const tried = attempt.tried + 1;
+    if (tried < this.#targets.length) {
+      this.#connect((attempt.at + 1) % this.#targets.length, tried);
+      return;
+    }
+    this.#backoff.failed(fault);
+    if (this.#ready.size > 0) this.#squeeze();
+    else this.#failWaiting(fault);
+  }
+
+  #failWaiting(fault: Fault): void {
+    for (const call of this.#waiting) call.fail(fault);
+  }
+}
+
+function closedFault(): Fault {
+  return new Fault("unavailable", "the channel was closed", { data: { reason: "closed" } });
+}

@@ -1,0 +1,200 @@
+import { type ClientHttp2Session, type ClientHttp2Stream, constants, type IncomingHttpHeaders, type OutgoingHttpHeaders } from "node:http2";
+import { Fault, toFault } from "../../core/index.js";
+import { isEncoding } from "./coding.js";
+import { at } from "./expiry.js";
+import { gate, ignore } from "./gate.js";
+import { Inbox } from "./inbox.js";
+import { readMetadata } from "./metadata.js";
+import { Outbox } from "./outbox.js";
+import { foreignStatus, readStatus } from "./read-status.js";
+import { isGrpc } from "./server.js";
+import { DEADLINE_EXCEEDED, faultStatus, INTERNAL, OK, resetToGrpc, statusFault, UNKNOWN } from "./status.js";
+import { formatTimeout } from "./timeout.js";
+import type { ClientCall, Messages, Metadata, Status } from "./types.js";
+
+export interface Dialling {
+  /** All but pseudo-headers that depend on the connection, and the timeout. */
+  readonly headers: OutgoingHttpHeaders;
+  readonly deadline: number | undefined;
+  readonly messageBytes: number;
+  readonly gzip: boolean;
+  /** The call is over, and may not have had a stream. */
+  readonly onOver: (call: Dialled) => void;
+  /** The server refused it without looking at it, and nothing speaks against asking another. */
+  readonly onRefused: (call: Dialled) => void;
+}
+
+/** Times that a call is tried again which no server looked at. */
+const RETRIES = 2;
+
+/** A client's call. It takes messages before it has a stream. */
+export class Dialled implements ClientCall {
+  readonly #dialling: Dialling;
+  readonly #headers = gate<Metadata>();
+  readonly #status = gate<Status>();
+  readonly #inbox: Inbox;
+  readonly #outbox: Outbox;
+  readonly #forget: () => void;
+  #stream: ClientHttp2Stream | undefined;
+  #answered = false;
+  #said: Status | undefined;
+  #error: Error | undefined;
+  #over = false;
+  #tries = 0;
+
+  constructor(dialling: Dialling) {
+    const { messageBytes, deadline, gzip } = dialling;
+    this.#dialling = dialling;
+    this.#inbox = new Inbox({ messageBytes, onEnd: this.#onEnd, onLeave: this.#onLeave });
+    this.#outbox = new Outbox({ replay: true });
+    if (gzip) this.#outbox.encoding = "gzip";
+    this.#forget = deadline === undefined ? ignore : at(deadline, this.#expire);
+  }
+
+  get headers(): Promise<Metadata> {
+    return this.#headers.promise;
+  }
+
+  get status(): Promise<Status> {
+    return this.#status.promise;
+  }
+
+  get messages(): Messages {
+    return this.#inbox;
+  }
+
+  get backlog(): number {
+    return this.#outbox.backlog;
+  }
+
+  send(message: Uint8Array): Promise<void> | undefined {
+    return this.#outbox.send(message);
+  }
+
+  done(): void {
+    this.#outbox.end();
+  }
+
+  cancel(reason: Fault = new Fault("cancelled", "the call was cancelled")): void {
+    this.fail(reason);
+  }
+
+  /** Ends it with a fault of this side. */
+  fail(fault: Fault): void {
+    if (this.#over) return;
+    this.#inbox.stop(fault);
+    this.#conclude(faultStatus(fault), fault);
+  }
+
+  /** Opens its stream; `onClose` hears once that the stream is gone. */
+  open(session: ClientHttp2Session, pseudo: { scheme: string; authority: string }, onClose: () => void): void {
+    const { headers, deadline } = this.#dialling;
+    headers[":scheme"] = pseudo.scheme;
+    headers[":authority"] = pseudo.authority;
+    if (deadline !== undefined) headers["grpc-timeout"] = formatTimeout(deadline - Date.now());
+    let stream: ClientHttp2Stream;
+    try {
+      stream = session.request(headers);
+    } catch (error) {
+      onClose();
+      this.fail(toFault(error));
+      return;
+    }
+    this.#stream = stream;
+    stream.on("error", this.#onError);
+    stream.on("response", this.#onResponse);
+    stream.on("trailers", this.#onTrailers);
+    stream.on("close", () => {
+      onClose();
+      this.#onClose(stream, session);
+    });
+    this.#inbox.open(stream);
+    this.#outbox.open(stream);
+  }
+
+  readonly #onError = (error: Error): void => {
+    this.#error ??= error;
+  };
+
+  readonly #onResponse = (headers: IncomingHttpHeaders, _flags: number, raw?: readonly string[]): void => {
+    if (this.#over) return;
+    this.#answered = true;
+    this.#outbox.forget();
+    const status = readStatus(headers, raw);
+    if (status !== undefined) {
+      this.#said = status;
+      if (status.code === OK) this.#headers.resolve({});
+      return;
+    }
+    if (Number(headers[":status"]) !== 200 || !isGrpc(headers["content-type"])) {
+      this.#conclude(foreignStatus(headers));
+      return;
+    }
+    const encoding = headers["grpc-encoding"];
+    if (typeof encoding === "string" && isEncoding(encoding)) this.#inbox.encoding = encoding;
+    else if (encoding !== undefined) {
+      this.#conclude({ code: INTERNAL, message: `the server compresses with ${String(encoding)}, which was not offered` });
+      return;
+    }
+    this.#headers.resolve(readMetadata(headers, raw));
+  };
+
+  readonly #onTrailers = (headers: IncomingHttpHeaders, _flags: number, raw?: readonly string[]): void => {
+    this.#said = readStatus(headers, raw) ?? { code: UNKNOWN, message: "the server's trailers have no status" };
+    // All there is has come, so reading it ahead of the reader holds no more memory, and tells how the call ended.
+    this.#inbox.drain();
+  };
+
+  readonly #onEnd = (fault: Fault | undefined): void => {
+    if (fault !== undefined) this.#conclude(faultStatus(fault), fault);
+    else if (this.#said !== undefined) this.#conclude(this.#said);
+  };
+
+  readonly #onLeave = (): void => {
+    this.cancel();
+  };
+
+  readonly #expire = (): void => {
+    this.fail(new Fault("deadline", "the deadline passed", { data: { grpcStatus: DEADLINE_EXCEEDED } }));
+  };
+
+  #onClose(stream: ClientHttp2Stream, session: ClientHttp2Session): void {
+    if (this.#over || this.#stream !== stream) return;
+    const { rstCode } = stream;
+    if (this.#said !== undefined) this.#conclude(this.#said);
+    else if (session.destroyed && rstCode !== constants.NGHTTP2_REFUSED_STREAM) this.fail(lost(this.#error));
+    else if (rstCode === constants.NGHTTP2_REFUSED_STREAM && !this.#answered && this.#tries < RETRIES && this.#outbox.rewind()) {
+      this.#tries++;
+      this.#stream = undefined;
+      this.#dialling.onRefused(this);
+    } else if (rstCode === constants.NGHTTP2_NO_ERROR)
+      this.#conclude({ code: UNKNOWN, message: "the server ended the call without a status" });
+    else this.#conclude({ code: resetToGrpc(rstCode), message: `the server reset the call with HTTP/2 code ${rstCode}` });
+  }
+
+  #conclude(status: Status, reason?: Fault): void {
+    if (this.#over) return;
+    this.#over = true;
+    this.#forget();
+    const fault = reason ?? (status.code === OK ? undefined : statusFault(status));
+    if (fault === undefined) this.#headers.resolve({});
+    else this.#headers.reject(fault);
+    this.#inbox.finish(fault);
+    this.#outbox.fail(fault ?? new Fault("cancelled", "the server has ended the call"));
+    this.#close(reason !== undefined || this.#said === undefined);
+    this.#status.resolve(status);
+    this.#dialling.onOver(this);
+  }
+
+  /** A server counts resets against its client, so a call that the server ended is half-closed where that is enough. */
+  #close(reset: boolean): void {
+    const stream = this.#stream;
+    if (stream === undefined || stream.destroyed || stream.closed) return;
+    if (reset || stream.writableLength > 0) stream.close(constants.NGHTTP2_CANCEL);
+    else if (stream.writable) stream.end();
+  }
+}
+
+function lost(cause: Error | undefined): Fault {
+  return new Fault("unavailable", "the connection to the server was lost", { data: { reason: "connection-lost" }, cause });
+}

@@ -1,0 +1,26 @@
+/** A promise that somebody else settles. It may reject without anybody having looked at it. */
+export interface Gate<T = void> {
+  readonly promise: Promise<T>;
+  resolve(value: T): void;
+  reject(reason: unknown): void;
+}
+
+export function gate<T = void>(): Gate<T> {
+  let resolve: (value: T) => void = ignore;
+  let reject: (reason: unknown) => void = ignore;
+  const promise = new Promise<T>((yes, no) => {
+    resolve = yes;
+    reject = no;
+  });
+  promise.catch(ignore);
+  return { promise, resolve, reject };
+}
+
+/** A rejected promise that may go unseen. */
+export function rejected(reason: unknown): Promise<never> {
+  const promise = Promise.reject(reason);
+  promise.catch(ignore);
+  return promise;
+}
+
+export function ignore(): void {}

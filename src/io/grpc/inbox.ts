@@ -1,0 +1,205 @@
+import type { Http2Stream } from "node:http2";
+import { Fault, toFault } from "../../core/index.js";
+import { decompress, type Encoding } from "./coding.js";
+import { Deframer } from "./deframer.js";
+import { rejected } from "./gate.js";
+
+type Batch = readonly Uint8Array[];
+type Next = IteratorResult<Batch, undefined>;
+
+/** Bytes that wait for the reader before the stream is read no further: the peer then has its window left to fill. */
+const HIGH_WATER = 256 * 1024;
+
+const end: Next = { done: true, value: undefined };
+
+export interface InboxOptions {
+  readonly messageBytes: number;
+  /** All bytes have come, or they made no sense: with the fault, if so. Called once, unless the call was over before. */
+  readonly onEnd: (fault: Fault | undefined) => void;
+  /** The reader left before the end. */
+  readonly onLeave: () => void;
+}
+
+/** The incoming half of a call: a stream's chunks in, batches of messages out. One reader. */
+export class Inbox implements AsyncIterableIterator<Batch, undefined> {
+  readonly #options: InboxOptions;
+  readonly #deframer: Deframer;
+  #stream: Http2Stream | undefined;
+  #encoding: Encoding = "identity";
+  #batch: Uint8Array[] = [];
+  /** Bytes in the batch. */
+  #bytes = 0;
+  /** Once a compressed message waits, all that follow wait behind it. */
+  #packed: { readonly data: Uint8Array; readonly compressed: boolean }[] = [];
+  #packedBytes = 0;
+  #inflating = false;
+  #dropped = false;
+  #paused = false;
+  #bounded = true;
+  #waiting: { resolve(next: Next): void; reject(fault: Fault): void } | undefined;
+  /** No more bytes count. */
+  #closed = false;
+  /** How it ends for the reader, once there is nothing left to take. */
+  #finished: { fault: Fault | undefined } | undefined;
+
+  constructor(options: InboxOptions) {
+    this.#options = options;
+    this.#deframer = new Deframer(options.messageBytes, this.#onFrame);
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  /** Begins to read. */
+  open(stream: Http2Stream): void {
+    this.#stream = stream;
+    stream.on("data", this.#onData);
+    stream.on("end", this.#onEnd);
+  }
+
+  set encoding(encoding: Encoding) {
+    this.#encoding = encoding;
+  }
+
+  next(): Promise<Next> {
+    if (this.#batch.length > 0) return Promise.resolve({ done: false, value: this.#take() });
+    if (this.#waiting !== undefined) return rejected(new Fault("internal", "the messages of a call have one reader"));
+    return new Promise((resolve, reject) => {
+      this.#waiting = { resolve, reject };
+      this.#settle();
+    });
+  }
+
+  return(): Promise<Next> {
+    const left = this.#finished === undefined;
+    this.stop(undefined);
+    if (left) this.#options.onLeave();
+    return Promise.resolve(end);
+  }
+
+  /** The call is over: the reader still gets what came, then the end or the fault. The first one counts. */
+  finish(fault: Fault | undefined): void {
+    this.#closed = true;
+    this.#finished ??= { fault };
+    this.#settle();
+  }
+
+  /** The call is over at once: what waits is dropped. */
+  stop(fault: Fault | undefined): void {
+    this.#drop();
+    this.finish(fault);
+    this.drain();
+  }
+
+  /** Reads the rest whether or not anybody takes it: of a stream that can bring no more than is here, or whose rest is dropped. */
+  drain(): void {
+    this.#bounded = false;
+    this.#resume();
+  }
+
+  #drop(): void {
+    this.#dropped = true;
+    this.#batch = [];
+    this.#packed = [];
+    this.#bytes = this.#packedBytes = 0;
+  }
+
+  #take(): Batch {
+    const batch = this.#batch;
+    this.#batch = [];
+    this.#bytes = 0;
+    if (this.#packed.length > 0) void this.#inflate();
+    if (this.#paused && this.#packedBytes < HIGH_WATER) this.#resume();
+    return batch;
+  }
+
+  #resume(): void {
+    if (!this.#paused) return;
+    this.#paused = false;
+    this.#stream?.resume();
+  }
+
+  /** Gives a waiting reader what there is. */
+  #settle(): void {
+    const waiting = this.#waiting;
+    if (waiting === undefined) return;
+    if (this.#batch.length > 0) {
+      this.#waiting = undefined;
+      waiting.resolve({ done: false, value: this.#take() });
+    } else if (this.#finished !== undefined && this.#packed.length === 0 && !this.#inflating) {
+      this.#waiting = undefined;
+      const { fault } = this.#finished;
+      this.#finished.fault = undefined;
+      if (fault === undefined) waiting.resolve(end);
+      else waiting.reject(fault);
+    }
+  }
+
+  readonly #onData = (chunk: Uint8Array): void => {
+    if (this.#closed) return;
+    try {
+      this.#deframer.push(chunk);
+    } catch (error) {
+      this.#end(toFault(error));
+      return;
+    }
+    this.#settle();
+    if (this.#bytes + this.#packedBytes >= HIGH_WATER && this.#bounded && !this.#paused) {
+      this.#paused = true;
+      this.#stream?.pause();
+    }
+  };
+
+  readonly #onEnd = (): void => {
+    if (!this.#closed) this.#end(this.#deframer.partial ? new Fault("internal", "the stream ended inside a message") : undefined);
+  };
+
+  #end(fault: Fault | undefined): void {
+    this.#closed = true;
+    this.#options.onEnd(fault);
+  }
+
+  readonly #onFrame = (data: Uint8Array, compressed: boolean): void => {
+    if (!compressed && this.#packed.length === 0 && !this.#inflating) {
+      this.#batch.push(data);
+      this.#bytes += data.length;
+      return;
+    }
+    this.#packed.push({ data, compressed });
+    this.#packedBytes += data.length;
+    void this.#inflate();
+  };
+
+  /** One message after the other, and none ahead of a reader that has enough. */
+  async #inflate(): Promise<void> {
+    if (this.#inflating) return;
+    this.#inflating = true;
+    try {
+      while (this.#bytes < HIGH_WATER) {
+        const first = this.#packed.shift();
+        if (first === undefined) break;
+        this.#packedBytes -= first.data.length;
+        const { data, compressed } = first;
+        const message = compressed ? await decompress(this.#encoding, data, this.#options.messageBytes) : data;
+        if (this.#dropped) return;
+        this.#batch.push(message);
+        this.#bytes += message.length;
+        this.#settle();
+      }
+    } catch (error) {
+      this.#broken(toFault(error));
+    } finally {
+      this.#inflating = false;
+      this.#settle();
+    }
+  }
+
+  #broken(fault: Fault): void {
+    this.#packed = [];
+    this.#packedBytes = 0;
+    if (!this.#closed) this.#end(fault);
+    // The end had already come, and the reader had not.
+    else if (this.#finished !== undefined) this.#finished.fault = fault;
+  }
+}

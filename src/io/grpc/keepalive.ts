@@ -1,0 +1,58 @@
+import type { Http2Session } from "node:http2";
+import type { Keepalive } from "./types.js";
+
+export const defaultKeepalive: Keepalive = { intervalMs: 30_000, timeoutMs: 10_000 };
+
+/** Watches over a connection while it has calls: asks a silent peer whether it is there, and gives it up if no answer comes. */
+export class Watch {
+  readonly #session: Http2Session;
+  readonly #options: Keepalive;
+  readonly #onLost: () => void;
+  #calls = 0;
+  #timer: NodeJS.Timeout | undefined;
+  #timeout: NodeJS.Timeout | undefined;
+
+  constructor(session: Http2Session, options: Keepalive, onLost: () => void) {
+    this.#session = session;
+    this.#options = options;
+    this.#onLost = onLost;
+  }
+
+  get calls(): number {
+    return this.#calls;
+  }
+
+  add(): void {
+    this.#calls++;
+    if (this.#timer !== undefined || this.#options.intervalMs === Number.POSITIVE_INFINITY) return;
+    this.#timer = setInterval(this.#ask, this.#options.intervalMs);
+    this.#timer.unref();
+  }
+
+  remove(): void {
+    this.#calls--;
+  }
+
+  stop(): void {
+    clearInterval(this.#timer);
+    clearTimeout(this.#timeout);
+    this.#timer = this.#timeout = undefined;
+  }
+
+  readonly #ask = (): void => {
+    if (this.#calls === 0) {
+      this.stop();
+      return;
+    }
+    if (this.#timeout !== undefined || this.#session.destroyed) return;
+    this.#timeout = setTimeout(this.#onLost, this.#options.timeoutMs);
+    this.#timeout.unref();
+    this.#session.ping(this.#answered);
+  };
+
+  readonly #answered = (error: Error | null): void => {
+    if (error !== null) return;
+    clearTimeout(this.#timeout);
+    this.#timeout = undefined;
+  };
+}

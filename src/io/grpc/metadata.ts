@@ -1,0 +1,77 @@
+import type { IncomingHttpHeaders, OutgoingHttpHeaders } from "node:http2";
+import { Fault } from "../../core/index.js";
+import type { Metadata } from "./types.js";
+
+/** Names that belong to HTTP or to gRPC: callers neither see nor set them. */
+const reserved: ReadonlySet<string> = new Set([
+  "te",
+  "content-type",
+  "content-length",
+  "grpc-timeout",
+  "grpc-encoding",
+  "grpc-accept-encoding",
+  "grpc-message-type",
+  "grpc-status",
+  "grpc-message",
+  "connection",
+  "host",
+  "http2-settings",
+  "keep-alive",
+  "proxy-connection",
+  "transfer-encoding",
+  "upgrade",
+]);
+
+/** Octets as the value of a `-bin` name. */
+export function binary(octets: Uint8Array): string {
+  return Buffer.from(octets.buffer, octets.byteOffset, octets.byteLength).toString("base64").replace(/=+$/, "");
+}
+
+/** The octets of one value of a `-bin` name, padded or not. */
+export function fromBinary(value: string): Uint8Array {
+  return Buffer.from(value, "base64");
+}
+
+/** The values of a name, none if it is absent. */
+export function valuesOf(metadata: Metadata, name: string): readonly string[] {
+  const value = metadata[name];
+  return value === undefined ? [] : typeof value === "string" ? [value] : value;
+}
+
+/** Received headers or trailers as metadata. `raw` keeps apart repeated values, which Node joins with commas. */
+export function readMetadata(headers: IncomingHttpHeaders, raw?: readonly string[]): Metadata {
+  const metadata: Record<string, string | readonly string[]> = Object.create(null);
+  for (const name in headers) {
+    if (name.startsWith(":") || reserved.has(name)) continue;
+    const value = headers[name];
+    if (value === undefined) continue;
+    metadata[name] = typeof value === "string" && value.includes(",") ? apart(name, value, raw) : value;
+  }
+  return metadata;
+}
+
+function apart(name: string, joined: string, raw: readonly string[] | undefined): string | readonly string[] {
+  // Base64 has no comma, so what is joined can be told apart; the specification allows others to send it joined, too.
+  if (name.endsWith("-bin")) return joined.split(/, */);
+  if (raw === undefined) return joined;
+  const values: string[] = [];
+  for (let at = 0; at + 1 < raw.length; at += 2) if (raw[at] === name) values.push(raw[at + 1] as string);
+  return values.length > 1 ? values : joined;
+}
+
+/** Adds metadata to headers that are about to be sent; throws for what cannot be sent. */
+export function addMetadata(headers: OutgoingHttpHeaders, metadata: Metadata | undefined): void {
+  for (const name in metadata) {
+    if (!/^[0-9a-z_.-]+$/.test(name) || reserved.has(name)) throw refused(name, "the name is not allowed");
+    const value = metadata[name] as string | readonly string[];
+    for (const each of typeof value === "string" ? [value] : value) {
+      const fine = name.endsWith("-bin") ? /^[0-9A-Za-z+/]*={0,2}$/.test(each) : /^[\x20-\x7e]*$/.test(each);
+      if (!fine) throw refused(name, "the value has characters that are not allowed");
+    }
+    headers[name] = value as string | string[];
+  }
+}
+
+function refused(name: string, why: string): Fault {
+  return new Fault("invalid-params", `the metadata ${JSON.stringify(name)} cannot be sent: ${why}`);
+}

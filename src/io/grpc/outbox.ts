@@ -1,0 +1,216 @@
+import type { Http2Stream } from "node:http2";
+import { Fault, toFault } from "../../core/index.js";
+import { compress, type Encoding, WORTH } from "./coding.js";
+import { type Gate, gate, rejected } from "./gate.js";
+
+/** Bytes that wait to be written before send() makes its caller wait. */
+const HIGH_WATER = 256 * 1024;
+/** From this size on a message is written from where it lies; smaller ones are copied together. */
+const LARGE = 32 * 1024;
+const PREFIX = 5;
+/** Bytes that are kept at most for a stream that the server may refuse. */
+const REPLAY = 64 * 1024;
+
+/** The outgoing half of a call: messages in, as few writes to the stream as ticks. */
+export class Outbox {
+  #stream: Http2Stream | undefined;
+  #encoding: Encoding = "identity";
+  #queue: Uint8Array[] = [];
+  /** Bytes of the queue, with prefixes. */
+  #queued = 0;
+  /** Which messages of the queue are compressed. */
+  #marked: Set<Uint8Array> | undefined;
+  /** Waiting to be compressed; once one does, all that follow wait behind it. */
+  #raw: Uint8Array[] = [];
+  #rawBytes = 0;
+  #compressing = false;
+  #scheduled = false;
+  #ending = false;
+  #room: Gate | undefined;
+  #fault: Fault | undefined;
+  /** What was written, while it may have to be written again and is not too much. */
+  #log: Uint8Array[] | undefined;
+  #logged = 0;
+
+  constructor(options: { readonly replay: boolean } = { replay: false }) {
+    if (options.replay) this.#log = [];
+  }
+
+  get backlog(): number {
+    return this.#queued + this.#rawBytes + (this.#stream?.writableLength ?? 0);
+  }
+
+  set encoding(encoding: Encoding) {
+    this.#encoding = encoding;
+  }
+
+  /** Begins to write. */
+  open(stream: Http2Stream): void {
+    this.#stream = stream;
+    if (this.#ending) this.#finish();
+    else this.#flush();
+  }
+
+  send(message: Uint8Array): Promise<void> | undefined {
+    if (this.#fault !== undefined) return rejected(this.#fault);
+    if (this.#ending) return rejected(new Fault("internal", "the call takes no messages after its end"));
+    if (this.#encoding !== "identity" && (message.length >= WORTH || this.#raw.length > 0 || this.#compressing)) {
+      this.#raw.push(message);
+      this.#rawBytes += message.length;
+      void this.#compress();
+    } else {
+      this.#add(message);
+    }
+    if (this.backlog < HIGH_WATER) return undefined;
+    this.#flush();
+    if (this.backlog < HIGH_WATER) return undefined;
+    this.#room ??= gate();
+    return this.#room.promise;
+  }
+
+  /** The stream came to nothing: makes ready to write all of it to another. False if that cannot be. */
+  rewind(): boolean {
+    const log = this.#log;
+    if (log === undefined || this.#fault !== undefined) return false;
+    this.#stream = undefined;
+    this.#queue = log.concat(this.#queue);
+    this.#queued += this.#logged;
+    this.#log = [];
+    this.#logged = 0;
+    return true;
+  }
+
+  /** Nothing will have to be written again. */
+  forget(): void {
+    this.#log = undefined;
+  }
+
+  /** Writes what waits, and ends the stream. */
+  end(): void {
+    if (this.#ending || this.#fault !== undefined) return;
+    this.#ending = true;
+    this.#finish();
+  }
+
+  /** Drops what waits. The first reason counts. */
+  fail(reason: Fault): void {
+    this.#fault ??= reason;
+    this.#queue = [];
+    this.#raw = [];
+    this.#queued = this.#rawBytes = 0;
+    this.#log = undefined;
+    this.#room?.reject(this.#fault);
+    this.#room = undefined;
+  }
+
+  #add(message: Uint8Array): void {
+    this.#queue.push(message);
+    this.#queued += PREFIX + message.length;
+    if (this.#scheduled) return;
+    this.#scheduled = true;
+    process.nextTick(this.#flush);
+  }
+
+  readonly #flush = (): void => {
+    this.#scheduled = false;
+    const stream = this.#stream;
+    if (this.#queued === 0 || stream === undefined || !stream.writable) return;
+    const pieces = this.#pack();
+    if (pieces.length === 1) {
+      stream.write(pieces[0], this.#written);
+      return;
+    }
+    stream.cork();
+    for (const piece of pieces) stream.write(piece, this.#written);
+    stream.uncork();
+  };
+
+  #finish(): void {
+    const stream = this.#stream;
+    if (stream === undefined || !stream.writable || this.#compressing) return;
+    if (this.#queued === 0) {
+      stream.end();
+      return;
+    }
+    const pieces = this.#pack();
+    const last = pieces.pop();
+    if (pieces.length > 0) stream.cork();
+    for (const piece of pieces) stream.write(piece);
+    stream.end(last);
+    if (pieces.length > 0) stream.uncork();
+  }
+
+  /** The queue as bytes: small messages and prefixes copied together, large messages as they are. */
+  #pack(): Uint8Array[] {
+    const queue = this.#queue;
+    const marked = this.#marked;
+    let left = this.#queued;
+    for (const message of queue) if (message.length >= LARGE) left -= message.length;
+    const packed = Buffer.allocUnsafe(left);
+    const pieces: Uint8Array[] = [];
+    let at = 0;
+    let from = 0;
+    for (const message of queue) {
+      const { length } = message;
+      packed[at] = marked?.has(message) === true ? 1 : 0;
+      packed[at + 1] = length >>> 24;
+      packed[at + 2] = length >>> 16;
+      packed[at + 3] = length >>> 8;
+      packed[at + 4] = length;
+      at += PREFIX;
+      if (length >= LARGE) {
+        pieces.push(packed.subarray(from, at), message);
+        from = at;
+      } else {
+        packed.set(message, at);
+        at += length;
+      }
+    }
+    if (at > from) pieces.push(packed.subarray(from, at));
+    this.#keep();
+    return pieces;
+  }
+
+  /** Empties the queue that was written. */
+  #keep(): void {
+    if (this.#log === undefined) {
+      this.#marked?.clear();
+    } else if ((this.#logged += this.#queued) > REPLAY) {
+      this.#log = undefined;
+    } else {
+      for (const message of this.#queue) this.#log.push(message);
+    }
+    this.#queue = [];
+    this.#queued = 0;
+  }
+
+  readonly #written = (): void => {
+    if (this.#room === undefined || this.backlog >= HIGH_WATER) return;
+    this.#room.resolve();
+    this.#room = undefined;
+  };
+
+  async #compress(): Promise<void> {
+    if (this.#compressing) return;
+    this.#compressing = true;
+    for (;;) {
+      const message = this.#raw.shift();
+      if (message === undefined) break;
+      try {
+        const smaller = message.length >= WORTH ? await compress(this.#encoding, message) : undefined;
+        if (this.#fault !== undefined) break;
+        this.#rawBytes -= message.length;
+        if (smaller !== undefined) (this.#marked ??= new Set()).add(smaller);
+        this.#add(smaller ?? message);
+      } catch (error) {
+        this.fail(toFault(error));
+        this.#stream?.destroy(toFault(error));
+        break;
+      }
+    }
+    this.#compressing = false;
+    if (this.#fault !== undefined) return;
+    this.#written();
+    if (this.#ending) this.#finish();
+  }
+}

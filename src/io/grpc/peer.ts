@@ -1,0 +1,26 @@
+import type { Http2Session } from "node:http2";
+import type { DetailedPeerCertificate, TLSSocket } from "node:tls";
+import type { Peer, PeerCertificateFacts } from "./types.js";
+
+/** Who is at the other end of a connection. */
+export function peerOf(session: Http2Session | undefined): Peer {
+  const socket = session?.socket as Partial<TLSSocket> | undefined;
+  if (socket === undefined) return {};
+  const certificate = socket.authorized === true ? factsOf(socket.getPeerCertificate?.(true)) : undefined;
+  return { address: socket.remoteAddress, certificate };
+}
+
+function factsOf(certificate: DetailedPeerCertificate | undefined): PeerCertificateFacts | undefined {
+  if (certificate === undefined || typeof certificate.fingerprint256 !== "string") return undefined;
+  const alternatives = splitNames(certificate.subjectaltname ?? "");
+  const of = (kind: string): string[] => alternatives.filter((name) => name.startsWith(kind)).map((name) => name.slice(kind.length));
+  const subject = Object.entries(certificate.subject ?? {}).flatMap(([key, value]) => [value].flat().map((each) => `${key}=${each}`));
+  return { subject: subject.join(", "), uris: of("URI:"), names: of("DNS:"), fingerprint256: certificate.fingerprint256 };
+}
+
+/** Node writes names that hold a comma or a quote as JSON strings, so that nobody can smuggle in a second name. */
+function splitNames(text: string): string[] {
+  return [...text.matchAll(/([A-Za-z ]+:)(?:"((?:[^"\\]|\\.)*)"|([^,]*))(?:, |$)/g)].map(
+    ([, kind, quoted, plain]) => `${kind}${quoted === undefined ? plain : JSON.parse(`"${quoted}"`)}`,
+  );
+}

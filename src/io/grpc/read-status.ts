@@ -1,0 +1,23 @@
+import type { IncomingHttpHeaders } from "node:http2";
+import { readMetadata } from "./metadata.js";
+import { decodeMessage } from "./percent.js";
+import { httpToGrpc, UNKNOWN } from "./status.js";
+import type { Status } from "./types.js";
+
+/** The status that trailers, or the headers of a trailers-only response, carry; undefined if there is none. */
+export function readStatus(headers: IncomingHttpHeaders, raw?: readonly string[]): Status | undefined {
+  const text = headers["grpc-status"];
+  if (text === undefined) return undefined;
+  const said = headers["grpc-message"];
+  const message = typeof said === "string" ? decodeMessage(said) : undefined;
+  const code = /^\d{1,9}$/.test(String(text)) ? Number(text) : UNKNOWN;
+  return { code, message, metadata: readMetadata(headers, raw) };
+}
+
+/** The status of an answer that is no gRPC. */
+export function foreignStatus(headers: IncomingHttpHeaders): Status {
+  const status = Number(headers[":status"]);
+  const type = headers["content-type"];
+  const what = status === 200 ? `an answer of type ${type ?? "unknown"}` : `HTTP status ${status}`;
+  return { code: httpToGrpc(status), message: `the server answered with ${what} instead of gRPC`, metadata: readMetadata(headers) };
+}

@@ -1,0 +1,201 @@
+import {
+  constants,
+  type IncomingHttpHeaders,
+  type OutgoingHttpHeaders,
+  type ServerHttp2Stream,
+  type ServerStreamResponseOptions,
+} from "node:http2";
+import { type Cancel, Canceller, Fault } from "../../core/index.js";
+import { ACCEPTED, acceptsGzip, isEncoding } from "./coding.js";
+import { at } from "./expiry.js";
+import { ignore } from "./gate.js";
+import { Inbox } from "./inbox.js";
+import { addMetadata, readMetadata } from "./metadata.js";
+import { Outbox } from "./outbox.js";
+import { encodeMessage } from "./percent.js";
+import { DEADLINE_EXCEEDED, faultStatus, INTERNAL } from "./status.js";
+import { parseTimeout } from "./timeout.js";
+import type { Messages, Metadata, Peer, ServerCall, Status } from "./types.js";
+
+export interface Accepted {
+  readonly stream: ServerHttp2Stream;
+  readonly headers: IncomingHttpHeaders;
+  readonly rawHeaders: readonly string[] | undefined;
+  readonly peer: () => Peer;
+  readonly messageBytes: number;
+  readonly gzip: boolean;
+  /** The stream is gone and with it the last of the call. */
+  readonly onClose: (call: Incoming) => void;
+}
+
+/** No date: gRPC has no use for it, and clients would see it as metadata. Node knows the option, its types do not. */
+const withTrailers: ServerStreamResponseOptions = { waitForTrailers: true, ...{ sendDate: false } };
+const trailersOnly: ServerStreamResponseOptions = { endStream: true, ...{ sendDate: false } };
+
+/** The states in order: nothing sent, headers sent, status given. */
+type State = "fresh" | "begun" | "ended";
+
+/** A server's call on its stream. */
+export class Incoming implements ServerCall {
+  readonly path: string;
+  readonly deadline: number | undefined;
+  readonly #accepted: Accepted;
+  readonly #stream: ServerHttp2Stream;
+  readonly #canceller = new Canceller();
+  readonly #inbox: Inbox;
+  readonly #outbox = new Outbox();
+  readonly #forget: () => void;
+  #metadata: Metadata | undefined;
+  #state: State = "fresh";
+  #trailers: OutgoingHttpHeaders | undefined;
+  #compressed = false;
+
+  constructor(accepted: Accepted) {
+    const { stream, headers, messageBytes } = accepted;
+    this.#accepted = accepted;
+    this.#stream = stream;
+    this.path = headers[":path"] as string;
+    const timeout = headers["grpc-timeout"];
+    const ms = typeof timeout === "string" ? parseTimeout(timeout) : undefined;
+    this.deadline = ms === undefined ? undefined : Date.now() + ms;
+    this.#forget = this.deadline === undefined ? ignore : at(this.deadline, this.#expire);
+    this.#inbox = new Inbox({ messageBytes, onEnd: this.#onEnd, onLeave: ignore });
+    const encoding = headers["grpc-encoding"];
+    if (typeof encoding === "string" && isEncoding(encoding)) this.#inbox.encoding = encoding;
+    if (accepted.gzip && acceptsGzip(headers["grpc-accept-encoding"])) {
+      this.#outbox.encoding = "gzip";
+      this.#compressed = true;
+    }
+    // What goes wrong with the stream ends in its close.
+    stream.on("error", ignore);
+    stream.on("close", this.#onClose);
+    stream.on("wantTrailers", this.#onWantTrailers);
+    this.#inbox.open(stream);
+    this.#outbox.open(stream);
+  }
+
+  get metadata(): Metadata {
+    return (this.#metadata ??= readMetadata(this.#accepted.headers, this.#accepted.rawHeaders));
+  }
+
+  get authority(): string | undefined {
+    return this.#accepted.headers[":authority"];
+  }
+
+  get cancel(): Cancel {
+    return this.#canceller;
+  }
+
+  get peer(): Peer {
+    return this.#accepted.peer();
+  }
+
+  get messages(): Messages {
+    return this.#inbox;
+  }
+
+  get backlog(): number {
+    return this.#outbox.backlog;
+  }
+
+  begin(metadata?: Metadata): void {
+    if (this.#state !== "fresh") return;
+    const headers: OutgoingHttpHeaders = { ":status": 200, "content-type": "application/grpc", "grpc-accept-encoding": ACCEPTED };
+    if (this.#compressed) headers["grpc-encoding"] = "gzip";
+    addMetadata(headers, metadata);
+    this.#state = "begun";
+    if (this.#gone) return;
+    this.#stream.respond(headers, withTrailers);
+  }
+
+  send(message: Uint8Array): Promise<void> | undefined {
+    if (this.#state === "fresh") this.begin();
+    return this.#outbox.send(message);
+  }
+
+  end(status: Status): void {
+    if (this.#state === "ended") return;
+    const fresh = this.#state === "fresh";
+    this.#state = "ended";
+    this.#forget();
+    const trailers = trailersOf(status);
+    // Nothing more is read; the rest of the request must not hold the stream.
+    this.#inbox.stop(undefined);
+    if (this.#gone) return;
+    if (!fresh) {
+      this.#trailers = trailers;
+      this.#outbox.end();
+      return;
+    }
+    this.#outbox.fail(new Fault("internal", "the call has ended"));
+    const headers: OutgoingHttpHeaders = { ":status": 200, "content-type": "application/grpc", "grpc-accept-encoding": ACCEPTED };
+    this.#stream.respond(Object.assign(headers, trailers), trailersOnly);
+    this.#release();
+  }
+
+  /** Ends it whatever state it is in, also when the client does not read. */
+  abort(reason: Fault): void {
+    this.#canceller.fire(reason);
+    if (this.#state === "begun" && this.backlog > 0) {
+      this.#state = "ended";
+      this.#forget();
+      this.#inbox.stop(undefined);
+      this.#outbox.fail(reason);
+      this.#stream.close(constants.NGHTTP2_CANCEL);
+    } else {
+      this.end(faultStatus(reason));
+    }
+  }
+
+  get #gone(): boolean {
+    return this.#stream.destroyed || this.#stream.closed;
+  }
+
+  readonly #expire = (): void => {
+    const fault = new Fault("deadline", "the deadline passed", { data: { grpcStatus: DEADLINE_EXCEEDED } });
+    this.#inbox.stop(fault);
+    this.abort(fault);
+  };
+
+  readonly #onEnd = (fault: Fault | undefined): void => {
+    this.#inbox.finish(fault);
+    if (fault !== undefined) this.abort(fault);
+  };
+
+  readonly #onWantTrailers = (): void => {
+    this.#stream.sendTrailers(this.#trailers ?? { "grpc-status": String(INTERNAL) });
+    this.#release();
+  };
+
+  /** The status is on its way: a client that still sends is told to stop. */
+  #release(): void {
+    const stream = this.#stream;
+    if (stream.readableEnded) return;
+    setImmediate(() => {
+      if (!stream.readableEnded && !stream.destroyed) stream.close(constants.NGHTTP2_NO_ERROR);
+    });
+  }
+
+  readonly #onClose = (): void => {
+    this.#forget();
+    const gone = new Fault("cancelled", "the client cancelled the call or is gone");
+    if (this.#state !== "ended") {
+      this.#state = "ended";
+      this.#canceller.fire(gone);
+    }
+    this.#inbox.stop(gone);
+    this.#outbox.fail(gone);
+    this.#accepted.onClose(this);
+  };
+}
+
+function trailersOf({ code, message, metadata }: Status): OutgoingHttpHeaders {
+  const trailers: OutgoingHttpHeaders = { "grpc-status": String(code) };
+  if (message !== undefined && message !== "") trailers["grpc-message"] = encodeMessage(message);
+  try {
+    addMetadata(trailers, metadata);
+    return trailers;
+  } catch (error) {
+    return { "grpc-status": String(INTERNAL), "grpc-message": encodeMessage((error as Fault).message) };
+  }
+}

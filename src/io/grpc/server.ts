@@ -1,0 +1,153 @@
+import type { IncomingHttpHeaders, ServerHttp2Session, ServerHttp2Stream } from "node:http2";
+import { defaultLimits, Fault, toFault } from "../../core/index.js";
+import { within } from "../within.js";
+import { isEncoding } from "./coding.js";
+import { type Gate, gate, ignore } from "./gate.js";
+import { defaultKeepalive, Watch } from "./keepalive.js";
+import { peerOf } from "./peer.js";
+import { Incoming } from "./server-call.js";
+import { faultStatus, RESOURCE_EXHAUSTED, UNIMPLEMENTED } from "./status.js";
+import type { GrpcServer, GrpcServerOptions, Peer, ServerCall } from "./types.js";
+
+/** Milliseconds that a client has to hear that no new calls are taken. */
+const NOTICE_MS = 1000;
+/** Milliseconds for the last statuses to leave. */
+const LAST_MS = 250;
+
+/** Whether a content type is gRPC's own; gRPC-Web's is not. */
+export function isGrpc(contentType: string | undefined): boolean {
+  return contentType !== undefined && /^application\/grpc(\+[a-z.-]+)?($|[;\s])/i.test(contentType);
+}
+
+/** Serves gRPC. An unknown path is the handler's business; one that throws or rejects ends its call with the fault's status. */
+export function grpcServer(handle: (call: ServerCall) => void | Promise<void>, options: GrpcServerOptions = {}): GrpcServer {
+  return new Server(handle, options);
+}
+
+/** One connection with calls. */
+interface Connected {
+  readonly session: ServerHttp2Session;
+  readonly watch: Watch;
+  peer?: Peer;
+}
+
+class Server implements GrpcServer {
+  readonly #handle: (call: ServerCall) => void | Promise<void>;
+  readonly #options: GrpcServerOptions;
+  readonly #connections = new Map<ServerHttp2Session, Connected>();
+  readonly #calls = new Set<Incoming>();
+  #draining: Gate | undefined;
+  #closed = false;
+
+  constructor(handle: (call: ServerCall) => void | Promise<void>, options: GrpcServerOptions) {
+    this.#handle = handle;
+    this.#options = options;
+  }
+
+  stream(stream: ServerHttp2Stream, headers: IncomingHttpHeaders, rawHeaders?: readonly string[]): void {
+    const { session } = stream;
+    if (session === undefined || session.destroyed) {
+      stream.on("error", ignore).destroy();
+      return;
+    }
+    const refusal = refusalOf(headers);
+    if (refusal !== undefined) {
+      stream.on("error", ignore);
+      stream.respond({ ":status": refusal }, { endStream: true });
+      stream.resume();
+      return;
+    }
+    const connected = this.#connected(session as ServerHttp2Session);
+    const { messageBytes = defaultLimits.messageBytes, maxConcurrent = Number.POSITIVE_INFINITY, gzip = false } = this.#options;
+    const { watch } = connected;
+    watch.add();
+    const call = new Incoming({
+      stream,
+      headers,
+      rawHeaders,
+      messageBytes,
+      gzip,
+      peer: () => (connected.peer ??= peerOf(session)),
+      onClose: (closed) => {
+        watch.remove();
+        this.#calls.delete(closed);
+        if (this.#calls.size === 0) this.#draining?.resolve();
+      },
+    });
+    this.#calls.add(call);
+    const encoding = headers["grpc-encoding"];
+    if (this.#closed) call.end(faultStatus(closing()));
+    else if (watch.calls > maxConcurrent) call.end({ code: RESOURCE_EXHAUSTED, message: "too many calls on this connection" });
+    else if (encoding !== undefined && !isEncoding(String(encoding))) {
+      call.end({ code: UNIMPLEMENTED, message: "the grpc-encoding is not one of those accepted" });
+    } else this.#run(call);
+  }
+
+  async close(graceMs: number): Promise<void> {
+    const notices: Promise<unknown>[] = [];
+    for (const { session } of this.#connections.values()) notices.push(within(noticed(session), Math.min(NOTICE_MS, graceMs)));
+    await Promise.all(notices);
+    this.#closed = true;
+    for (const { session } of this.#connections.values()) if (!session.destroyed) session.close();
+    if (await this.#drained(graceMs)) return;
+    for (const call of this.#calls) call.abort(closing());
+    if (await this.#drained(LAST_MS)) return;
+    for (const { session } of this.#connections.values()) session.destroy();
+  }
+
+  #drained(ms: number): Promise<boolean> {
+    if (this.#calls.size === 0) return Promise.resolve(true);
+    this.#draining = gate();
+    return within(this.#draining.promise, ms);
+  }
+
+  #connected(session: ServerHttp2Session): Connected {
+    const known = this.#connections.get(session);
+    if (known !== undefined) return known;
+    const watch = new Watch(session, this.#options.keepalive ?? defaultKeepalive, () => session.destroy());
+    const connected: Connected = { session, watch };
+    this.#connections.set(session, connected);
+    session.once("close", () => {
+      watch.stop();
+      this.#connections.delete(session);
+    });
+    return connected;
+  }
+
+  #run(call: Incoming): void {
+    try {
+      const running = this.#handle(call);
+      if (running !== undefined) running.catch((error: unknown) => this.#failed(call, error));
+    } catch (error) {
+      this.#failed(call, error);
+    }
+  }
+
+  #failed(call: Incoming, error: unknown): void {
+    const fault = toFault(error);
+    if (!(error instanceof Fault)) this.#options.onFault?.(fault);
+    call.end(faultStatus(fault));
+  }
+}
+
+function refusalOf(headers: IncomingHttpHeaders): number | undefined {
+  if (!isGrpc(headers["content-type"])) return 415;
+  if (headers[":method"] !== "POST") return 405;
+  return headers[":path"]?.startsWith("/") === true ? undefined : 400;
+}
+
+/** Tells the client to open no more calls; resolves when it must have heard: calls that crossed the notice are still taken. */
+function noticed(session: ServerHttp2Session): Promise<void> {
+  return new Promise((resolve) => {
+    if (session.destroyed || session.closed) {
+      resolve();
+      return;
+    }
+    session.goaway(0, 2 ** 31 - 1);
+    if (!session.ping(() => resolve())) resolve();
+  });
+}
+
+function closing(): Fault {
+  return new Fault("unavailable", "the server is shutting down", { data: { reason: "closing" } });
+}

@@ -1,0 +1,117 @@
+import { constants } from "node:http2";
+import { Fault, type FaultCode, grpcStatuses } from "../../core/index.js";
+import type { Metadata, Status } from "./types.js";
+
+/** The statuses that the framing itself gives. */
+export const OK = 0;
+export const CANCELLED = 1;
+export const UNKNOWN = 2;
+export const DEADLINE_EXCEEDED = 4;
+export const PERMISSION_DENIED = 7;
+export const RESOURCE_EXHAUSTED = 8;
+export const UNIMPLEMENTED = 12;
+export const INTERNAL = 13;
+export const UNAVAILABLE = 14;
+export const UNAUTHENTICATED = 16;
+
+const names: readonly string[] = [
+  "OK",
+  "CANCELLED",
+  "UNKNOWN",
+  "INVALID_ARGUMENT",
+  "DEADLINE_EXCEEDED",
+  "NOT_FOUND",
+  "ALREADY_EXISTS",
+  "PERMISSION_DENIED",
+  "RESOURCE_EXHAUSTED",
+  "FAILED_PRECONDITION",
+  "ABORTED",
+  "OUT_OF_RANGE",
+  "UNIMPLEMENTED",
+  "INTERNAL",
+  "UNAVAILABLE",
+  "DATA_LOSS",
+  "UNAUTHENTICATED",
+];
+
+/** The inverse of grpcStatuses. Where several codes share a status the least specific one stands for it. */
+const codes: readonly FaultCode[] = [
+  "internal",
+  "cancelled",
+  "application",
+  "invalid-params",
+  "deadline",
+  "not-found",
+  "application",
+  "denied",
+  "overload",
+  "invalid-request",
+  "application",
+  "invalid-params",
+  "unknown-method",
+  "internal",
+  "unavailable",
+  "internal",
+  "unauthenticated",
+];
+
+/** What statusFault() leaves in `fault.data`. */
+export interface StatusData {
+  /** The number as it came. */
+  readonly grpcStatus: number;
+  readonly trailers?: Metadata;
+  /** Of an `unavailable` fault, as everywhere. */
+  readonly reason?: string;
+}
+
+/** A status other than OK as a fault: its message, its number and trailers as StatusData. */
+export function statusFault(status: Status): Fault {
+  const { code, message, metadata } = status;
+  const data: StatusData = {
+    grpcStatus: code,
+    ...(metadata !== undefined && Object.keys(metadata).length > 0 && { trailers: metadata }),
+    ...(code === UNAVAILABLE && { reason: "status" }),
+  };
+  const said = message === undefined || message === "" ? `the call ended with ${names[code] ?? `status ${code}`}` : message;
+  return new Fault(codes[code] ?? "application", said, { data });
+}
+
+/** A fault as the status that tells it. A number that a peer gave passes on; its trailers do not. */
+export function faultStatus(fault: Fault): Status {
+  const { grpcStatus } = (fault.data ?? {}) as Partial<StatusData>;
+  const passed = typeof grpcStatus === "number" && grpcStatus > 0 && names[grpcStatus] !== undefined;
+  return { code: passed ? grpcStatus : grpcStatuses[fault.code], message: fault.message };
+}
+
+/** What an answer that is no gRPC means, by its HTTP status. */
+export function httpToGrpc(status: number): number {
+  switch (status) {
+    case 400:
+      return INTERNAL;
+    case 401:
+      return UNAUTHENTICATED;
+    case 403:
+      return PERMISSION_DENIED;
+    case 404:
+      return UNIMPLEMENTED;
+    case 429:
+    case 502:
+    case 503:
+    case 504:
+      return UNAVAILABLE;
+    default:
+      return UNKNOWN;
+  }
+}
+
+const resets: ReadonlyMap<number, number> = new Map([
+  [constants.NGHTTP2_REFUSED_STREAM, UNAVAILABLE],
+  [constants.NGHTTP2_CANCEL, CANCELLED],
+  [constants.NGHTTP2_ENHANCE_YOUR_CALM, RESOURCE_EXHAUSTED],
+  [constants.NGHTTP2_INADEQUATE_SECURITY, PERMISSION_DENIED],
+]);
+
+/** What a reset of the stream means, by its HTTP/2 error code. */
+export function resetToGrpc(code: number): number {
+  return resets.get(code) ?? INTERNAL;
+}
