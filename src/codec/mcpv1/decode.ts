@@ -1,0 +1,285 @@
+import { isObject, type JsonObject } from "../../core/index.js";
+import { encodeBase64 } from "../../stream/index.js";
+import { changes, roles } from "./encode.js";
+import { malformed, refused } from "./fault.js";
+import { OTHER_MEMBERS } from "./field.js";
+import { readJson, readJsonObject, setMember } from "./json.js";
+import type { Reader } from "./reader.js";
+import type { Slot, Table } from "./table.js";
+import { readAny, readStruct, readValue } from "./value.js";
+
+type Draft = Record<string, unknown>;
+
+const KEY = 0x0a;
+const VALUE = 0x12;
+
+/**
+ * The rest of the message that was entered, as an object. `depth`: how many levels its members may have. A member that comes
+ * twice is refused, and so is one in `other_members` that has its field too: who looks at one of the two must not see another
+ * message than who looks at the other.
+ */
+export function readMessage(reader: Reader, table: Table, depth: number): Draft {
+  const draft: Draft = {};
+  let seen = 0;
+  let others: JsonObject | undefined;
+  let lifted: Draft | undefined;
+  let numeric = false;
+  while (reader.at < reader.end) {
+    const tag = reader.tag();
+    const number = tag >>> 3;
+    const slot = number < 128 ? table.byNumber[number] : undefined;
+    if (slot === undefined) {
+      if (number !== OTHER_MEMBERS) reader.skip(tag);
+      else if ((tag & 7) !== 2 || others !== undefined) throw malformed("other_members is no field of bytes");
+      else others = readJsonObject(reader, depth + 1);
+      continue;
+    }
+    if ((tag & 7) !== slot.wire && !(slot.role === "roles" && (tag & 7) === 0)) throw malformed("a field has the wrong wire type");
+    if ((seen & slot.mask) !== 0 && (!slot.repeated || (seen & slot.mask) !== slot.bit))
+      throw refused(`${table.name}: ${slot.field.name} comes twice`);
+    seen |= slot.bit;
+    if (slot.role === "variant") {
+      draft["type"] = slot.field.when;
+      readVariant(reader, slot, draft, depth);
+    } else if (slot.role === "flag") numeric = reader.varint() !== 0;
+    else if (slot.role === "extra") readEntry(reader, draft, true);
+    else if (slot.lift || slot.field.part !== undefined) {
+      const place = slot.lift ? (lifted ??= {}) : draft;
+      if (slot.field.part === undefined) place[slot.member] = readSlot(reader, slot, undefined, depth - 1);
+      else partsOf(place, slot)[slot.field.part] = readSlot(reader, slot, undefined, depth - 1);
+    } else {
+      if (table.rest !== undefined && Object.hasOwn(draft, slot.member)) throw refused(`${slot.member} comes twice`);
+      const value = readSlot(reader, slot, draft[slot.member], depth, (tag & 7) === 2);
+      if (value !== undefined) draft[slot.member] = value;
+    }
+  }
+  if (numeric) draft["requestId"] = numberOf(draft["requestId"]);
+  if (others === undefined) {
+    for (const slot of table.initial) if ((seen & slot.bit) === 0) fill(draft, slot);
+    for (const slot of table.open) if ((seen & slot.bit) === 0) partsOf(slot.lift ? (lifted ??= {}) : draft, slot);
+  } else mergeOthers(table, draft, others);
+  if (lifted !== undefined) addMeta(draft, lifted);
+  return draft;
+}
+
+/** A required member that a peer left out because it has its default. */
+function fill(draft: Draft, slot: Slot): void {
+  const { initial, part } = slot.field;
+  if (part !== undefined) partsOf(draft, slot)[part] = initial;
+  else draft[slot.member] = typeof initial === "object" ? JSON.parse(JSON.stringify(initial)) : initial;
+}
+
+/** The object whose members have a field each. */
+function partsOf(draft: Draft, { member }: Slot): Draft {
+  return (draft[member] ??= {}) as Draft;
+}
+
+function mergeOthers(table: Table, draft: Draft, others: JsonObject): void {
+  for (const name of Object.keys(others)) {
+    if (Object.hasOwn(draft, name)) throw refused(`${table.name}: ${name} comes twice`);
+    setMember(draft, name, others[name]);
+  }
+}
+
+/** Puts members of `_meta` where they belong. */
+export function addMeta(draft: Draft, lifted: JsonObject): void {
+  const meta = draft["_meta"];
+  if (meta === undefined) draft["_meta"] = lifted;
+  else if (!isObject(meta)) throw refused("_meta is no object");
+  else {
+    for (const name of Object.keys(lifted)) if (Object.hasOwn(meta, name)) throw refused(`_meta: ${name} comes twice`);
+    draft["_meta"] = { ...meta, ...lifted };
+  }
+}
+
+function readVariant(reader: Reader, slot: Slot, draft: Draft, depth: number): void {
+  const outer = reader.enter();
+  const inner = readMessage(reader, slot.table as Table, depth);
+  reader.leave(outer);
+  for (const name of Object.keys(inner)) {
+    if (Object.hasOwn(draft, name)) throw refused(`${slot.field.name}: ${name} comes twice`);
+    setMember(draft, name, inner[name]);
+  }
+}
+
+function readSlot(reader: Reader, slot: Slot, before: unknown, depth: number, packed = true): unknown {
+  switch (slot.role) {
+    case "string":
+    case "id":
+      return reader.text();
+    case "constant":
+      reader.text();
+      return slot.field.initial;
+    case "bool":
+      return reader.varint() !== 0;
+    case "int32":
+      return reader.int32();
+    case "int64":
+      return reader.int64();
+    case "double":
+      return reader.double();
+    case "role":
+      return roles[reader.varint()] || undefined;
+    case "change":
+      return changes[reader.varint()] || undefined;
+    case "audience": {
+      const role = roles[reader.varint()];
+      return role ? [role] : undefined;
+    }
+    case "roles":
+      return packed ? readRoles(reader, before) : appended(before, roleOf(reader));
+    case "octets":
+      return encodeBase64(reader.octets());
+    case "strings":
+      return appended(before, reader.text());
+    case "map":
+      return readEntry(reader, (before ?? {}) as Draft, false);
+    case "json": {
+      const value = readJson(reader, depth);
+      if (slot.field.kind !== "value" && slot.field.kind !== "any" && !isObject(value)) throw refused(`${slot.field.name} is no object`);
+      return value;
+    }
+    default:
+      return readNested(reader, slot, before, depth);
+  }
+}
+
+function readNested(reader: Reader, slot: Slot, before: unknown, depth: number): unknown {
+  const outer = reader.enter();
+  let value: unknown;
+  switch (slot.role) {
+    case "message":
+      value = readMessage(reader, slot.table as Table, depth - 1);
+      break;
+    case "messages":
+      value = appended(before, readMessage(reader, slot.table as Table, depth - 2));
+      break;
+    case "struct":
+      value = readStruct(reader, depth);
+      break;
+    case "value":
+      value = readValue(reader, depth);
+      break;
+    case "any":
+      value = readAny(reader, depth);
+      break;
+    case "anys":
+      value = readAnys(reader, depth - 1);
+      break;
+    case "token":
+      value = readToken(reader);
+      break;
+    case "time":
+      value = readTime(reader);
+      break;
+    default:
+      value = readMetadata(reader);
+  }
+  reader.leave(outer);
+  return value;
+}
+
+function appended(before: unknown, element: unknown): unknown[] {
+  if (before === undefined) return [element];
+  (before as unknown[]).push(element);
+  return before as unknown[];
+}
+
+function readRoles(reader: Reader, before: unknown): unknown {
+  const outer = reader.enter();
+  let list = before;
+  while (reader.at < reader.end) list = appended(list, roleOf(reader));
+  reader.leave(outer);
+  return list;
+}
+
+/** A role; one that nobody knows stands as its number, so that it is not taken for no role at all. */
+function roleOf(reader: Reader): unknown {
+  const number = reader.varint();
+  return roles[number] || number;
+}
+
+/** One entry of a map of strings. */
+function readEntry(reader: Reader, into: Draft, once: boolean): Draft {
+  const outer = reader.enter();
+  let name = "";
+  let value = "";
+  while (reader.at < reader.end) {
+    const tag = reader.tag();
+    if (tag === KEY) name = reader.text();
+    else if (tag === VALUE) value = reader.text();
+    else reader.skip(tag);
+  }
+  reader.leave(outer);
+  if (once && Object.hasOwn(into, name)) throw refused(`${name} comes twice`);
+  setMember(into, name, value);
+  return into;
+}
+
+function readMetadata(reader: Reader): Draft {
+  const metadata: Draft = {};
+  while (reader.at < reader.end) {
+    const tag = reader.tag();
+    if (tag === KEY) readEntry(reader, metadata, false);
+    else reader.skip(tag);
+  }
+  return metadata;
+}
+
+function readAnys(reader: Reader, depth: number): Draft {
+  const anys: Draft = {};
+  while (reader.at < reader.end) {
+    const tag = reader.tag();
+    if (tag !== KEY) {
+      reader.skip(tag);
+      continue;
+    }
+    const outer = reader.enter();
+    let name = "";
+    let value: unknown = {};
+    while (reader.at < reader.end) {
+      const part = reader.tag();
+      if (part === KEY) name = reader.text();
+      else if (part === VALUE) {
+        const entry = reader.enter();
+        value = readAny(reader, depth);
+        reader.leave(entry);
+      } else reader.skip(part);
+    }
+    reader.leave(outer);
+    setMember(anys, name, value);
+  }
+  return anys;
+}
+
+function readToken(reader: Reader): unknown {
+  let token: unknown = "";
+  while (reader.at < reader.end) {
+    const tag = reader.tag();
+    if (tag === KEY) token = reader.text();
+    else if (tag === 0x10) token = reader.int64();
+    else reader.skip(tag);
+  }
+  return token;
+}
+
+function readTime(reader: Reader): string {
+  let seconds = 0;
+  let nanos = 0;
+  while (reader.at < reader.end) {
+    const tag = reader.tag();
+    if (tag === 0x08) seconds = reader.int64();
+    else if (tag === 0x10) nanos = reader.int32();
+    else reader.skip(tag);
+  }
+  const time = new Date(seconds * 1000 + Math.floor(nanos / 1_000_000));
+  if (Number.isNaN(time.getTime())) throw refused("a timestamp is out of range");
+  return time.toISOString();
+}
+
+/** The number whose text an id is. */
+export function numberOf(text: unknown): number {
+  const number = typeof text === "string" && text !== "" ? Number(text) : Number.NaN;
+  if (!Number.isFinite(number)) throw refused("an id is said to be a number, and is none");
+  return number;
+}

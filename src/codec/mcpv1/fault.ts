@@ -1,0 +1,15 @@
+import { Fault } from "../../core/index.js";
+
+/** The bytes are no message of this kind. */
+export function malformed(message: string, cause?: unknown): Fault {
+  return new Fault("parse", message, cause === undefined ? {} : { cause });
+}
+
+/** The bytes are well formed, and say what no message may say. */
+export function refused(message: string): Fault {
+  return new Fault("invalid-request", message);
+}
+
+export function tooDeep(max: number): Fault {
+  return new Fault("invalid-request", "the message is nested too deep", { data: { limit: "depth", max } });
+}

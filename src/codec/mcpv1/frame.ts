@@ -1,0 +1,200 @@
+import { Fault, isObject, type JsonObject, type RpcError } from "../../core/index.js";
+import type { Id, Incoming, IncomingBatch } from "../jsonrpc.js";
+import { noParams } from "../parse.js";
+import { numberOf } from "./decode.js";
+import { writeId, writeJson } from "./encode.js";
+import { malformed, refused } from "./fault.js";
+import { OTHER_MEMBERS } from "./field.js";
+import { readJson, readJsonObject, setMember } from "./json.js";
+import type { Reader } from "./reader.js";
+import { GENERIC } from "./session-tables.js";
+import type { Writer } from "./writer.js";
+
+/** A frame of a session taken apart, its payload not yet read. */
+export interface Frame {
+  /** message_id, with its type. */
+  id: Id | undefined;
+  /** in_reply_to, with its type. */
+  reply: Id | undefined;
+  window: number | undefined;
+  /** The number of the payload, 0 if there is none that is known. */
+  payload: number;
+  from: number;
+  to: number;
+  /** Members of the message besides those of JSON-RPC. */
+  extra: JsonObject | undefined;
+  /** A method that no string of protobuf can hold. */
+  method: string | undefined;
+}
+
+/** Where the two directions differ. */
+export interface Shape {
+  /** The field of the flag that message_id is a number. */
+  readonly numeric: number;
+  /** The fields of in_reply_to and its flag. */
+  readonly reply: number;
+  readonly numericReply: number;
+  readonly window: number;
+  readonly isPayload: (number: number) => boolean;
+}
+
+export function readFrame(reader: Reader, shape: Shape, depth: number): Frame {
+  const frame: Frame = {
+    id: undefined,
+    reply: undefined,
+    window: undefined,
+    payload: 0,
+    from: 0,
+    to: 0,
+    extra: undefined,
+    method: undefined,
+  };
+  let numeric = false;
+  let numericReply = false;
+  let others: JsonObject | undefined;
+  while (reader.at < reader.end) {
+    const tag = reader.tag();
+    const number = tag >>> 3;
+    const wire = tag & 7;
+    if (number === 1 || number === shape.reply || number === OTHER_MEMBERS || shape.isPayload(number)) {
+      if (wire !== 2) throw malformed("a field has the wrong wire type");
+      if (number === 1) frame.id = reader.text();
+      else if (number === shape.reply) frame.reply = reader.text();
+      else if (number === OTHER_MEMBERS) others = readJsonObject(reader, depth);
+      else {
+        if (frame.payload !== 0) throw refused("a message of a session holds one payload");
+        frame.payload = number;
+        frame.to = reader.limit();
+        frame.from = reader.at;
+        reader.at = frame.to;
+      }
+    } else if (number === shape.numeric || number === shape.numericReply || number === shape.window) {
+      if (wire !== 0) throw malformed("a field has the wrong wire type");
+      if (number === shape.numeric) numeric = reader.varint() !== 0;
+      else if (number === shape.numericReply) numericReply = reader.varint() !== 0;
+      else frame.window = reader.int64();
+    } else reader.skip(tag);
+  }
+  if (numeric) frame.id = numberOf(frame.id);
+  if (numericReply) frame.reply = numberOf(frame.reply);
+  if (others !== undefined) readOthers(frame, others);
+  return frame;
+}
+
+/** Members of a JSON-RPC message whose value does not fit their field, or that have none. */
+function readOthers(frame: Frame, others: JsonObject): void {
+  const { id, method, jsonrpc, params, result, error, ...extra } = others;
+  if (jsonrpc !== undefined || params !== undefined || result !== undefined || error !== undefined) {
+    throw refused("a member of the message has its own field");
+  }
+  if (id !== undefined) {
+    if (typeof id !== "string" || frame.id !== undefined || frame.reply !== undefined) throw refused("id comes twice, or is none");
+    frame.id = frame.reply = id;
+  }
+  if (method !== undefined) {
+    if (typeof method !== "string") throw refused("method is no string");
+    frame.method = method;
+  }
+  for (const _ in extra) {
+    frame.extra = extra;
+    break;
+  }
+}
+
+const named: ReadonlySet<string> = new Set(["jsonrpc", "id", "method", "params", "result", "error"]);
+
+/**
+ * Writes an id, and everything of a message that has no field. `idTag` is 0 where there is no id to write, `more` what else does not
+ * fit.
+ */
+export function writeEnvelope(writer: Writer, message: object, idTag: number, flag: number, more?: JsonObject): void {
+  let others: Record<string, unknown> | undefined = more === undefined ? undefined : { ...more };
+  const id = (message as { readonly id?: unknown }).id;
+  if (idTag !== 0) {
+    const { at } = writer;
+    if (!writeId(writer, idTag, flag, id)) {
+      writer.at = at;
+      (others ??= {})["id"] = id;
+    }
+  }
+  for (const name in message) {
+    if (named.has(name)) continue;
+    const value = (message as JsonObject)[name];
+    if (value !== undefined) setMember((others ??= {}), name, value);
+  }
+  if (others !== undefined) writeJson(writer, OTHER_MEMBERS * 8 + 2, others);
+}
+
+/** What a generic payload holds, as JSON-RPC has it. */
+export interface Generic {
+  readonly method?: string;
+  readonly params?: JsonObject | undefined;
+  readonly result?: JsonObject;
+  readonly error?: RpcError;
+  readonly notification?: boolean;
+}
+
+/** Writes the generic payload; gives the method if it does not fit a field. */
+export function writeGeneric(writer: Writer, generic: Generic): JsonObject | undefined {
+  let more: JsonObject | undefined;
+  writer.varint(GENERIC * 8 + 2);
+  const from = writer.open();
+  if (generic.method !== undefined) {
+    const { at } = writer;
+    writer.varint(0x0a);
+    if (!writer.text(generic.method)) {
+      writer.at = at;
+      more = { method: generic.method };
+    }
+  }
+  if (generic.params !== undefined && generic.params !== noParams) writeJson(writer, 0x12, generic.params);
+  if (generic.result !== undefined && !writeJson(writer, 0x1a, generic.result)) throw new Fault("internal", "a result must be an object");
+  if (generic.error !== undefined) writeJson(writer, 0x22, generic.error);
+  if (generic.notification === true) {
+    writer.varint(0x28);
+    writer.varint(1);
+  }
+  writer.close(from);
+  return more;
+}
+
+/** The generic payload of a frame; `id` is the one it bears as request or as answer. */
+export function readGeneric(reader: Reader, frame: Frame, answers: Id | undefined, depth: number): Exclude<Incoming, IncomingBatch> {
+  let method = frame.method;
+  let params: JsonObject = noParams;
+  let result: unknown;
+  let error: unknown;
+  let notification = false;
+  while (reader.at < reader.end) {
+    const tag = reader.tag();
+    if (tag === 0x0a) method = reader.text();
+    else if (tag === 0x12) params = objectOf(readJson(reader, depth), "params");
+    else if (tag === 0x1a) result = objectOf(readJson(reader, depth), "result");
+    else if (tag === 0x22) error = readJson(reader, depth);
+    else if (tag === 0x28) notification = reader.varint() !== 0;
+    else reader.skip(tag);
+  }
+  if (Number(method !== undefined) + Number(result !== undefined) + Number(error !== undefined) !== 1) {
+    throw refused("a message has a method, a result or an error");
+  }
+  const { extra } = frame;
+  const more = extra === undefined ? undefined : { extra };
+  if (method !== undefined) {
+    if (notification) return { kind: "notification", method, params, ...more };
+    return { kind: "request", id: frame.id ?? "", method, params, ...more };
+  }
+  if (result !== undefined) return { kind: "result", id: answers ?? "", value: result as JsonObject, ...more };
+  return { kind: "error", ...(answers === undefined ? undefined : { id: answers }), error: errorOf(error), ...more };
+}
+
+function objectOf(value: unknown, name: string): JsonObject {
+  if (!isObject(value)) throw refused(`${name} must be an object`);
+  return value;
+}
+
+export function errorOf(error: unknown): RpcError & JsonObject {
+  if (!isObject(error) || !Number.isSafeInteger(error["code"]) || typeof error["message"] !== "string") {
+    throw refused("error must have an integer code and a message");
+  }
+  return error as RpcError & JsonObject;
+}

@@ -1,0 +1,13 @@
+export type { EncodeOptions } from "./encode.js";
+export type { DecodeLimits } from "./limits.js";
+export {
+  decodeMessage,
+  decodePartMessage,
+  encodeMessage,
+  encodePartMessage,
+  encodeRest,
+  type MessageName,
+} from "./message.js";
+export { type PartState, partState, type RestPart } from "./parts.js";
+export { decodeToClient, encodePart, encodeToClient, type ToClientLimits, type ToClientOptions } from "./to-client.js";
+export { decodeToServer, encodeToServer } from "./to-server.js";

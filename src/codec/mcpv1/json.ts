@@ -1,0 +1,49 @@
+import { Fault, isObject, type JsonObject } from "../../core/index.js";
+import { exceedsDepth, nestsDeeper } from "../depth.js";
+import { malformed, refused, tooDeep } from "./fault.js";
+import type { Reader } from "./reader.js";
+
+/** Sets a member as data, whatever its name: an assignment of `__proto__` would set the prototype. */
+export function setMember(object: Record<string, unknown>, name: string, value: unknown): void {
+  if (name === "__proto__") Object.defineProperty(object, name, { value, writable: true, enumerable: true, configurable: true });
+  else object[name] = value;
+}
+
+/** JSON text; undefined of what JSON leaves out. */
+export function stringify(value: unknown): string | undefined {
+  try {
+    return JSON.stringify(value) as string | undefined;
+  } catch (cause) {
+    if (!(cause instanceof RangeError)) throw new Fault("internal", "the message is no JSON", { cause });
+    throw new Fault("overload", "the message is too large to write", { cause, data: { limit: "depth" } });
+  }
+}
+
+/** Texts up to this length are parsed before their depth is looked at, as in messages of JSON. */
+const parsedFirst = 2 * 1024 * 1024;
+
+/** A field that holds JSON. `depth`: how many levels there may be. */
+export function readJson(reader: Reader, depth: number): unknown {
+  const text = reader.text();
+  if (text.length > parsedFirst && exceedsDepth(text, depth)) throw tooDeep(depth);
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (cause) {
+    if (exceedsDepth(text, depth)) throw tooDeep(depth);
+    throw malformed("a field is no JSON", cause);
+  }
+  if (text.length > 2 * depth && nestsDeeper(value, depth)) throw tooDeep(depth);
+  return value;
+}
+
+/** As readJson, of what must be an object. Empty bytes are an empty object. */
+export function readJsonObject(reader: Reader, depth: number): JsonObject {
+  if (reader.at < reader.end && reader.bytes[reader.at] === 0) {
+    reader.at++;
+    return {};
+  }
+  const value = readJson(reader, depth);
+  if (!isObject(value)) throw refused("a field is no JSON object");
+  return value;
+}

@@ -1,0 +1,127 @@
+import { isObject, type JsonObject } from "../../core/index.js";
+import type { Part } from "../jsonrpc.js";
+import { readMessage } from "./decode.js";
+import { type EncodeOptions, writeMessage } from "./encode.js";
+import { malformed } from "./fault.js";
+import { type DecodeLimits, usual } from "./limits.js";
+import {
+  isListMethod,
+  type PartState,
+  partState,
+  type RestPart,
+  readChunkParts,
+  readListPart,
+  writeChunkPart,
+  writeListPart,
+} from "./parts.js";
+import { borrow, giveBack } from "./pool.js";
+import { Reader } from "./reader.js";
+import { tableOf } from "./table.js";
+
+/** Messages that stand for an object of MCP. */
+export type MessageName =
+  | "InitializeRequest"
+  | "InitializeResponse"
+  | "PingRequest"
+  | "PingResponse"
+  | "Tool"
+  | "ListToolsRequest"
+  | "CallToolRequest"
+  | "CallToolResponse"
+  | "ToolResult"
+  | "CallToolWithProgressRequest"
+  | "CallToolWithProgressResponse"
+  | "StreamToolCallsRequest"
+  | "StreamToolCallsResponse"
+  | "ProgressNotification"
+  | "StreamError"
+  | "ErrorResponse"
+  | "Resource"
+  | "ListResourcesRequest"
+  | "ResourceTemplate"
+  | "ListResourceTemplatesRequest"
+  | "ReadResourceRequest"
+  | "ReadResourceResponse"
+  | "ReadResourceChunkedRequest"
+  | "WatchResourcesRequest"
+  | "WatchResourcesResponse"
+  | "Prompt"
+  | "ListPromptsRequest"
+  | "GetPromptRequest"
+  | "GetPromptResponse"
+  | "StreamPromptCompletionRequest"
+  | "StreamPromptCompletionResponse"
+  | "CompleteRequest"
+  | "CompleteResponse";
+
+/** request_id of StreamToolCallsRequest, which stands beside the params and is none of them. */
+const REQUEST_ID = 0x0a;
+
+/** The bytes of a message. A StreamToolCallsRequest is `{ requestId, params }`. */
+export function encodeMessage(name: MessageName, value: JsonObject, options: EncodeOptions): Uint8Array {
+  const table = tableOf(name);
+  const writer = borrow();
+  try {
+    if (name !== "StreamToolCallsRequest") writeMessage(writer, table, value, options);
+    else {
+      writer.varint(REQUEST_ID);
+      if (!writer.text(String(value["requestId"]))) throw malformed("requestId is no text");
+      writeMessage(writer, table, isObject(value["params"]) ? value["params"] : {}, options);
+    }
+    return writer.finish();
+  } finally {
+    giveBack(writer);
+  }
+}
+
+/** The object that a message stands for. Throws a Fault on bytes that are no such message. */
+export function decodeMessage(name: MessageName, bytes: Uint8Array, limits: DecodeLimits = usual): JsonObject {
+  const reader = new Reader(bytes);
+  const value = readMessage(reader, tableOf(name), limits.depth - 2);
+  return name === "StreamToolCallsRequest" ? { requestId: requestIdOf(bytes), params: value } : value;
+}
+
+function requestIdOf(bytes: Uint8Array): string {
+  const reader = new Reader(bytes);
+  let id = "";
+  while (reader.at < reader.end) {
+    const tag = reader.tag();
+    if (tag === REQUEST_ID) id = reader.text();
+    else reader.skip(tag);
+  }
+  return id;
+}
+
+/** A message of a list or of a chunked read. A `state` of the call lets chunks say where they start, as some peers want it. */
+export function encodePartMessage(method: string, part: Part | RestPart, options: EncodeOptions, state?: PartState): Uint8Array {
+  const writer = borrow();
+  try {
+    if (isListMethod(method)) writeListPart(writer, method, part, options);
+    else writeChunkPart(writer, part, options, state);
+    return writer.finish();
+  } finally {
+    giveBack(writer);
+  }
+}
+
+/** The parts that a message of a list or of a chunked read stands for: of a read there may be several, of any there may be none. */
+export function decodePartMessage(
+  method: string,
+  bytes: Uint8Array,
+  state: PartState = partState(),
+  limits: DecodeLimits = usual,
+): readonly (Part | RestPart)[] {
+  const reader = new Reader(bytes);
+  if (!isListMethod(method)) return readChunkParts(reader, limits.depth - 1, state);
+  const part = readListPart(reader, method, limits.depth - 1);
+  return part === undefined ? [] : [part];
+}
+
+/**
+ * The last message of a list or of a chunked read: the result's members besides what was streamed. Undefined if nothing needs
+ * saying; a chunked read always says that it is over.
+ */
+export function encodeRest(method: string, rest: JsonObject, options: EncodeOptions, state?: PartState): Uint8Array | undefined {
+  if (isListMethod(method) && Object.keys(rest).length === 0) return undefined;
+  return encodePartMessage(method, { kind: "rest", value: rest }, options, state);
+}

@@ -1,0 +1,142 @@
+import { malformed } from "./fault.js";
+import { readText } from "./text.js";
+
+/** Groups inside groups that are skipped; nothing of this protocol has any. */
+const GROUPS = 64;
+
+/** Reads one message. Nothing is read beyond `end`, which is the end of the innermost message that was entered. */
+export class Reader {
+  readonly bytes: Uint8Array;
+  at = 0;
+  end: number;
+  readonly #view: DataView;
+
+  constructor(bytes: Uint8Array) {
+    this.bytes = bytes;
+    this.end = bytes.length;
+    this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  }
+
+  /** An enum, a bool or an int32: what does not fit 32 bits is cut, as protobuf has it. */
+  varint(): number {
+    const { bytes, end } = this;
+    let value = 0;
+    for (let shift = 0; shift < 70; shift += 7) {
+      if (this.at >= end) throw malformed("the message is cut off");
+      const octet = bytes[this.at++] as number;
+      if (shift < 32) value |= (octet & 0x7f) << shift;
+      if (octet < 128) return value >>> 0;
+    }
+    throw malformed("a number is longer than ten bytes");
+  }
+
+  int32(): number {
+    return this.varint() | 0;
+  }
+
+  /** As a double, which may round it; so does JSON. */
+  int64(): number {
+    const { bytes, end } = this;
+    let low = 0;
+    let high = 0;
+    for (let count = 0; count < 10; count++) {
+      if (this.at >= end) throw malformed("the message is cut off");
+      const octet = bytes[this.at++] as number;
+      const bits = octet & 0x7f;
+      if (count < 4) low |= bits << (7 * count);
+      else if (count === 4) {
+        low |= bits << 28;
+        high = bits >> 4;
+      } else high |= bits << (7 * count - 32);
+      if (octet < 128) return (high | 0) * 0x1_0000_0000 + (low >>> 0);
+    }
+    throw malformed("a number is longer than ten bytes");
+  }
+
+  double(): number {
+    if (this.at + 8 > this.end) throw malformed("the message is cut off");
+    const value = this.#view.getFloat64(this.at, true);
+    this.at += 8;
+    // JSON has none, and null would be another value.
+    if (!Number.isFinite(value)) throw malformed("a number is not finite");
+    return value;
+  }
+
+  /** A tag or a length. */
+  #size(): number {
+    const { bytes, end } = this;
+    let value = 0;
+    for (let shift = 0; shift < 35; shift += 7) {
+      if (this.at >= end) throw malformed("the message is cut off");
+      const octet = bytes[this.at++] as number;
+      value += (octet & 0x7f) * 2 ** shift;
+      if (octet < 128) return value;
+    }
+    throw malformed("a tag or length is longer than five bytes");
+  }
+
+  /** The end of what a length announces. */
+  limit(): number {
+    const length = this.#size();
+    if (length > this.end - this.at) throw malformed("the message is cut off");
+    return this.at + length;
+  }
+
+  text(): string {
+    const to = this.limit();
+    const text = readText(this.bytes, this.at, to);
+    this.at = to;
+    return text;
+  }
+
+  /** A view, not a copy. */
+  octets(): Uint8Array {
+    const to = this.limit();
+    const octets = this.bytes.subarray(this.at, to);
+    this.at = to;
+    return octets;
+  }
+
+  /** Enters a message; gives what `leave` needs. */
+  enter(): number {
+    const outer = this.end;
+    this.end = this.limit();
+    return outer;
+  }
+
+  leave(outer: number): void {
+    this.at = this.end;
+    this.end = outer;
+  }
+
+  tag(): number {
+    const tag = this.#size();
+    if (tag < 8 || tag > 0xffffffff) throw malformed("a field has an impossible number");
+    return tag;
+  }
+
+  /** Passes over a field that nobody knows. */
+  skip(tag: number): void {
+    const open: number[] = [];
+    let current = tag;
+    for (;;) {
+      const wire = current & 7;
+      if (wire === 3) {
+        if (open.push(current >>> 3) > GROUPS) throw malformed("the message is nested too deep");
+      } else if (wire === 4) {
+        if (open.pop() !== current >>> 3) throw malformed("a group ends that did not begin");
+      } else this.#pass(wire);
+      if (open.length === 0) return;
+      current = this.tag();
+    }
+  }
+
+  #pass(wire: number): void {
+    if (wire === 0) this.varint();
+    else if (wire === 2) this.at = this.limit();
+    else if (wire === 1 || wire === 5) {
+      this.at += wire === 1 ? 8 : 4;
+      if (this.at > this.end) throw malformed("the message is cut off");
+    } else throw malformed("a field has an unknown wire type");
+  }
+}

@@ -1,0 +1,232 @@
+import { Fault, isObject, type JsonObject, toFault } from "../../core/index.js";
+import type { Id, Incoming, IncomingBatch, IncomingPart, OutgoingMessage, OutgoingNotification, OutgoingResult, Part } from "../jsonrpc.js";
+import { noParams } from "../parse.js";
+import { readMessage } from "./decode.js";
+import { type EncodeOptions, writeId, writeJson, writeMessage } from "./encode.js";
+import { OTHER_MEMBERS } from "./field.js";
+import { errorOf, type Frame, readFrame, readGeneric, type Shape, writeEnvelope, writeGeneric } from "./frame.js";
+import { type DecodeLimits, usual } from "./limits.js";
+import { type PartState, partState, readChunkParts, readListPart, readRest, writeChunkPart, writeListPart, writeRest } from "./parts.js";
+import { borrow, giveBack } from "./pool.js";
+import { Reader } from "./reader.js";
+import {
+  callPayloads,
+  callsByNumber,
+  ERROR,
+  GENERIC,
+  itemPayloads,
+  itemsByNumber,
+  type Payload,
+  PROGRESS,
+  PROGRESS_PAYLOAD,
+  RESOURCE_CHUNK,
+  resultPayloads,
+  resultsByNumber,
+  STREAM_END,
+  STREAM_ERROR,
+  streamed,
+} from "./session-tables.js";
+import type { Writer } from "./writer.js";
+
+const ID = 0x0a;
+const NUMERIC = 0x18;
+const REPLY = 0x12;
+const NUMERIC_REPLY = 0x20;
+
+export interface ToClientOptions extends EncodeOptions {
+  /** The call is answered in parts, so that its end and its error are those of a stream. Lists and watches always are. */
+  readonly streamed?: boolean;
+}
+
+/**
+ * One SessionResponse: a message of the server. `method` is that of the request which a result or an error answers, and of the
+ * call whose id a progress token is, if it is one.
+ */
+export function encodeToClient(message: OutgoingMessage, method: string | undefined, options: ToClientOptions): Uint8Array {
+  const writer = borrow();
+  try {
+    if ("method" in message) {
+      if ("id" in message) {
+        const more = writeGeneric(writer, { method: message.method, params: message.params });
+        writeEnvelope(writer, message, ID, NUMERIC, more);
+      } else writeNotification(writer, message, method, options);
+    } else {
+      const inParts = options.streamed === true || (method !== undefined && streamed.has(method));
+      if ("error" in message) writePayload(writer, inParts ? STREAM_ERROR : ERROR, message.error as unknown as JsonObject, options);
+      else writeResult(writer, message, method, inParts, options);
+      writeEnvelope(writer, message, message.id === null ? 0 : REPLY, NUMERIC_REPLY);
+    }
+    return writer.finish();
+  } finally {
+    giveBack(writer);
+  }
+}
+
+function writeResult(writer: Writer, message: OutgoingResult, method: string | undefined, inParts: boolean, options: EncodeOptions): void {
+  const { id, result } = message;
+  const payload = method === undefined ? undefined : resultPayloads.get(method);
+  if (inParts) {
+    writer.varint(STREAM_END * 8 + 2);
+    const from = writer.open();
+    const { at } = writer;
+    // The text of the id alone: its type is beside in_reply_to.
+    if (!writeId(writer, ID, 0, String(id))) writer.at = at;
+    if (Object.keys(result).length > 0) writeRest(writer, 2, result, options);
+    writer.close(from);
+  } else if (payload !== undefined && isObject(result)) writePayload(writer, payload, result, options);
+  else writeGeneric(writer, { result });
+}
+
+function writePayload(writer: Writer, payload: Payload, value: JsonObject, options: EncodeOptions): void {
+  writer.varint(payload.number * 8 + 2);
+  const from = writer.open();
+  writeMessage(writer, payload.table, value, options);
+  writer.close(from);
+}
+
+function writeNotification(writer: Writer, message: OutgoingNotification, method: string | undefined, options: EncodeOptions): void {
+  const { params } = message;
+  const call = callPayloads.get(message.method);
+  let more: JsonObject | undefined;
+  if (params !== undefined && params !== noParams && (message.method === PROGRESS || call !== undefined)) {
+    const { at } = writer;
+    const id = message.method === PROGRESS ? params["progressToken"] : params["requestId"];
+    const replies = (call !== undefined || method !== undefined) && writeId(writer, REPLY, NUMERIC_REPLY, id);
+    if (!replies) writer.at = at;
+    if (call === undefined) writePayload(writer, PROGRESS_PAYLOAD, params, options);
+    else if (replies) {
+      const { requestId: _, ...rest } = params;
+      writePayload(writer, call, rest, options);
+    } else more = writeGeneric(writer, { method: message.method, params, notification: true });
+  } else more = writeGeneric(writer, { method: message.method, params, notification: true });
+  writeEnvelope(writer, message, 0, 0, more);
+}
+
+/** One SessionResponse that holds a part of an answer. A `state` of the call lets chunks say where they start, as some peers want it. */
+export function encodePart(id: Id, method: string, part: Part, options: EncodeOptions, state?: PartState): Uint8Array {
+  const writer = borrow();
+  try {
+    const { at } = writer;
+    if (!writeId(writer, REPLY, NUMERIC_REPLY, id)) {
+      writer.at = at;
+      writeJson(writer, OTHER_MEMBERS * 8 + 2, { id });
+    }
+    const number = itemPayloads.get(method);
+    writer.varint((number ?? RESOURCE_CHUNK) * 8 + 2);
+    const from = writer.open();
+    if (number === undefined) writeChunkPart(writer, part, options, state);
+    else writeListPart(writer, method, part, options);
+    writer.close(from);
+    return writer.finish();
+  } finally {
+    giveBack(writer);
+  }
+}
+
+const payloads: ReadonlySet<number> = new Set([
+  GENERIC,
+  ...resultsByNumber.keys(),
+  ...callsByNumber.keys(),
+  ...itemsByNumber.keys(),
+  RESOURCE_CHUNK,
+  PROGRESS_PAYLOAD.number,
+  STREAM_END,
+  ERROR.number,
+  STREAM_ERROR.number,
+]);
+const shape: Shape = { numeric: 3, reply: 2, numericReply: 4, window: -1, isPayload: (number) => payloads.has(number) };
+
+export interface ToClientLimits extends DecodeLimits {
+  /** The state of a call that is answered in parts, for servers that do not say where a content begins. */
+  readonly stateOf?: (id: Id) => PartState | undefined;
+}
+
+type Single = Exclude<Incoming, IncomingBatch> | IncomingPart;
+
+/**
+ * Reads one SessionResponse, which may stand for several parts. What is wrong with a payload is told as a bad message with the id of
+ * the call that it was to answer; throws a Fault only if the frame itself cannot be read.
+ */
+export function decodeToClient(
+  bytes: Uint8Array,
+  methodOf: (id: Id) => string | undefined,
+  limits: ToClientLimits = usual,
+): Single | readonly Single[] {
+  const reader = new Reader(bytes);
+  const frame = readFrame(reader, shape, limits.depth - 1);
+  try {
+    if (frame.payload === 0) throw new Fault("invalid-request", "the message has no payload that is known here");
+    reader.at = frame.from;
+    reader.end = frame.to;
+    return readPayload(reader, frame, methodOf, limits);
+  } catch (error) {
+    const fault = toFault(error);
+    if (frame.payload === GENERIC && frame.reply === undefined)
+      return { kind: "bad", ...(frame.id === undefined ? { silent: true } : { id: frame.id }), fault };
+    if (frame.payload === PROGRESS_PAYLOAD.number || callsByNumber.has(frame.payload)) return { kind: "bad", silent: true, fault };
+    return { kind: "bad", ...(frame.reply === undefined ? { silent: true } : { answers: frame.reply }), fault };
+  }
+}
+
+function readPayload(
+  reader: Reader,
+  frame: Frame,
+  methodOf: (id: Id) => string | undefined,
+  limits: ToClientLimits,
+): Single | readonly Single[] {
+  const { payload, reply } = frame;
+  const depth = limits.depth - 1;
+  const more = frame.extra === undefined ? undefined : { extra: frame.extra };
+  const id = reply ?? "";
+  const known = resultsByNumber.get(payload);
+  const item = itemsByNumber.get(payload);
+  const answered = known?.name ?? item;
+  if (answered !== undefined && (methodOf(id) ?? answered) !== answered)
+    throw new Fault("invalid-request", `the answer is one to ${answered}`);
+  if (known !== undefined) return { kind: "result", id, value: readMessage(reader, known.table, depth - 1), ...more };
+  if (item !== undefined) {
+    const part = readListPart(reader, item, depth);
+    if (part === undefined) return [];
+    if (part.kind === "rest") throw new Fault("invalid-request", "the rest of a list comes with its end");
+    return { kind: "part", id, part };
+  }
+  const call = callsByNumber.get(payload);
+  if (call !== undefined)
+    return { kind: "notification", method: call.name, params: { requestId: id, ...readMessage(reader, call.table, depth - 1) }, ...more };
+  switch (payload) {
+    case GENERIC:
+      return readGeneric(reader, frame, reply, depth);
+    case RESOURCE_CHUNK:
+      return readChunks(reader, id, limits, depth);
+    case PROGRESS_PAYLOAD.number: {
+      const params = readMessage(reader, PROGRESS_PAYLOAD.table, depth - 1);
+      if (reply !== undefined && params["progressToken"] === undefined) params["progressToken"] = reply;
+      return { kind: "notification", method: PROGRESS, params, ...more };
+    }
+    case STREAM_END:
+      return { kind: "result", id, value: readEnd(reader, depth), ...more };
+    default: {
+      const error = errorOf(readMessage(reader, ERROR.table, depth - 1));
+      return { kind: "error", ...(reply === undefined ? undefined : { id: reply }), error, ...more };
+    }
+  }
+}
+
+function readEnd(reader: Reader, depth: number): JsonObject {
+  let rest: JsonObject = {};
+  while (reader.at < reader.end) {
+    const tag = reader.tag();
+    if (tag === 0x12) rest = readRest(reader, depth);
+    else reader.skip(tag);
+  }
+  return rest;
+}
+
+function readChunks(reader: Reader, id: Id, limits: ToClientLimits, depth: number): readonly IncomingPart[] {
+  const state = limits.stateOf?.(id) ?? partState();
+  const parts: IncomingPart[] = [];
+  for (const part of readChunkParts(reader, depth, state)) {
+    if (part.kind !== "rest") parts.push({ kind: "part", id, part });
+  }
+  return parts;
+}

@@ -1,0 +1,147 @@
+import { Fault, isObject, type JsonObject, toFault } from "../../core/index.js";
+import type { Incoming, IncomingBatch, OutgoingMessage } from "../jsonrpc.js";
+import { noParams } from "../parse.js";
+import { addMeta, readMessage } from "./decode.js";
+import { type EncodeOptions, writeMessage } from "./encode.js";
+import { OTHER_MEMBERS } from "./field.js";
+import { type Frame, readFrame, readGeneric, type Shape, writeEnvelope, writeGeneric } from "./frame.js";
+import { type DecodeLimits, usual } from "./limits.js";
+import { borrow, giveBack } from "./pool.js";
+import { Reader } from "./reader.js";
+import {
+  CHUNKED,
+  GENERIC,
+  notificationPayloads,
+  notificationsByNumber,
+  type Payload,
+  READ_CHUNKED,
+  requestPayloads,
+  requestsByNumber,
+  WINDOW,
+} from "./session-tables.js";
+import type { Writer } from "./writer.js";
+
+const ID = 0x0a;
+const NUMERIC = 0x10;
+const WINDOW_TAG = 0x18;
+
+/** One SessionRequest: a message of the client. */
+export function encodeToServer(message: OutgoingMessage, options: EncodeOptions): Uint8Array {
+  const writer = borrow();
+  try {
+    if (!("method" in message)) {
+      writeGeneric(writer, "result" in message ? { result: message.result } : { error: message.error });
+      writeEnvelope(writer, message, message.id === null ? 0 : ID, NUMERIC);
+    } else if ("id" in message) writeRequest(writer, message, options);
+    else writeNotification(writer, message, options);
+    return writer.finish();
+  } finally {
+    giveBack(writer);
+  }
+}
+
+function writeRequest(
+  writer: Writer,
+  message: OutgoingMessage & { readonly method: string; readonly params?: JsonObject },
+  options: EncodeOptions,
+): void {
+  const { method } = message;
+  const params = message.params === noParams ? undefined : message.params;
+  const meta = params?.["_meta"];
+  const window = isObject(meta) ? meta[WINDOW] : undefined;
+  const lifted = typeof window === "number" && Number.isSafeInteger(window) && window >= 0 && !Object.is(window, -0);
+  if (lifted) {
+    writer.varint(WINDOW_TAG);
+    writer.varint(window);
+  }
+  const chunked = method === "resources/read" && isObject(meta) && isObject(meta[CHUNKED]);
+  const payload = chunked ? READ_CHUNKED : requestPayloads.get(method);
+  let more: JsonObject | undefined;
+  // Where members are required, no params are not the same as none of them.
+  if (payload === undefined || (params === undefined && payload.table.required !== 0)) {
+    more = writeGeneric(writer, { method, params: lifted ? withoutWindow(params as JsonObject) : params });
+  } else writePayload(writer, payload, params, options, lifted);
+  writeEnvelope(writer, message, ID, NUMERIC, more);
+}
+
+function writePayload(writer: Writer, payload: Payload, params: JsonObject | undefined, options: EncodeOptions, lifted: boolean): void {
+  writer.varint(payload.number * 8 + 2);
+  const from = writer.open();
+  if (params !== undefined) {
+    writeMessage(writer, payload.table, params, options, lifted ? WINDOW : undefined);
+    // Empty params are not the same as none.
+    if (writer.at === from && !lifted) {
+      writer.varint(OTHER_MEMBERS * 8 + 2);
+      writer.varint(0);
+    }
+  }
+  writer.close(from);
+}
+
+function withoutWindow(params: JsonObject): JsonObject | undefined {
+  const { _meta, ...rest } = params;
+  const { [WINDOW]: _, ...meta } = _meta as JsonObject;
+  if (Object.keys(meta).length > 0) return { ...rest, _meta: meta };
+  return Object.keys(rest).length > 0 ? rest : undefined;
+}
+
+function writeNotification(
+  writer: Writer,
+  message: OutgoingMessage & { readonly method: string; readonly params?: JsonObject },
+  options: EncodeOptions,
+): void {
+  const { method, params } = message;
+  const payload = notificationPayloads.get(method);
+  let more: JsonObject | undefined;
+  if (payload === undefined || params === undefined || params === noParams)
+    more = writeGeneric(writer, { method, params, notification: true });
+  else writePayload(writer, payload, params, options, false);
+  writeEnvelope(writer, message, 0, 0, more);
+}
+
+const shape: Shape = {
+  numeric: 2,
+  reply: -1,
+  numericReply: -1,
+  window: 3,
+  isPayload: (number) => number === GENERIC || requestsByNumber.has(number) || notificationsByNumber.has(number),
+};
+
+/**
+ * Reads one SessionRequest. What is wrong with a payload is told as a bad message with the id, so that its sender gets an answer;
+ * throws a Fault only if the frame itself cannot be read.
+ */
+export function decodeToServer(bytes: Uint8Array, limits: DecodeLimits = usual): Exclude<Incoming, IncomingBatch> {
+  const reader = new Reader(bytes);
+  const frame = readFrame(reader, shape, limits.depth - 1);
+  const { payload, id } = frame;
+  try {
+    if (payload === 0) throw new Fault("unknown-method", "the message has no payload that is known here");
+    reader.at = frame.from;
+    reader.end = frame.to;
+    if (payload === GENERIC) return withWindow(readGeneric(reader, frame, id, limits.depth - 1), frame);
+    const known = requestsByNumber.get(payload);
+    const more = frame.extra === undefined ? undefined : { extra: frame.extra };
+    if (known !== undefined) {
+      const empty = frame.from === frame.to && known.table.required === 0;
+      const params = empty ? noParams : readMessage(reader, known.table, limits.depth - 2);
+      return withWindow({ kind: "request", id: id ?? "", method: known.name, params, ...more }, frame);
+    }
+    const { name, table } = notificationsByNumber.get(payload) as { name: string; table: Payload["table"] };
+    return { kind: "notification", method: name, params: readMessage(reader, table, limits.depth - 2), ...more };
+  } catch (error) {
+    const fault = toFault(error);
+    if (notificationsByNumber.has(payload)) return { kind: "bad", silent: true, fault };
+    return payload === GENERIC && id !== undefined
+      ? { kind: "bad", id, answers: id, fault }
+      : { kind: "bad", ...(payload === GENERIC ? undefined : { id: id ?? "" }), fault };
+  }
+}
+
+/** The window that came beside a request's params, back where it was. */
+function withWindow(message: Exclude<Incoming, IncomingBatch>, { window }: Frame): Exclude<Incoming, IncomingBatch> {
+  if (window === undefined || message.kind !== "request") return message;
+  const params: Record<string, unknown> = { ...message.params };
+  addMeta(params, { [WINDOW]: window });
+  return { ...message, params };
+}

@@ -1,0 +1,239 @@
+import { Fault, type JsonObject } from "../../core/index.js";
+import { encodeBase64 } from "../../stream/index.js";
+import { malformed, refused, tooDeep } from "./fault.js";
+import { setMember } from "./json.js";
+import type { Reader } from "./reader.js";
+import type { Writer } from "./writer.js";
+
+/** Deeper than any message from a wire; what a program nests deeper than this would exhaust the stack. */
+const DEEPEST = 2048;
+
+/** Members of Value. */
+const NULL = 0x08;
+const NUMBER = 0x11;
+const STRING = 0x1a;
+const BOOL = 0x20;
+const STRUCT = 0x2a;
+const LIST = 0x32;
+/** The first field of a length-delimited kind, and the second: entries, keys, elements; values. */
+const FIRST = 0x0a;
+const SECOND = 0x12;
+
+/** The members of a Struct; false if it cannot hold them: a lone surrogate, an object that says itself what it is in JSON. */
+export function writeStruct(writer: Writer, value: object, depth = 0): boolean {
+  const prototype: unknown = Object.getPrototypeOf(value);
+  if (prototype !== Object.prototype && prototype !== null) return false;
+  for (const name of Object.keys(value)) {
+    const member = (value as JsonObject)[name];
+    if (member === undefined) continue;
+    writer.varint(FIRST);
+    const entry = writer.open();
+    writer.varint(FIRST);
+    if (!writer.text(name)) return false;
+    writer.varint(SECOND);
+    const from = writer.open();
+    if (!writeValue(writer, member, depth)) return false;
+    writer.close(from);
+    writer.close(entry);
+  }
+  return true;
+}
+
+/** The one member of a Value. */
+export function writeValue(writer: Writer, value: unknown, depth = 0): boolean {
+  switch (typeof value) {
+    case "string":
+      writer.varint(STRING);
+      return writer.text(value);
+    case "number":
+      if (!Number.isFinite(value)) return writeNull(writer);
+      writer.varint(NUMBER);
+      writer.double(value);
+      return true;
+    case "boolean":
+      writer.varint(BOOL);
+      writer.varint(value ? 1 : 0);
+      return true;
+    case "object": {
+      if (value === null) return writeNull(writer);
+      if (depth > DEEPEST) throw new Fault("overload", "the message is nested too deep", { data: { limit: "depth", max: DEEPEST } });
+      const isList = Array.isArray(value);
+      writer.varint(isList ? LIST : STRUCT);
+      const from = writer.open();
+      if (!(isList ? writeList(writer, value, depth + 1) : writeStruct(writer, value, depth + 1))) return false;
+      writer.close(from);
+      return true;
+    }
+    default:
+      // Not JSON: as JSON.stringify has it in an array.
+      return value === undefined ? writeNull(writer) : false;
+  }
+}
+
+function writeNull(writer: Writer): true {
+  writer.varint(NULL);
+  writer.varint(0);
+  return true;
+}
+
+function writeList(writer: Writer, values: readonly unknown[], depth: number): boolean {
+  for (let index = 0; index < values.length; index++) {
+    writer.varint(FIRST);
+    const from = writer.open();
+    if (!writeValue(writer, values[index], depth)) return false;
+    writer.close(from);
+  }
+  return true;
+}
+
+/** The rest of the message that was entered, as a Struct. `depth`: how many levels there may be, this one included. */
+export function readStruct(reader: Reader, depth: number): Record<string, unknown> {
+  if (depth <= 0) throw tooDeep(depth);
+  const struct: Record<string, unknown> = {};
+  while (reader.at < reader.end) {
+    const tag = reader.tag();
+    if (tag !== FIRST) {
+      reader.skip(tag);
+      continue;
+    }
+    const outer = reader.enter();
+    let name = "";
+    let value: unknown = null;
+    while (reader.at < reader.end) {
+      const part = reader.tag();
+      if (part === FIRST) name = reader.text();
+      else if (part === SECOND) {
+        const entry = reader.enter();
+        value = readValue(reader, depth - 1);
+        reader.leave(entry);
+      } else reader.skip(part);
+    }
+    reader.leave(outer);
+    setMember(struct, name, value);
+  }
+  return struct;
+}
+
+/** The rest of the message that was entered, as a Value; without a member it is null. */
+export function readValue(reader: Reader, depth: number): unknown {
+  let value: unknown = null;
+  while (reader.at < reader.end) {
+    const tag = reader.tag();
+    switch (tag) {
+      case NULL:
+        reader.varint();
+        value = null;
+        break;
+      case NUMBER:
+        value = reader.double();
+        break;
+      case STRING:
+        value = reader.text();
+        break;
+      case BOOL:
+        value = reader.varint() !== 0;
+        break;
+      case STRUCT:
+      case LIST: {
+        const outer = reader.enter();
+        value = tag === STRUCT ? readStruct(reader, depth) : readList(reader, depth);
+        reader.leave(outer);
+        break;
+      }
+      default:
+        reader.skip(tag);
+    }
+  }
+  return value;
+}
+
+function readList(reader: Reader, depth: number): unknown[] {
+  if (depth <= 0) throw tooDeep(depth);
+  const list: unknown[] = [];
+  while (reader.at < reader.end) {
+    const tag = reader.tag();
+    if (tag !== FIRST) {
+      reader.skip(tag);
+      continue;
+    }
+    const outer = reader.enter();
+    list.push(readValue(reader, depth - 1));
+    reader.leave(outer);
+  }
+  return list;
+}
+
+const PREFIX = "type.googleapis.com/";
+const VALUE = `${PREFIX}google.protobuf.Value`;
+
+/** Any JSON as an Any that holds a Value. */
+export function writeAny(writer: Writer, value: unknown): boolean {
+  writer.varint(FIRST);
+  writer.text(VALUE);
+  writer.varint(SECOND);
+  const from = writer.open();
+  if (!writeValue(writer, value)) return false;
+  writer.close(from);
+  return true;
+}
+
+/** The rest of the message that was entered, as an Any. A type that is not JSON's own comes as `{ "@type", "value" }`, in base64. */
+export function readAny(reader: Reader, depth: number): unknown {
+  if (depth <= 0) throw tooDeep(depth);
+  let url = "";
+  let from = -1;
+  let to = -1;
+  while (reader.at < reader.end) {
+    const tag = reader.tag();
+    if (tag === FIRST) url = reader.text();
+    else if (tag === SECOND) {
+      to = reader.limit();
+      from = reader.at;
+      reader.at = to;
+    } else reader.skip(tag);
+  }
+  const outer = [reader.at, reader.end] as const;
+  if (from >= 0) [reader.at, reader.end] = [from, to];
+  const value = readNamed(reader, url.slice(url.lastIndexOf("/") + 1), url, depth);
+  [reader.at, reader.end] = outer;
+  return value;
+}
+
+function readNamed(reader: Reader, type: string, url: string, depth: number): unknown {
+  switch (type) {
+    case "google.protobuf.Value":
+      return readValue(reader, depth);
+    case "google.protobuf.Struct":
+      return readStruct(reader, depth);
+    case "google.protobuf.ListValue":
+      return readList(reader, depth);
+    case "google.protobuf.Any":
+      return readAny(reader, depth - 1);
+    case "google.protobuf.StringValue":
+      return readWrapped(reader, FIRST, () => reader.text(), "");
+    case "google.protobuf.BoolValue":
+      return readWrapped(reader, NULL, () => reader.varint() !== 0, false);
+    case "google.protobuf.DoubleValue":
+      return readWrapped(reader, 0x09, () => reader.double(), 0);
+    case "google.protobuf.Int32Value":
+    case "google.protobuf.Int64Value":
+      return readWrapped(reader, NULL, () => reader.int64(), 0);
+    default:
+      if (url === "") {
+        if (reader.at === reader.end) return null;
+        throw refused("a value does not say its type");
+      }
+      return { "@type": url, value: encodeBase64(reader.bytes.subarray(reader.at, reader.end)) };
+  }
+}
+
+function readWrapped(reader: Reader, expected: number, read: () => unknown, initial: unknown): unknown {
+  let value = initial;
+  while (reader.at < reader.end) {
+    const tag = reader.tag();
+    if (tag === expected) value = read();
+    else if (tag >>> 3 === 1) throw malformed("a field has the wrong wire type");
+    else reader.skip(tag);
+  }
+  return value;
+}
