@@ -5,12 +5,17 @@ const builtIn: readonly { accepts(address: Address): boolean; load(): Promise<Wi
   { accepts: scheme(/^memory:/), load: async () => (await import("../wires/memory/index.js")).memory },
   { accepts: scheme(/^https?:/), load: async () => (await import("../wires/http/index.js")).http },
   { accepts: scheme(/^sse\+https?:/), load: async () => (await import("../wires/sse/index.js")).sse },
+  { accepts: isGrpc, load: async () => (await import("../wires/grpc/index.js")).grpc },
   { accepts: scheme(/^wss?:/), load: async () => (await import("../wires/websocket/index.js")).websocket },
   {
-    accepts: (address) => typeof address !== "string" || address.startsWith("stdio:"),
+    accepts: (address) => (typeof address === "string" ? address.startsWith("stdio:") : (address.speaks ?? "stdio") === "stdio"),
     load: async () => (await import("../wires/stdio/index.js")).stdio,
   },
 ];
+
+function isGrpc(address: Address): boolean {
+  return typeof address === "string" ? /^(tunnel\+)?grpc(s|\+unix|\+stdio)?:/.test(address) : address.speaks === "grpc+stdio";
+}
 
 function scheme(pattern: RegExp): (address: Address) => boolean {
   return (address) => typeof address === "string" && pattern.test(address);
@@ -24,6 +29,6 @@ export async function wireFor(address: Address, wires: readonly Wire[] = []): Pr
   if (found !== undefined) return found.load();
   throw new Fault(
     "invalid-params",
-    `no wire for the address ${JSON.stringify(address)}; known are memory:, stdio:, { command }, http(s)://, sse+http(s):// and ws(s)://`,
+    `no wire for the address ${JSON.stringify(address)}; known are memory:, stdio:, { command }, http(s)://, sse+http(s)://, ws(s):// and grpc(s)://`,
   );
 }

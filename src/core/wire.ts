@@ -11,6 +11,8 @@ export interface Command {
   readonly env?: Readonly<Record<string, string>>;
   /** Names of further variables of the parent that the child may see. */
   readonly inherit?: readonly string[];
+  /** What is spoken on its standard streams: newline JSON-RPC, `stdio`, unless given. */
+  readonly speaks?: "stdio" | "grpc+stdio";
 }
 
 /** Where a wire listens or dials: `memory:name`, `stdio:`, a URL, or a command to start. */

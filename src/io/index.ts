@@ -1,4 +1,5 @@
 export { type Child, type ChildOptions, type Exit, type StopOptions, startChild } from "./child.js";
+export { divertConsole } from "./divert-console.js";
 export { childEnvironment } from "./environment.js";
 export { grpcChannel } from "./grpc/channel.js";
 export { type Duplexed, grpcDuplex } from "./grpc/duplex.js";

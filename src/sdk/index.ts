@@ -1,4 +1,5 @@
 export { type ClientTransportOptions, clientTransport } from "./client-transport.js";
+export { GrpcClientTransport, GrpcServerTransport, type GrpcServerTransportOptions } from "./grpc.js";
 export { type SdkService, type SdkServiceOptions, sdkService } from "./sdk-service.js";
 export { type ServeSdkOptions, serveSdk } from "./serve-sdk.js";
 export type {

@@ -8,6 +8,7 @@ export {
   encodeRest,
   type MessageName,
 } from "./message.js";
+export { decodeNote, encodeNote, type Note } from "./notes.js";
 export { type PartState, partState, type RestPart } from "./parts.js";
 export { decodeToClient, encodePart, encodeToClient, type ToClientLimits, type ToClientOptions } from "./to-client.js";
 export { decodeToServer, encodeToServer } from "./to-server.js";

@@ -6,7 +6,17 @@ import { type EncodeOptions, writeId, writeJson, writeMessage } from "./encode.j
 import { OTHER_MEMBERS } from "./field.js";
 import { errorOf, type Frame, readFrame, readGeneric, type Shape, writeEnvelope, writeGeneric } from "./frame.js";
 import { type DecodeLimits, usual } from "./limits.js";
-import { type PartState, partState, readChunkParts, readListPart, readRest, writeChunkPart, writeListPart, writeRest } from "./parts.js";
+import {
+  type PartState,
+  partState,
+  type RestPart,
+  readChunkParts,
+  readListPart,
+  readRest,
+  writeChunkPart,
+  writeListPart,
+  writeRest,
+} from "./parts.js";
 import { borrow, giveBack } from "./pool.js";
 import { Reader } from "./reader.js";
 import {
@@ -103,7 +113,7 @@ function writeNotification(writer: Writer, message: OutgoingNotification, method
 }
 
 /** One SessionResponse that holds a part of an answer. A `state` of the call lets chunks say where they start, as some peers want it. */
-export function encodePart(id: Id, method: string, part: Part, options: EncodeOptions, state?: PartState): Uint8Array {
+export function encodePart(id: Id, method: string, part: Part | RestPart, options: EncodeOptions, state?: PartState): Uint8Array {
   const writer = borrow();
   try {
     const { at } = writer;

@@ -145,7 +145,9 @@ export class Peer implements Caller {
     const params = this.manner?.params(call, id) ?? call.request.params;
     this.pending.set(id, call);
     const { deadline } = call.context;
-    this.#link.send({ jsonrpc: "2.0", id, method: call.request.method, params }, undefined, deadline).catch((error) => this.#unsent(id, toFault(error)));
+    this.#link
+      .send({ jsonrpc: "2.0", id, method: call.request.method, params }, undefined, deadline)
+      .catch((error) => this.#unsent(id, toFault(error)));
     return id;
   }
 

@@ -17,7 +17,8 @@ export async function answer(desk: Desk, job: Job): Promise<JsonObject | undefin
   const parked = resuming ? await resumed(desk, job) : undefined;
   const work = parked ?? new Work(desk.service.call(request, job.context), range?.next !== undefined);
   try {
-    if (desk.part !== undefined && (member !== undefined || request.method === "resources/read")) return await answerParts(desk, job, work);
+    // A list in parts is what such a link has; a read in parts has to be asked for.
+    if (desk.part !== undefined && (member !== undefined || job.envelope.chunked !== undefined)) return await answerParts(desk, job, work);
     if (request.method !== "resources/read") return await answerPlain(desk, job, work);
     return range === undefined ? await answerWhole(desk, job, work) : await answerRange(desk, job, work, range);
   } catch (error) {

@@ -23,7 +23,11 @@ export const METADATA_PATH = "/.well-known/oauth-protected-resource";
 export type Verdict = { readonly principal: Principal } | { readonly status: 401 | 403; readonly challenge: string };
 
 /** Looks at the credentials of every request. A token in the query is not looked at. */
-export async function checkCredentials(exchange: Exchange, auth: AuthOptions, metadataUrl: string | undefined): Promise<Verdict> {
+export async function checkCredentials(
+  exchange: Pick<Exchange, "header">,
+  auth: AuthOptions,
+  metadataUrl: string | undefined,
+): Promise<Verdict> {
   const challenge = (parts: Record<string, string>): string =>
     `Bearer ${Object.entries({ ...parts, ...(metadataUrl === undefined ? undefined : { resource_metadata: metadataUrl }) })
       .map(([name, value]) => `${name}="${value.replaceAll(/["\\]/g, "")}"`)

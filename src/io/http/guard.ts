@@ -10,7 +10,7 @@ export interface GuardOptions {
 const loopback: readonly string[] = ["localhost", "127.0.0.1", "[::1]"];
 
 /** Why a request is refused before anything else is looked at; undefined if it is not. */
-export function refusal(exchange: Exchange, options: GuardOptions): string | undefined {
+export function refusal(exchange: Pick<Exchange, "header">, options: GuardOptions): string | undefined {
   // HTTP/2 may say it twice: both have to be allowed.
   const hosts = [exchange.header("host"), exchange.header(":authority")].filter((host) => host !== undefined);
   if (hosts.length === 0 || !hosts.every((host) => covers(options.allowedHosts ?? loopback, hostname(host))))

@@ -17,6 +17,8 @@ import { within } from "../within.js";
 export interface HostOptions {
   readonly hostname: string;
   readonly port: number;
+  /** A Unix socket in place of host and port. */
+  readonly path?: string | undefined;
   request(request: IncomingMessage | Http2ServerRequest, response: ServerResponse | Http2ServerResponse): void;
   upgrade?(request: IncomingMessage, socket: Duplex, head: Buffer): void;
   /** Takes HTTP/2 requests of gRPC's content type, which then do not come to `request`. */
@@ -95,10 +97,11 @@ export async function httpHost(options: HostOptions): Promise<Host> {
       http1.close();
       reject(listenFault(error, options));
     });
-    server.listen(options.port, options.hostname, resolve);
+    if (options.path === undefined) server.listen(options.port, options.hostname, resolve);
+    else server.listen(options.path, resolve);
   });
   return {
-    port: (server.address() as AddressInfo).port,
+    port: options.path === undefined ? (server.address() as AddressInfo).port : 0,
     async close() {
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
       http1.close();
@@ -123,7 +126,9 @@ function closeWhenIdle(session: ServerHttp2Session): void {
   });
 }
 
-function listenFault(error: NodeJS.ErrnoException, { hostname, port }: HostOptions): Fault {
-  const why = error.code === "EADDRINUSE" ? "the port is in use" : error.code === "EACCES" ? "not permitted" : error.message;
-  return new Fault("unavailable", `cannot listen on ${hostname}:${port}: ${why}`, { data: { reason: error.code ?? "failed" } });
+function listenFault(error: NodeJS.ErrnoException, { hostname, port, path }: HostOptions): Fault {
+  const why = error.code === "EADDRINUSE" ? "it is in use" : error.code === "EACCES" ? "not permitted" : error.message;
+  return new Fault("unavailable", `cannot listen on ${path ?? `${hostname}:${port}`}: ${why}`, {
+    data: { reason: error.code ?? "failed" },
+  });
 }

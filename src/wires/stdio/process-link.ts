@@ -1,7 +1,6 @@
 import type { Limits } from "../../core/index.js";
 import type { Link } from "../../era/index.js";
-import { lineLink } from "../../io/index.js";
-import { divertConsole } from "./divert-console.js";
+import { divertConsole, lineLink } from "../../io/index.js";
 
 export interface ProcessLinkOptions {
   readonly limits?: Partial<Limits> | undefined;

@@ -16,7 +16,7 @@ import { processLink } from "./process-link.js";
 /** Newline JSON-RPC on standard streams: listens on this process's own, dials by starting a child. */
 export const stdio: Wire = {
   name: "stdio",
-  accepts: (address) => typeof address !== "string" || address.startsWith("stdio:"),
+  accepts: (address) => (typeof address === "string" ? address.startsWith("stdio:") : (address.speaks ?? "stdio") === "stdio"),
   listen,
   dial,
 };

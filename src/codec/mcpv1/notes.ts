@@ -1,0 +1,48 @@
+import { isObject, type JsonObject } from "../../core/index.js";
+import { noParams } from "../parse.js";
+import { malformed } from "./fault.js";
+import { writeGeneric } from "./frame.js";
+import { readJson } from "./json.js";
+import { type DecodeLimits, usual } from "./limits.js";
+import { borrow, giveBack } from "./pool.js";
+import { Reader } from "./reader.js";
+import { GENERIC } from "./session-tables.js";
+
+const TAG = GENERIC * 8 + 2;
+
+/** A notification within the stream of an RPC's answer: any of its messages with `notification` set and nothing else. */
+export interface Note {
+  readonly method: string;
+  readonly params: JsonObject;
+}
+
+export function encodeNote(method: string, params: JsonObject): Uint8Array {
+  const writer = borrow();
+  try {
+    // A name that UTF-8 cannot hold is nobody's.
+    if (writeGeneric(writer, { method, params, notification: true }) !== undefined) throw malformed("the method is no text");
+    return writer.finish();
+  } finally {
+    giveBack(writer);
+  }
+}
+
+/** The notification that a message of an answer is; undefined if it is none. */
+export function decodeNote(bytes: Uint8Array, limits: DecodeLimits = usual): Note | undefined {
+  // The tag of the field, which comes first and alone.
+  if (bytes[0] !== ((TAG & 0x7f) | 0x80) || bytes[1] !== TAG >> 7) return undefined;
+  const reader = new Reader(bytes);
+  reader.tag();
+  reader.end = reader.limit();
+  let method = "";
+  let params: JsonObject = noParams;
+  while (reader.at < reader.end) {
+    const tag = reader.tag();
+    if (tag === 0x0a) method = reader.text();
+    else if (tag === 0x12) {
+      const read = readJson(reader, limits.depth - 1);
+      if (isObject(read)) params = read;
+    } else reader.skip(tag);
+  }
+  return { method, params };
+}

@@ -1,0 +1,36 @@
+import { type Address, Fault } from "../../core/index.js";
+import type { Target } from "../../io/index.js";
+
+/** Where a gRPC address leads. */
+export interface Place {
+  readonly scheme: "grpc" | "grpcs" | "grpc+unix";
+  readonly hosts: readonly { readonly host: string; readonly port: number }[];
+  readonly path?: string;
+}
+
+const PORT = 8000;
+
+/** `grpc://host:port`, several with commas, `grpcs://`, `grpc+unix:PATH`. */
+export function placeOf(address: Address): Place {
+  const text = String(address);
+  const unix = /^(?:tunnel\+)?grpc\+unix:(?:\/\/)?(.+)$/.exec(text);
+  if (unix?.[1] !== undefined) return { scheme: "grpc+unix", hosts: [], path: unix[1] };
+  const found = /^(?:tunnel\+)?(grpcs?):\/\/([^/?#]+)\/?$/.exec(text);
+  if (found === null)
+    throw new Fault("invalid-params", `not a gRPC address: ${text}; it looks like grpc://host:port, grpcs://host:port or grpc+unix:PATH`);
+  const hosts = (found[2] as string).split(",").map((each) => hostOf(each, text));
+  return { scheme: found[1] as "grpc" | "grpcs", hosts };
+}
+
+function hostOf(each: string, text: string): { host: string; port: number } {
+  const parts = /^(\[[0-9a-fA-F:.]+\]|[^:[\]@]+)(?::(\d{1,5}))?$/.exec(each);
+  const port = Number(parts?.[2] ?? PORT);
+  if (parts?.[1] === undefined || port > 65_535)
+    throw new Fault("invalid-params", `not a gRPC address: ${text}: ${JSON.stringify(each)} is no host and port`);
+  return { host: parts[1].replace(/^\[|\]$/g, ""), port };
+}
+
+export function targetsOf(place: Place, tls: object | undefined): readonly Target[] {
+  if (place.path !== undefined) return [{ path: place.path, authority: "localhost" }];
+  return place.hosts.map(({ host, port }) => ({ host, port, ...(place.scheme === "grpcs" ? { tls: tls ?? {} } : undefined) }));
+}

@@ -1,0 +1,65 @@
+import { encodeMessage } from "../../../codec/mcpv1/index.js";
+import { type Address, type Connection, defaultLimits, Fault, grpcStatuses } from "../../../core/index.js";
+import { dialLink, type Link } from "../../../era/index.js";
+import { type Channel, grpcChannel, type Metadata, type Status, statusFault } from "../../../io/index.js";
+import { placeOf, targetsOf } from "../address.js";
+import { header, SERVICE } from "../names.js";
+import { dialTunnel } from "../tunnel/dial.js";
+import type { GrpcDialOptions } from "./options.js";
+import { rpcLink } from "./rpc-link.js";
+import { sessionLink } from "./session-link.js";
+
+export async function dial(address: Address, options: GrpcDialOptions): Promise<Connection> {
+  const place = placeOf(address);
+  const { keepalive, gzip, limits } = options;
+  const channel = grpcChannel(targetsOf(place, undefined), { keepalive, gzip, messageBytes: limits?.messageBytes });
+  const dialect = String(address).startsWith("tunnel+") ? "tunnel" : (options.dialect ?? "auto");
+  return dialChannel(channel, { ...options, dialect }, true);
+}
+
+/** Opens whatever a channel leads to. `lasting`: the channel connects again when its connection is lost. */
+export async function dialChannel(channel: Channel, options: GrpcDialOptions, lasting: boolean): Promise<Connection> {
+  try {
+    return await dialLink(await linkFor(channel, options, lasting), options);
+  } catch (error) {
+    await channel.close();
+    throw error;
+  }
+}
+
+/** Finds out what the server understands: one empty call tells. */
+async function linkFor(channel: Channel, options: GrpcDialOptions, lasting: boolean): Promise<Link> {
+  const metadata: Metadata = lowerCase(options.headers ?? {});
+  const limits = { ...defaultLimits, ...options.limits };
+  if (options.dialect === "tunnel") return dialTunnel(channel, metadata, limits);
+  const { kin, status } = await ping(channel, metadata, options);
+  if (status.code === grpcStatuses["unknown-method"] && options.dialect !== "mcp.v1") return dialTunnel(channel, metadata, limits);
+  if (status.code !== 0 && status.code !== grpcStatuses["unknown-method"]) throw statusFault(status);
+  const common = { metadata, limits: options.limits, onFault: options.onFault };
+  if (!kin) return rpcLink(channel, { ...common, session: undefined });
+  const session = sessionLink(channel, { ...common, lasting });
+  return options.calls === "rpc" ? rpcLink(channel, { ...common, session }) : session;
+}
+
+async function ping(channel: Channel, metadata: Metadata, options: GrpcDialOptions): Promise<{ kin: boolean; status: Status }> {
+  const call = channel.call(`${SERVICE}Ping`, {
+    metadata: { ...metadata, [header.twins]: "1", [header.method]: "ping" },
+    deadline: Date.now() + (options.handshakeMs ?? 60_000),
+  });
+  const abort = (): void => call.cancel(new Fault("cancelled", "dialing was given up"));
+  options.signal?.addEventListener("abort", abort, { once: true });
+  if (options.signal?.aborted === true) abort();
+  try {
+    void call.send(encodeMessage("PingRequest", {}, { twin: false }));
+    call.done();
+    const status = await call.status;
+    const headers = await call.headers.catch((): Metadata => ({}));
+    return { kin: headers[header.twins] !== undefined, status };
+  } finally {
+    options.signal?.removeEventListener("abort", abort);
+  }
+}
+
+function lowerCase(headers: Readonly<Record<string, string>>): Metadata {
+  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
+}

@@ -1,0 +1,17 @@
+import type { DialOptions } from "../../../core/index.js";
+import type { Keepalive } from "../../../io/index.js";
+
+export interface GrpcDialOptions extends DialOptions {
+  /** Metadata of every call, such as `authorization`. */
+  readonly headers?: Readonly<Record<string, string>> | undefined;
+  /**
+   * How calls travel to an Anywire server: all on one `Session` stream, which is fastest, or each as an RPC of its own where there is one,
+   * which lets a mesh balance them. To any other server they always go as RPCs.
+   */
+  readonly calls?: "session" | "rpc" | undefined;
+  /** What is spoken: `mcp.v1` where the server has it, else the tunnel of JSON-RPC messages, unless said otherwise. */
+  readonly dialect?: "auto" | "mcp.v1" | "tunnel" | undefined;
+  readonly keepalive?: Keepalive | undefined;
+  /** Compress what is sent; off unless given. */
+  readonly gzip?: boolean | undefined;
+}

@@ -1,0 +1,273 @@
+import type { Id, Incoming, IncomingPart, OutgoingMessage, OutgoingRequest } from "../../../codec/index.js";
+import { decodeMessage, decodeNote, decodePartMessage, encodeMessage, type PartState, partState } from "../../../codec/mcpv1/index.js";
+import {
+  defaultLimits,
+  Fault,
+  isObject,
+  type JsonObject,
+  type Limits,
+  meta,
+  type RpcError,
+  toFault,
+  toRpcError,
+} from "../../../core/index.js";
+import type { Link } from "../../../era/index.js";
+import type { Channel, ClientCall, Metadata } from "../../../io/index.js";
+import { type Pipe, pipe } from "../../../stream/index.js";
+import { statusError } from "../faults.js";
+import { mirrorOf } from "../mirror.js";
+import { header, type Rpc, rpcs, SERVICE } from "../names.js";
+import type { SessionLink } from "./session-link.js";
+import { Watches } from "./watches.js";
+
+type Message = Incoming | IncomingPart;
+
+const BATCHES = 64;
+
+export interface RpcLinkOptions {
+  readonly metadata: Metadata;
+  readonly limits?: Partial<Limits> | undefined;
+  readonly onFault?: ((fault: Fault) => void) | undefined;
+  /** For what has no RPC of its own; only an Anywire server understands all of that. */
+  readonly session: SessionLink | undefined;
+}
+
+interface Open {
+  readonly call: ClientCall;
+  held: boolean;
+  wake: (() => void) | undefined;
+}
+
+/** Each call as an RPC of its own: what every server of `mcp.v1` understands, and what a mesh can balance. */
+export function rpcLink(channel: Channel, options: RpcLinkOptions): Link {
+  return new RpcLink(channel, options);
+}
+
+class RpcLink implements Link {
+  readonly parts = true;
+  readonly #channel: Channel;
+  readonly #limits: Limits;
+  readonly #session: SessionLink | undefined;
+  readonly #inbox: Pipe<readonly Message[]> = pipe<readonly Message[]>({ items: BATCHES });
+  readonly #open = new Map<Id, Open>();
+  readonly #watches: Watches;
+  /** Names the legacy session in the metadata of its calls. */
+  #metadata: Metadata;
+  #closed: Fault | undefined;
+
+  constructor(channel: Channel, options: RpcLinkOptions) {
+    this.#channel = channel;
+    this.#limits = { ...defaultLimits, ...options.limits };
+    this.#session = options.session;
+    this.#metadata = options.session === undefined ? options.metadata : { ...options.metadata, [header.twins]: "1" };
+    this.#watches = new Watches(
+      (patterns) => this.#call("WatchResources", { uriPatterns: patterns }),
+      (message) => this.#deliver([message]),
+    );
+    if (options.session !== undefined) void this.#pump(options.session);
+  }
+
+  get incoming(): AsyncIterable<readonly Message[]> {
+    return this.#inbox;
+  }
+
+  get backlog(): number {
+    return this.#session?.backlog ?? 0;
+  }
+
+  send(message: OutgoingMessage, call?: Id, deadline?: number): Promise<void> {
+    if (this.#closed !== undefined) return Promise.reject(this.#closed);
+    if (!("method" in message)) return this.#session?.send(message, call) ?? done;
+    if ("id" in message) return this.#request(message, deadline);
+    if (message.method === "notifications/cancelled" && this.#leave(message.params?.["requestId"] as Id)) return done;
+    return this.#session?.send(message, call) ?? done;
+  }
+
+  pace(call: Id, held: boolean): void {
+    const open = this.#open.get(call);
+    if (open === undefined) return;
+    open.held = held;
+    if (!held) open.wake?.();
+  }
+
+  async close(reason?: Fault): Promise<void> {
+    this.#closed ??= reason ?? new Fault("unavailable", "the link was closed", { data: { reason: "closed" } });
+    for (const id of [...this.#open.keys()]) this.#leave(id);
+    this.#watches.close();
+    await this.#session?.close(reason);
+    this.#inbox.close();
+    await this.#channel.close();
+  }
+
+  /** Brings on what comes on the session's stream. */
+  async #pump(session: SessionLink): Promise<void> {
+    try {
+      for await (const batch of session.incoming) await this.#inbox.write(batch);
+    } catch (error) {
+      this.#inbox.fail(error);
+    }
+  }
+
+  #request(message: OutgoingRequest, deadline: number | undefined): Promise<void> {
+    const { id, method, params = {} } = message;
+    const name = nameFor(message, this.#session !== undefined);
+    if (name !== undefined) {
+      void this.#run(id, name, params, deadline);
+      return done;
+    }
+    if (this.#session !== undefined) return this.#session.send(message);
+    const watched = this.#watches.request(method, params);
+    if (watched === undefined) return this.#deliver([{ kind: "error", id, error: unknown(method) }]);
+    void watched.then(
+      () => this.#deliver([{ kind: "result", id, value: {} }]),
+      (error) => this.#deliver([{ kind: "error", id, error: toRpcError(toFault(error), "legacy") }]),
+    );
+    return done;
+  }
+
+  async #run(id: Id, name: string, params: JsonObject, deadline: number | undefined): Promise<void> {
+    const rpc = rpcs.get(name) as Rpc;
+    try {
+      if (this.#session !== undefined && this.#metadata[header.session] === undefined && !isModern(params))
+        await this.#named(this.#session);
+      const call = this.#call(name, params, deadline);
+      const open: Open = { call, held: false, wake: undefined };
+      this.#open.set(id, open);
+      const result = await this.#answer(id, rpc, open);
+      if (method(rpc) === "initialize") await this.#remember(call);
+      await this.#deliver([{ kind: "result", id, value: result }]);
+    } catch (error) {
+      // Whoever left wants no answer.
+      if (this.#closed === undefined) await this.#failed(id, toFault(error));
+    } finally {
+      this.#open.delete(id);
+    }
+  }
+
+  #call(name: string, params: JsonObject, deadline?: number): ClientCall {
+    const rpc = rpcs.get(name) as Rpc;
+    const version = isModern(params) ? String((params["_meta"] as JsonObject)[meta.protocolVersion]) : undefined;
+    const metadata = { ...this.#metadata, ...mirrorOf(rpc.method, params, version) };
+    const call = this.#channel.call(`${SERVICE}${name}`, { metadata, ...(deadline === undefined ? undefined : { deadline }) });
+    void call.send(encodeMessage(rpc.request, params, { twin: this.#session !== undefined }));
+    call.done();
+    return call;
+  }
+
+  /** Reads an answer to its end; gives its result. */
+  async #answer(id: Id, rpc: Rpc, open: Open): Promise<JsonObject> {
+    let result: JsonObject | undefined;
+    const state = partState();
+    for await (const batch of open.call.messages) {
+      const messages: Message[] = [];
+      for (const bytes of batch) result = this.#take(id, rpc, bytes, state, messages) ?? result;
+      if (messages.length > 0) await this.#deliver(messages);
+      while (open.held)
+        await new Promise<void>((resolve) => {
+          open.wake = resolve;
+        });
+    }
+    const status = await open.call.status;
+    if (status.code !== 0) throw statusError(status);
+    if (result === undefined && rpc.answer !== "parts") throw new Fault("unavailable", "the server ended the call without a result");
+    return result ?? {};
+  }
+
+  #take(id: Id, rpc: Rpc, bytes: Uint8Array, state: PartState, messages: Message[]): JsonObject | undefined {
+    const said = rpc.answer === "one" ? undefined : decodeNote(bytes, this.#limits);
+    if (said !== undefined) {
+      messages.push({ kind: "notification", method: said.method, params: said.params, call: id });
+      return undefined;
+    }
+    if (rpc.answer === "parts") {
+      let rest: JsonObject | undefined;
+      for (const part of decodePartMessage(rpc.method, bytes, state, this.#limits)) {
+        if (part.kind === "rest") rest = part.value;
+        else messages.push({ kind: "part", id, part });
+      }
+      return rest;
+    }
+    const message = decodeMessage(rpc.response, bytes, this.#limits);
+    if (rpc.answer === "one") return message;
+    const { progress, result, error } = message;
+    if (isObject(progress))
+      messages.push({ kind: "notification", method: "notifications/progress", params: { progressToken: id, ...progress }, call: id });
+    if (isObject(error)) throw new PeerError(error as unknown as RpcError);
+    return isObject(result) ? result : undefined;
+  }
+
+  async #failed(id: Id, fault: Fault): Promise<void> {
+    const peer = fault.cause instanceof PeerError ? fault.cause.error : undefined;
+    if (peer !== undefined) return this.#deliver([{ kind: "error", id, error: peer }]);
+    const data = isObject(fault.data) ? fault.data : {};
+    const told =
+      typeof data["grpcStatus"] === "number"
+        ? statusError({ code: data["grpcStatus"], message: fault.message, ...trailersOf(data) })
+        : fault;
+    await this.#deliver([{ kind: "bad", answers: id, fault: told }]);
+  }
+
+  #leave(id: Id): boolean {
+    const open = this.#open.get(id);
+    if (open === undefined) return false;
+    this.#open.delete(id);
+    open.held = false;
+    open.call.cancel();
+    open.wake?.();
+    return true;
+  }
+
+  /** The server keeps a session under the name in its headers. */
+  async #remember(call: ClientCall): Promise<void> {
+    const id = (await call.headers)[header.session];
+    if (typeof id === "string") this.#metadata = { ...this.#metadata, [header.session]: id };
+  }
+
+  async #named(session: SessionLink): Promise<void> {
+    const id = await session.session();
+    if (id !== undefined) this.#metadata = { ...this.#metadata, [header.session]: id };
+  }
+
+  async #deliver(messages: readonly Message[]): Promise<void> {
+    await this.#inbox.write(messages);
+  }
+}
+
+/** A peer's error as it came. */
+class PeerError extends Error {
+  readonly error: RpcError;
+
+  constructor(error: RpcError) {
+    super(error.message);
+    this.error = error;
+  }
+}
+
+const done = Promise.resolve();
+
+function method(rpc: Rpc): string {
+  return rpc.method;
+}
+
+function trailersOf(data: JsonObject): { metadata?: Metadata } {
+  return isObject(data["trailers"]) ? { metadata: data["trailers"] as Metadata } : {};
+}
+
+function isModern(params: JsonObject): boolean {
+  return isObject(params["_meta"]) && params["_meta"][meta.protocolVersion] !== undefined;
+}
+
+function unknown(method: string): RpcError {
+  return { code: -32601, message: `the server's gRPC service has no ${method}` };
+}
+
+const byMethod = new Map(
+  [...rpcs].filter(([name]) => name !== "CallToolWithProgress" && name !== "ReadResource").map(([name, rpc]) => [rpc.method, name]),
+);
+
+/** The RPC that makes a request. An Anywire server's session begins on its stream, where it can ask. */
+function nameFor({ method, params }: OutgoingRequest, kin: boolean): string | undefined {
+  if (kin && (method === "initialize" || method === "ping")) return undefined;
+  const token = isObject(params?.["_meta"]) ? params["_meta"]["progressToken"] : undefined;
+  return method === "tools/call" && token !== undefined ? "CallToolWithProgress" : byMethod.get(method);
+}

@@ -1,0 +1,141 @@
+import type { Id, Incoming, IncomingPart, OutgoingMessage } from "../../../codec/index.js";
+import { decodeToClient, encodeToServer } from "../../../codec/mcpv1/index.js";
+import { defaultLimits, Fault, type Limits, toFault } from "../../../core/index.js";
+import type { Link } from "../../../era/index.js";
+import type { Channel, ClientCall, Metadata } from "../../../io/index.js";
+import { type Pipe, pipe } from "../../../stream/index.js";
+import { header, SERVICE } from "../names.js";
+
+type Message = Incoming | IncomingPart;
+
+/** Batches of messages that may wait for the reader. */
+const BATCHES = 64;
+/** The id of an `initialize` that the link makes on its own account. */
+const AGAIN = "initialize-again";
+
+export interface SessionLink extends Link {
+  /** The name of the session that the server keeps, once a stream is open. */
+  session(): Promise<string | undefined>;
+}
+
+export interface SessionLinkOptions {
+  readonly metadata: Metadata;
+  readonly limits?: Partial<Limits> | undefined;
+  /** Whether a stream that breaks is opened anew. */
+  readonly lasting: boolean;
+}
+
+/** Everything on one `Session` stream. When the stream breaks the calls on it fail, and the next opens a new one. */
+export function sessionLink(channel: Channel, options: SessionLinkOptions): SessionLink {
+  return new StreamLink(channel, options);
+}
+
+class StreamLink implements SessionLink {
+  readonly parts = true;
+  readonly #channel: Channel;
+  readonly #options: SessionLinkOptions;
+  readonly #limits: Limits;
+  readonly #inbox: Pipe<readonly Message[]> = pipe<readonly Message[]>({ items: BATCHES });
+  /** The calls that are open, and their methods: an answer does not name its own. */
+  #methods = new Map<Id, string>();
+  #stream: ClientCall | undefined;
+  /** What began the legacy session, for when it has to begin again. */
+  #initialize: OutgoingMessage | undefined;
+  #closed: Fault | undefined;
+
+  constructor(channel: Channel, options: SessionLinkOptions) {
+    this.#channel = channel;
+    this.#options = options;
+    this.#limits = { ...defaultLimits, ...options.limits };
+  }
+
+  get incoming(): AsyncIterable<readonly Message[]> {
+    return this.#inbox;
+  }
+
+  get backlog(): number {
+    return this.#stream?.backlog ?? 0;
+  }
+
+  send(message: OutgoingMessage): Promise<void> {
+    if (this.#closed !== undefined) return Promise.reject(this.#closed);
+    const request = "method" in message && "id" in message;
+    if (request && message.method === "initialize") this.#initialize = message;
+    // What is said about calls of a stream that broke means nothing on the next.
+    if (this.#stream === undefined && !request && this.#initialize === undefined) return done;
+    try {
+      const stream = this.#stream ?? this.#open(message);
+      if (request) this.#methods.set(message.id, message.method);
+      else if ("method" in message && message.method === "notifications/cancelled")
+        this.#methods.delete(message.params?.["requestId"] as Id);
+      return stream.send(encodeToServer(message, { twin: true })) ?? done;
+    } catch (error) {
+      return Promise.reject(toFault(error));
+    }
+  }
+
+  async session(): Promise<string | undefined> {
+    const id = (await this.#stream?.headers)?.[header.session];
+    return typeof id === "string" ? id : undefined;
+  }
+
+  async close(reason?: Fault): Promise<void> {
+    this.#closed ??= reason ?? new Fault("unavailable", "the link was closed", { data: { reason: "closed" } });
+    this.#stream?.done();
+    this.#stream?.cancel();
+    this.#inbox.close();
+    await this.#channel.close();
+  }
+
+  #open(message: OutgoingMessage): ClientCall {
+    const stream = this.#channel.call(`${SERVICE}Session`, { metadata: { ...this.#options.metadata, [header.twins]: "1" } });
+    this.#stream = stream;
+    void this.#read(stream);
+    if (this.#initialize !== undefined && this.#initialize !== message) {
+      const again = { ...this.#initialize, id: AGAIN } as OutgoingMessage;
+      void stream.send(encodeToServer(again, { twin: true }));
+      void stream.send(encodeToServer({ jsonrpc: "2.0", method: "notifications/initialized" }, { twin: true }));
+    }
+    return stream;
+  }
+
+  async #read(stream: ClientCall): Promise<void> {
+    let reason = new Fault("unavailable", "the server closed the stream", { data: { reason: "closed" } });
+    try {
+      for await (const frames of stream.messages) {
+        const messages: Message[] = [];
+        for (const frame of frames) this.#take(frame, messages);
+        if (!this.#inbox.offer(messages)) await this.#inbox.write(messages);
+      }
+    } catch (error) {
+      reason = toFault(error);
+    }
+    if (this.#stream === stream) this.#stream = undefined;
+    this.#broken(reason);
+  }
+
+  #take(frame: Uint8Array, messages: Message[]): void {
+    const decoded = decodeToClient(frame, (id) => this.#methods.get(id), this.#limits);
+    for (const message of Array.isArray(decoded) ? decoded : [decoded as Message]) {
+      if (message.kind === "result" || message.kind === "error") {
+        if (message.id === AGAIN) continue;
+        if (message.id !== undefined) this.#methods.delete(message.id);
+      }
+      messages.push(message);
+    }
+  }
+
+  /** The calls of a stream end with it. */
+  #broken(reason: Fault): void {
+    const open = [...this.#methods.keys()];
+    this.#methods = new Map();
+    if (!this.#options.lasting) {
+      this.#closed ??= reason;
+      return void this.#inbox.fail(reason);
+    }
+    if (open.length > 0 && this.#closed === undefined)
+      void this.#inbox.write(open.map((id) => ({ kind: "bad", answers: id, fault: reason })));
+  }
+}
+
+const done = Promise.resolve();

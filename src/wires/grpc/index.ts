@@ -1,0 +1,3 @@
+export type { GrpcDialOptions } from "./dial/options.js";
+export { grpc } from "./grpc.js";
+export type { GrpcListenOptions } from "./listen/options.js";

@@ -1,0 +1,72 @@
+import type { OutgoingMessage, Part } from "../../../codec/index.js";
+import { encodeMessage, encodeNote, encodePartMessage, encodeRest, partState } from "../../../codec/mcpv1/index.js";
+import { Fault, type JsonObject } from "../../../core/index.js";
+import type { ServerCall } from "../../../io/index.js";
+import { errorStatus } from "../faults.js";
+import { COMPLETED, type Rpc, WATCHED } from "../names.js";
+
+/** Where the answer to one RPC goes. */
+export interface Answer {
+  /** A result or an error ends the call; a notification goes before it. */
+  send(message: OutgoingMessage): Promise<void> | undefined;
+  part(part: Part): Promise<void> | undefined;
+}
+
+export interface AnswerOptions {
+  readonly rpc: Rpc;
+  /** Whether the caller is an Anywire end: it takes JSON for Struct, and notifications within a stream. */
+  readonly kin: boolean;
+  /** The caller gave no progress token of its own. */
+  readonly anonymous: boolean;
+  /** Hears that the call has been answered. */
+  ended(): void;
+}
+
+/** Turns what the era edge says into the messages of an RPC. */
+export function rpcAnswer(call: ServerCall, { rpc, kin, anonymous, ended }: AnswerOptions): Answer {
+  const options = { twin: kin };
+  // Whoever does not know where contents begin wants to be told with every chunk whose it is.
+  const state = kin ? undefined : partState();
+
+  const finish = (message?: Uint8Array): undefined => {
+    ended();
+    if (message !== undefined) void call.send(message);
+    call.end({ code: 0 });
+  };
+  const result = (value: JsonObject): undefined => {
+    switch (rpc.answer) {
+      case "one":
+        return finish(encodeMessage(rpc.response, value, options));
+      case "progress":
+        return finish(encodeMessage(rpc.response, { result: value }, options));
+      case "parts":
+        return finish(encodeRest(rpc.method, value, options, state));
+      case "notes":
+        return finish();
+    }
+  };
+  const notification = (method: string, params: JsonObject): Promise<void> | undefined => {
+    if (rpc.answer === "notes" && (method === WATCHED || method === COMPLETED))
+      return call.send(encodeMessage(rpc.response, params, options));
+    if (rpc.answer === "progress" && method === "notifications/progress") {
+      const { progressToken, ...progress } = params;
+      return call.send(encodeMessage(rpc.response, { progress: anonymous ? progress : params }, options));
+    }
+    return kin && rpc.answer !== "one" ? call.send(encodeNote(method, params)) : undefined;
+  };
+
+  return {
+    send(message) {
+      if ("method" in message) {
+        if ("id" in message) throw new Fault("unknown-method", `this call cannot bring its client a ${message.method}`);
+        return notification(message.method, message.params ?? {});
+      }
+      if ("result" in message) return result(message.result);
+      if (rpc.answer === "progress") return finish(encodeMessage(rpc.response, { error: message.error as unknown as JsonObject }, options));
+      ended();
+      call.end(errorStatus(message.error, message.fault));
+      return undefined;
+    },
+    part: (part) => call.send(encodePartMessage(rpc.method, part, options, state)),
+  };
+}

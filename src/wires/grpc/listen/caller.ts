@@ -1,0 +1,33 @@
+import { Fault } from "../../../core/index.js";
+import { checkCredentials, type GateOptions, type Metadata, refusal, type ServerCall, valuesOf } from "../../../io/index.js";
+
+/** Who makes a call, as far as the wire can tell. */
+export interface Caller {
+  readonly principal: string | undefined;
+  readonly metadata: Metadata;
+  /** Whether the caller is an Anywire end. */
+  readonly kin: boolean;
+}
+
+/** What may be asked of a call before its messages are looked at: Host, Origin, credentials. Throws the fault it is refused with. */
+export async function callerOf(call: ServerCall, options: GateOptions): Promise<Caller> {
+  const exchange = { header: (name: string) => (name === ":authority" ? call.authority : valuesOf(call.metadata, name)[0]) };
+  // Nobody but a local process gets to a pipe or a Unix socket.
+  const refused = call.peer.address === undefined ? undefined : refusal(exchange, options);
+  if (refused !== undefined) throw new Fault("denied", refused);
+  const { authorization, ...metadata } = call.metadata;
+  const kin = valuesOf(metadata, "anywire-twins").length > 0;
+  const { auth } = options;
+  const certified = call.peer.certificate === undefined ? undefined : identity(call.peer.certificate);
+  if (auth === undefined) return { principal: certified, metadata, kin };
+  const verdict = await checkCredentials(exchange, auth, undefined);
+  if (!("status" in verdict)) return { principal: verdict.principal.id, metadata, kin };
+  if (verdict.status === 401)
+    throw new Fault("unauthenticated", "the call needs valid credentials", { data: { challenge: verdict.challenge } });
+  throw new Fault("denied", `the call needs the scopes ${auth.scopes?.join(" ") ?? ""}`, { data: { challenge: verdict.challenge } });
+}
+
+/** The name in a verified certificate: a URI such as a SPIFFE id before a host before the subject. */
+function identity({ uris, names, subject }: NonNullable<ServerCall["peer"]["certificate"]>): string {
+  return uris[0] ?? names[0] ?? subject;
+}

@@ -1,0 +1,71 @@
+import { type Address, Fault, type Listener, type Service } from "../../../core/index.js";
+import { type GrpcServer, grpcServer, httpHost, type ServerCall } from "../../../io/index.js";
+import { placeOf } from "../address.js";
+import { faultStatus } from "../faults.js";
+import { SERVICE } from "../names.js";
+import { TUNNEL, tunnelService } from "../tunnel/listen.js";
+import type { GrpcListenOptions } from "./options.js";
+import { McpService } from "./service.js";
+
+const DRAIN_MS = 5_000;
+
+/** What a listener serves, whoever accepts its connections. */
+export interface Served {
+  readonly server: GrpcServer;
+  /** Ends what is open: calls in flight have a moment to finish. */
+  close(): Promise<void>;
+}
+
+/** Both dialects on one server; `tunnel` alone where that was listened for. */
+export function grpcService(service: Service, options: GrpcListenOptions, tunnelOnly: boolean): Served {
+  const mcp = new McpService(service, options);
+  const tunnel = tunnelService(service, options);
+  const handle = (call: ServerCall): void | Promise<void> => {
+    if (call.path === TUNNEL) return tunnel(call);
+    if (!tunnelOnly && call.path.startsWith(SERVICE)) return mcp.handle(call);
+    call.end(faultStatus(new Fault("unknown-method", `unknown method: ${call.path}`)));
+  };
+  const { limits, keepalive, gzip, onFault } = options;
+  const server = grpcServer(handle, { messageBytes: limits?.messageBytes, keepalive, gzip, onFault });
+  return {
+    server,
+    async close() {
+      const drained = server.close(options.drainMs ?? DRAIN_MS);
+      mcp.close(new Fault("unavailable", "the server closed", { data: { reason: "closed" } }));
+      await drained;
+    },
+  };
+}
+
+export async function listen(service: Service, address: Address, options: GrpcListenOptions): Promise<Listener> {
+  const place = placeOf(address);
+  const tunnelOnly = String(address).startsWith("tunnel+");
+  if (place.scheme === "grpcs") throw new Fault("invalid-params", "listening on grpcs:// needs a certificate: give tls: { key, cert }");
+  const [first, ...more] = place.hosts;
+  if (more.length > 0) throw new Fault("invalid-params", "a listener has one address");
+  const { server, close: end } = grpcService(service, options, tunnelOnly);
+  const host = await httpHost({
+    hostname: first?.host ?? "",
+    port: first?.port ?? 0,
+    path: place.path,
+    request: (_request, response) => void response.writeHead(415).end(),
+    grpc: (stream, headers, raw) => server.stream(stream, headers, raw),
+  });
+  let ended: () => void = () => {};
+  const closed = new Promise<void>((resolve) => {
+    ended = resolve;
+  });
+  let closing: Promise<void> | undefined;
+  const close = (): Promise<void> => {
+    closing ??= end()
+      .then(() => host.close())
+      .then(ended);
+    return closing;
+  };
+  const prefix = tunnelOnly ? "tunnel+" : "";
+  const where =
+    first === undefined
+      ? `grpc+unix:${place.path}`
+      : `${place.scheme}://${first.host.includes(":") ? `[${first.host}]` : first.host}:${host.port}`;
+  return { address: `${prefix}${where}`, closed, close, [Symbol.asyncDispose]: close };
+}

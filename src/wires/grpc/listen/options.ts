@@ -1,0 +1,13 @@
+import type { ListenOptions } from "../../../core/index.js";
+import type { GateOptions, Keepalive } from "../../../io/index.js";
+
+export interface GrpcListenOptions extends ListenOptions, GateOptions {
+  /** Milliseconds after which a session without a stream ends; half an hour unless given. */
+  readonly idleMs?: number | undefined;
+  readonly maxSessions?: number | undefined;
+  /** Milliseconds that calls in flight have when the listener closes; 5,000 unless given. */
+  readonly drainMs?: number | undefined;
+  readonly keepalive?: Keepalive | undefined;
+  /** Compress answers for clients that accept it; off unless given. */
+  readonly gzip?: boolean | undefined;
+}

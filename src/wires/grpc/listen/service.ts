@@ -1,0 +1,296 @@
+import type { Id, IncomingRequest } from "../../../codec/index.js";
+import { decodeMessage, encodeMessage } from "../../../codec/mcpv1/index.js";
+import {
+  defaultLimits,
+  extended,
+  Fault,
+  isModernVersion,
+  isObject,
+  type JsonObject,
+  type Limits,
+  layered,
+  legacyVersions,
+  meta,
+  type Service,
+  toFault,
+} from "../../../core/index.js";
+import { Parking, type ServeLinkOptions, serving } from "../../../era/index.js";
+import { type ServerCall, valuesOf } from "../../../io/index.js";
+import { extras } from "../extras.js";
+import { faultStatus } from "../faults.js";
+import { checkMirror } from "../mirror.js";
+import { header, type Rpc, rpcs, SERVICE } from "../names.js";
+import { type Answer, rpcAnswer } from "./answers.js";
+import { type Caller, callerOf } from "./caller.js";
+import type { GrpcListenOptions } from "./options.js";
+import { Session } from "./session.js";
+import { SessionStream } from "./session-stream.js";
+import { Sessions } from "./sessions.js";
+
+/** Where a request goes that came as an RPC: to its session, or to a link of its own. */
+interface Taker {
+  take(message: IncomingRequest, answer: Answer): void;
+  /** The RPC has ended; with a reason if before its answer. */
+  forget(id: Id, reason?: Fault): void;
+}
+
+/** `mcp.v1.McpService` over a service, whoever carries its calls. */
+export class McpService {
+  readonly #service: Service;
+  readonly #options: GrpcListenOptions;
+  readonly #limits: Limits;
+  readonly #sessions: Sessions;
+  /** Shared, since the next page or answer of a client comes in another call. */
+  readonly #parking: Parking;
+  #count = 0;
+
+  constructor(service: Service, options: GrpcListenOptions) {
+    this.#service = layered(service, extras);
+    this.#options = options;
+    this.#limits = { ...defaultLimits, ...options.limits };
+    this.#sessions = new Sessions(options);
+    this.#parking = new Parking(this.#service, this.#limits);
+  }
+
+  /** Answers a call of the service; never rejects. */
+  async handle(call: ServerCall): Promise<void> {
+    try {
+      const caller = await callerOf(call, this.#options);
+      const name = call.path.slice(SERVICE.length);
+      if (name === "Session") return await this.#session(call, caller);
+      if (name === "StreamToolCalls") return await this.#toolCalls(call, caller);
+      const rpc = rpcs.get(name);
+      if (rpc === undefined) throw new Fault("unknown-method", `unknown method: ${call.path}`);
+      await this.#rpc(call, caller, rpc);
+    } catch (error) {
+      call.end(faultStatus(toFault(error)));
+    }
+  }
+
+  close(reason: Fault): void {
+    this.#sessions.close(reason);
+    this.#parking.clear();
+  }
+
+  async #rpc(call: ServerCall, caller: Caller, rpc: Rpc): Promise<void> {
+    const params = this.#params(decodeMessage(rpc.request, await only(call), this.#limits), rpc.method, caller);
+    if (rpc.method === "ping") return this.#pong(call, caller);
+    if (rpc.method === "initialize") return this.#initialize(call, caller, rpc, params);
+    begin(call, caller);
+    const taker = this.#taker(call, caller, params);
+    const id = `rpc-${++this.#count}`;
+    const progress = rpc.answer === "progress";
+    const unhook = call.cancel.on(() => taker.forget(id, call.cancel.reason));
+    const answer = rpcAnswer(call, {
+      rpc,
+      kin: caller.kin,
+      anonymous: progress && tokenOf(params) === undefined,
+      ended() {
+        unhook();
+        taker.forget(id);
+      },
+    });
+    taker.take({ kind: "request", id, method: rpc.method, params: progress ? withToken(params) : params }, answer);
+  }
+
+  /** Liveness is nobody's session and of no era. */
+  #pong(call: ServerCall, caller: Caller): void {
+    begin(call, caller);
+    void call.send(encodeMessage("PingResponse", {}, { twin: caller.kin }));
+    call.end({ code: 0 });
+  }
+
+  #initialize(call: ServerCall, caller: Caller, rpc: Rpc, params: JsonObject): void {
+    const session = this.#begin(call, caller, true);
+    begin(call, caller, session.id);
+    const answer = rpcAnswer(call, { rpc, kin: caller.kin, anonymous: false, ended: () => session.forget("initialize") });
+    const unhook = call.cancel.on(() => this.#sessions.end(session, call.cancel.reason as Fault));
+    session.take(
+      { kind: "request", id: "initialize", method: rpc.method, params },
+      {
+        ...answer,
+        send: (message) => {
+          unhook();
+          const sent = answer.send(message);
+          if ("result" in message) session.start();
+          else if ("error" in message) this.#sessions.end(session, new Fault("unavailable", "the session did not begin"));
+          return sent;
+        },
+      },
+    );
+  }
+
+  async #session(call: ServerCall, caller: Caller): Promise<void> {
+    const named = valuesOf(caller.metadata, header.session)[0];
+    const session = named === undefined ? this.#begin(call, caller, false) : this.#sessions.find(named, caller.principal);
+    begin(call, caller, session.id);
+    const gone = call.cancel.on(() => void (session.lasting || this.#sessions.end(session, call.cancel.reason as Fault)));
+    try {
+      if (!(await session.serve(call, new SessionStream(call, this.#limits, caller.kin))))
+        throw new Fault("invalid-request", "the session has a stream open already");
+      call.end({ code: 0 });
+    } finally {
+      gone();
+      if (!session.lasting)
+        this.#sessions.end(session, new Fault("unavailable", "the client closed the stream", { data: { reason: "closed" } }));
+    }
+  }
+
+  /** Calls of tools side by side, each answered when it is done. */
+  async #toolCalls(call: ServerCall, caller: Caller): Promise<void> {
+    begin(call, caller);
+    const open = new Map<Id, Taker>();
+    let idle: (() => void) | undefined;
+    const ended = (id: Id): void => {
+      open.get(id)?.forget(id);
+      open.delete(id);
+      if (open.size === 0) idle?.();
+    };
+    const unhook = call.cancel.on(() => {
+      for (const [id, taker] of open) taker.forget(id, call.cancel.reason);
+      open.clear();
+      idle?.();
+    });
+    const options = { twin: caller.kin };
+    try {
+      for await (const messages of call.messages) {
+        for (const bytes of messages) {
+          const { requestId, params: sent } = decodeMessage("StreamToolCallsRequest", bytes, this.#limits);
+          const request = String(requestId);
+          const say = (outcome: JsonObject): Promise<void> | undefined =>
+            call.send(encodeMessage("StreamToolCallsResponse", { requestId: request, ...outcome }, options));
+          const id = `call-${request}`;
+          if (open.has(id) || open.size >= this.#limits.inFlight) {
+            const waiting = say({ error: open.has(id) ? duplicate(request) : { code: -31001, message: "too many calls at a time" } });
+            if (waiting !== undefined) await waiting;
+            continue;
+          }
+          const params = this.#params(sent as JsonObject, "tools/call", caller);
+          const taker = this.#taker(call, caller, params);
+          open.set(id, taker);
+          taker.take(
+            { kind: "request", id, method: "tools/call", params },
+            {
+              send(message) {
+                if ("method" in message) return undefined;
+                ended(id);
+                return say("result" in message ? { success: message.result } : { error: message.error });
+              },
+              part: () => undefined,
+            },
+          );
+        }
+      }
+      if (open.size > 0)
+        await new Promise<void>((resolve) => {
+          idle = resolve;
+        });
+      call.end({ code: 0 });
+    } finally {
+      unhook();
+    }
+  }
+
+  /** The params of a request, with what its metadata says of it. */
+  #params(params: JsonObject, method: string, { metadata }: Caller): JsonObject {
+    checkMirror(metadata, method, params);
+    const trace: Record<string, unknown> = {};
+    for (const name of ["traceparent", "tracestate", "baggage"]) {
+      const value = valuesOf(metadata, name)[0];
+      if (value !== undefined) trace[name] = value;
+    }
+    if (Object.keys(trace).length === 0) return params;
+    return extended(params, { _meta: extended(trace, isObject(params["_meta"]) ? params["_meta"] : undefined) });
+  }
+
+  #taker(call: ServerCall, caller: Caller, params: JsonObject): Taker {
+    const session = valuesOf(caller.metadata, header.session)[0];
+    const modern = isObject(params["_meta"]) && params["_meta"][meta.protocolVersion] !== undefined;
+    if (session !== undefined && !modern) return this.#sessions.find(session, caller.principal);
+    return this.#alone(call, caller);
+  }
+
+  /** A request that stands for itself: modern, or of a legacy client that never initialised. */
+  #alone(call: ServerCall, caller: Caller): Taker {
+    let answer: Answer | undefined;
+    const version = valuesOf(caller.metadata, header.version)[0];
+    const assume = version !== undefined && !isModernVersion(version) ? version : legacyVersions[0];
+    const served = serving(
+      this.#service,
+      {
+        backlog: 0,
+        send: (message) => {
+          try {
+            return answer?.send(message as Parameters<Answer["send"]>[0]) ?? done;
+          } catch (error) {
+            return Promise.reject(toFault(error));
+          }
+        },
+        part: (_call, part) => answer?.part(part),
+      },
+      { ...this.#serveOptions(call, caller), assume, ...(call.deadline === undefined ? undefined : { deadline: call.deadline }) },
+    );
+    return {
+      take(message, to) {
+        answer = to;
+        void served.take(message);
+      },
+      forget: (_id, reason) => served.end(reason ?? new Fault("unavailable", "the call was answered")),
+    };
+  }
+
+  #begin(call: ServerCall, caller: Caller, lasting: boolean): Session {
+    // A client of the base may do without initialize altogether.
+    const assume = caller.kin || lasting ? undefined : { assume: valuesOf(caller.metadata, header.version)[0] ?? legacyVersions[0] };
+    return this.#sessions.begin(
+      (id) => new Session(this.#service, { ...this.#serveOptions(call, caller), ...assume, id, key: id, lasting }),
+    );
+  }
+
+  #serveOptions(_call: ServerCall, { principal, metadata }: Caller): ServeLinkOptions {
+    const { limits, onFault, eras } = this.#options;
+    return {
+      limits,
+      onFault,
+      eras,
+      key: `grpc-${++this.#count}`,
+      parking: this.#parking,
+      metadata,
+      ...(principal === undefined ? undefined : { principal }),
+    };
+  }
+}
+
+const done = Promise.resolve();
+
+/** The headers of an answer: at once, so that long streams are known to be open. */
+function begin(call: ServerCall, { kin }: Caller, session?: string): void {
+  if (!kin && session === undefined) return;
+  call.begin({ ...(kin ? { [header.twins]: "1" } : undefined), ...(session === undefined ? undefined : { [header.session]: session }) });
+}
+
+/** The one message of a call that has one. */
+async function only(call: ServerCall): Promise<Uint8Array> {
+  const messages = call.messages[Symbol.asyncIterator]();
+  for (;;) {
+    const step = await messages.next();
+    if (step.done === true) throw new Fault("invalid-request", "the call came without its message");
+    const [first, ...more] = step.value;
+    if (more.length > 0) throw new Fault("invalid-request", "the call takes one message");
+    if (first !== undefined) return first;
+  }
+}
+
+function tokenOf(params: JsonObject): unknown {
+  return isObject(params["_meta"]) ? params["_meta"]["progressToken"] : undefined;
+}
+
+/** Whoever calls for progress wants it, also without a token. */
+function withToken(params: JsonObject): JsonObject {
+  if (tokenOf(params) !== undefined) return params;
+  return extended(params, { _meta: extended(isObject(params["_meta"]) ? params["_meta"] : undefined, { progressToken: 0 }) });
+}
+
+function duplicate(id: string): { code: number; message: string } {
+  return { code: -32600, message: `a request with the id ${JSON.stringify(id)} is still open` };
+}

@@ -1,0 +1,111 @@
+import type { Id, Incoming, OutgoingMessage, Part } from "../../../codec/index.js";
+import { decodeToServer, encodePart, encodeToClient, type PartState, partState } from "../../../codec/mcpv1/index.js";
+import { Fault, isObject, type JsonObject, type Limits } from "../../../core/index.js";
+import type { ServerCall } from "../../../io/index.js";
+import { COMPLETED, WATCHED } from "../names.js";
+
+/** A request that is being answered: a result does not say what it answers. */
+interface Open {
+  readonly method: string;
+  /** Answered in chunks. */
+  readonly chunked: boolean;
+  /** For a client that has to be told with every chunk whose it is. */
+  readonly state: PartState | undefined;
+  /** More than one while a second request with the same id is refused. */
+  uses: number;
+}
+
+/** The serving side of a `Session` stream: frames in, frames out. */
+export class SessionStream {
+  readonly #call: ServerCall;
+  readonly #limits: Limits;
+  /** Whether the client is an Anywire end. */
+  readonly #kin: boolean;
+  readonly #options: { readonly twin: boolean };
+  readonly #open = new Map<Id, Open>();
+  /** A legacy session has begun, and its client has not said that it is ready. */
+  #begun = false;
+
+  constructor(call: ServerCall, limits: Limits, kin: boolean) {
+    this.#call = call;
+    this.#limits = limits;
+    this.#kin = kin;
+    this.#options = { twin: kin };
+  }
+
+  get backlog(): number {
+    return this.#call.backlog;
+  }
+
+  /** What a frame says; throws where it cannot be read at all. */
+  read(frame: Uint8Array): Incoming {
+    return decodeToServer(frame, this.#limits);
+  }
+
+  /** Takes note of a message; gives the one that has to go before it, if any. */
+  before(message: Incoming): Incoming | undefined {
+    if (message.kind === "notification" && message.method === "notifications/initialized") this.#begun = false;
+    if (message.kind !== "request") return undefined;
+    const { id, method, params } = message;
+    const known = this.#open.get(id);
+    if (known !== undefined) known.uses++;
+    else {
+      const chunked = method === "resources/read" && isChunked(params);
+      this.#open.set(id, { method, chunked, state: chunked && !this.#kin ? partState() : undefined, uses: 1 });
+    }
+    if (method === "initialize") this.#begun = true;
+    else if (this.#begun && method !== "ping") {
+      // A client of the base knows no notifications: its first request says that it is ready.
+      this.#begun = false;
+      return { kind: "notification", method: "notifications/initialized", params: {} };
+    }
+    return undefined;
+  }
+
+  /** A cancelled call is not answered any more, but its stream ends all the same. */
+  after(message: Incoming): void {
+    if (message.kind !== "notification" || message.method !== "notifications/cancelled") return;
+    const id = message.params["requestId"] as Id;
+    const open = this.#open.get(id);
+    if (open === undefined) return;
+    this.#open.delete(id);
+    void this.#call.send(encodeToClient({ jsonrpc: "2.0", id, result: {} }, open.method, { ...this.#options, streamed: true }));
+  }
+
+  send(message: OutgoingMessage, call: Id | undefined): Promise<void> {
+    return this.#send(message, call) ?? done;
+  }
+
+  part(id: Id, part: Part): Promise<void> | undefined {
+    const open = this.#open.get(id);
+    if (open === undefined) throw new Fault("cancelled", "the call was cancelled");
+    return this.#call.send(encodePart(id, open.method, part, this.#options, open.state));
+  }
+
+  #send(message: OutgoingMessage, call: Id | undefined): Promise<void> | undefined {
+    if ("method" in message) {
+      const ours = message.method === WATCHED || message.method === COMPLETED;
+      const named = ours ? { ...message, params: { ...message.params, requestId: call } } : message;
+      const method = call === undefined ? undefined : this.#open.get(call)?.method;
+      return this.#call.send(encodeToClient(named, method, this.#options));
+    }
+    const { id } = message;
+    const open = id === null ? undefined : this.#answered(id);
+    const plain = "error" in message ? { jsonrpc: message.jsonrpc, id, error: message.error } : message;
+    if (id !== null && open?.state !== undefined && "result" in message)
+      void this.#call.send(encodePart(id, open.method, { kind: "rest", value: {} }, this.#options, open.state));
+    return this.#call.send(encodeToClient(plain, open?.method, { ...this.#options, streamed: open?.chunked ?? false }));
+  }
+
+  #answered(id: Id): Open | undefined {
+    const open = this.#open.get(id);
+    if (open !== undefined && --open.uses === 0) this.#open.delete(id);
+    return open;
+  }
+}
+
+const done = Promise.resolve();
+
+function isChunked(params: JsonObject): boolean {
+  return isObject(params["_meta"]) && params["_meta"]["dev.anywire/chunked"] !== undefined;
+}

@@ -1,0 +1,124 @@
+import type { Id, Incoming, Outgoing, OutgoingMessage, Part } from "../../../codec/index.js";
+import { Fault, type Service, toFault, toRpcError } from "../../../core/index.js";
+import { type ServeLinkOptions, type Serving, serving } from "../../../era/index.js";
+import type { ServerCall } from "../../../io/index.js";
+import type { Answer } from "./answers.js";
+import type { SessionStream } from "./session-stream.js";
+
+/** Milliseconds that calls in flight have after the client closed its side. */
+const DRAIN_MS = 250;
+
+export interface SessionOptions extends ServeLinkOptions {
+  readonly id: string;
+  /** Began by the Initialize RPC: it outlives its stream. */
+  readonly lasting: boolean;
+}
+
+/** A client that keeps coming: one `Session` stream, or RPCs that name the session, or both. */
+export class Session {
+  readonly id: string;
+  readonly principal: string | undefined;
+  readonly lasting: boolean;
+  /** When it was last used. */
+  touched: number = Date.now();
+  readonly #serving: Serving;
+  readonly #rpcs = new Map<Id, Answer>();
+  #stream: SessionStream | undefined;
+
+  constructor(service: Service, options: SessionOptions) {
+    this.id = options.id;
+    this.principal = options.principal;
+    this.lasting = options.lasting;
+    const stream = (): SessionStream | undefined => this.#stream;
+    this.#serving = serving(
+      service,
+      {
+        get backlog() {
+          return stream()?.backlog ?? 0;
+        },
+        send: (message, call) => this.#send(message, call),
+        part: (call, part) => this.#part(call, part),
+      },
+      options,
+    );
+  }
+
+  /** Whether something of it is open. */
+  get busy(): boolean {
+    return this.#stream !== undefined || this.#rpcs.size > 0;
+  }
+
+  /** Takes a request that came as an RPC of its own. */
+  take(message: Incoming & { readonly kind: "request" }, answer: Answer): void {
+    this.touched = Date.now();
+    this.#rpcs.set(message.id, answer);
+    void this.#serving.take(message);
+  }
+
+  /** An RPC has ended, one way or another. */
+  forget(id: Id, reason?: Fault): void {
+    this.touched = Date.now();
+    if (!this.#rpcs.delete(id) || reason === undefined) return;
+    const params = { requestId: id, reason: reason.message };
+    void this.#serving.take({ kind: "notification", method: "notifications/cancelled", params });
+  }
+
+  /** Tells the session that its client is ready: RPCs know no notifications. */
+  start(): void {
+    void this.#serving.take({ kind: "notification", method: "notifications/initialized", params: {} });
+  }
+
+  /** Serves a stream until its end; false if there is one already. */
+  async serve(call: ServerCall, stream: SessionStream): Promise<boolean> {
+    if (this.#stream !== undefined) return false;
+    this.#stream = stream;
+    try {
+      for await (const frames of call.messages) {
+        for (const frame of frames) {
+          const message = stream.read(frame);
+          const before = stream.before(message);
+          if (before !== undefined) await this.#serving.take(before);
+          const waiting = this.#serving.take(message);
+          stream.after(message);
+          if (waiting !== undefined) await waiting;
+        }
+      }
+      // A client that closed its side may still read: what is nearly answered is answered.
+      await this.#serving.idle(DRAIN_MS);
+      return true;
+    } finally {
+      this.#stream = undefined;
+      this.touched = Date.now();
+    }
+  }
+
+  end(reason: Fault): void {
+    const error = toRpcError(reason, "legacy");
+    for (const answer of this.#rpcs.values()) void answer.send({ jsonrpc: "2.0", id: null, error, fault: reason });
+    this.#rpcs.clear();
+    this.#serving.end(reason);
+  }
+
+  #send(message: Outgoing, call: Id | undefined): Promise<void> {
+    const one = message as OutgoingMessage;
+    const id = "method" in one ? ("id" in one ? undefined : call) : one.id;
+    const rpc = id === undefined || id === null ? undefined : this.#rpcs.get(id);
+    try {
+      if (rpc !== undefined) return rpc.send(one) ?? done;
+      if (this.#stream !== undefined) return this.#stream.send(one, call);
+    } catch (error) {
+      return Promise.reject(toFault(error));
+    }
+    // Without a stream there is no way to bring the client anything but its answers.
+    if ("method" in one && "id" in one) return Promise.reject(new Fault("unknown-method", "the client has no stream open to be asked on"));
+    return done;
+  }
+
+  #part(id: Id, part: Part): Promise<void> | undefined {
+    const rpc = this.#rpcs.get(id);
+    if (rpc !== undefined) return rpc.part(part);
+    return this.#stream?.part(id, part);
+  }
+}
+
+const done = Promise.resolve();

@@ -1,0 +1,44 @@
+import { Fault, type JsonObject, meta } from "../../core/index.js";
+import { type Metadata, valuesOf } from "../../io/index.js";
+import { header } from "./names.js";
+
+/** What of a request routers may see, in metadata. */
+export function mirrorOf(method: string, params: JsonObject, version: string | undefined): Metadata {
+  const name = nameOf(params);
+  return {
+    [header.method]: method,
+    ...(version === undefined ? undefined : { [header.version]: version }),
+    ...(name === undefined ? undefined : { [header.name]: encoded(name) }),
+  };
+}
+
+/** Throws where metadata and body say different things: a router would have been led astray. */
+export function checkMirror(metadata: Metadata, method: string, params: JsonObject): void {
+  const said = valuesOf(metadata, header.method)[0];
+  if (said !== undefined && said !== method) throw mismatch(header.method, said, method);
+  const name = valuesOf(metadata, header.name)[0];
+  if (name !== undefined && decoded(name) !== nameOf(params)) throw mismatch(header.name, name, nameOf(params));
+  const version = valuesOf(metadata, header.version)[0];
+  const stated = (params["_meta"] as JsonObject | undefined)?.[meta.protocolVersion];
+  if (version !== undefined && typeof stated === "string" && version !== stated) throw mismatch(header.version, version, stated);
+}
+
+function mismatch(name: string, said: string, body: string | undefined): Fault {
+  return new Fault("header-mismatch", `the metadata ${name} says ${JSON.stringify(said)}, the message ${JSON.stringify(body ?? null)}`);
+}
+
+function nameOf({ name, uri }: JsonObject): string | undefined {
+  if (typeof name === "string") return name;
+  return typeof uri === "string" ? uri : undefined;
+}
+
+/** Text that is no plain ASCII travels in base64, in the form that the protocol has for its HTTP headers. */
+function encoded(text: string): string {
+  if (/^[\x21-\x7e]([\x20-\x7e]*[\x21-\x7e])?$/.test(text) && !text.startsWith("=?")) return text;
+  return `=?base64?${Buffer.from(text, "utf8").toString("base64")}?=`;
+}
+
+function decoded(text: string): string {
+  const inner = /^=\?base64\?([A-Za-z0-9+/]*={0,2})\?=$/i.exec(text)?.[1];
+  return inner === undefined ? text : Buffer.from(inner, "base64").toString("utf8");
+}

@@ -1,0 +1,63 @@
+import type { MessageName } from "../../codec/mcpv1/index.js";
+
+/** The path of the typed service; a method's name follows. */
+export const SERVICE = "/mcp.v1.McpService/";
+
+/** Metadata of the wire. */
+export const header = {
+  session: "mcp-session-id",
+  version: "mcp-protocol-version",
+  method: "mcp-method",
+  name: "mcp-name",
+  /** Says on either side that JSON in place of Struct is understood: the sender is an Anywire end. */
+  twins: "anywire-twins",
+  errorCode: "mcp-error-code",
+  errorData: "mcp-error-data-bin",
+} as const;
+
+/** Methods of the waist for what `mcp.v1` has and the protocol has not. They never reach another wire. */
+export const WATCH = "dev.anywire/watch-resources";
+export const PROMPT_COMPLETION = "dev.anywire/stream-prompt-completion";
+/** What comes of them, one notification for each message. */
+export const WATCHED = "notifications/dev.anywire/resource-changed";
+export const COMPLETED = "notifications/dev.anywire/completion-chunk";
+
+interface Base {
+  readonly method: string;
+  readonly request: MessageName;
+}
+/** An RPC of one request, and how it is answered. */
+export type Rpc =
+  /** A message, or a status. */
+  | (Base & { readonly answer: "one"; readonly response: MessageName })
+  /** Items or chunks. */
+  | (Base & { readonly answer: "parts" })
+  /** Updates, of which also a failure is one. */
+  | (Base & { readonly answer: "progress"; readonly response: "CallToolWithProgressResponse" })
+  /** Notifications. */
+  | (Base & { readonly answer: "notes"; readonly response: MessageName });
+
+const one = (method: string, request: MessageName, response: MessageName): Rpc => ({ method, request, response, answer: "one" });
+const parts = (method: string, request: MessageName): Rpc => ({ method, request, answer: "parts" });
+const notes = (method: string, request: MessageName, response: MessageName): Rpc => ({ method, request, response, answer: "notes" });
+
+/** Every RPC but the two with a stream of requests. */
+export const rpcs: ReadonlyMap<string, Rpc> = new Map<string, Rpc>([
+  ["Initialize", one("initialize", "InitializeRequest", "InitializeResponse")],
+  ["Ping", one("ping", "PingRequest", "PingResponse")],
+  ["ListTools", parts("tools/list", "ListToolsRequest")],
+  ["CallTool", one("tools/call", "CallToolRequest", "CallToolResponse")],
+  [
+    "CallToolWithProgress",
+    { method: "tools/call", request: "CallToolWithProgressRequest", response: "CallToolWithProgressResponse", answer: "progress" },
+  ],
+  ["ListResources", parts("resources/list", "ListResourcesRequest")],
+  ["ListResourceTemplates", parts("resources/templates/list", "ListResourceTemplatesRequest")],
+  ["ReadResource", one("resources/read", "ReadResourceRequest", "ReadResourceResponse")],
+  ["ReadResourceChunked", parts("resources/read", "ReadResourceChunkedRequest")],
+  ["WatchResources", notes(WATCH, "WatchResourcesRequest", "WatchResourcesResponse")],
+  ["ListPrompts", parts("prompts/list", "ListPromptsRequest")],
+  ["GetPrompt", one("prompts/get", "GetPromptRequest", "GetPromptResponse")],
+  ["StreamPromptCompletion", notes(PROMPT_COMPLETION, "StreamPromptCompletionRequest", "StreamPromptCompletionResponse")],
+  ["Complete", one("completion/complete", "CompleteRequest", "CompleteResponse")],
+]);

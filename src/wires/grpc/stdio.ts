@@ -1,0 +1,73 @@
+import { Duplex, type Readable, type Writable } from "node:stream";
+import { type Command, type Connection, Fault, type Listener, type Service } from "../../core/index.js";
+import { divertConsole, type Exit, grpcChannel, grpcDuplex, startChild } from "../../io/index.js";
+import { dialChannel } from "./dial/dial.js";
+import type { GrpcDialOptions } from "./dial/options.js";
+import { grpcService } from "./listen/listen.js";
+import type { GrpcListenOptions } from "./listen/options.js";
+
+let listening = false;
+
+/** gRPC on this process's own stdin and stdout; ends when the client closes them. */
+export async function listenStdio(service: Service, options: GrpcListenOptions): Promise<Listener> {
+  if (listening) throw new Fault("unavailable", "stdin and stdout are already listened on", { data: { reason: "in-use" } });
+  listening = true;
+  const restore = divertConsole();
+  const served = grpcService(service, options, false);
+  const duplex = joined(process.stdin, process.stdout);
+  const closed = grpcDuplex(served.server, duplex).closed.then(async () => {
+    await served.close();
+    duplex.destroy();
+    restore();
+    listening = false;
+    process.nextTick(() => process.stdin.pause());
+  });
+  const close = async (): Promise<void> => {
+    await served.close();
+    duplex.destroy();
+    await closed;
+  };
+  return { address: "grpc+stdio:", closed, close, [Symbol.asyncDispose]: close };
+}
+
+/** Starts a command and speaks gRPC with it on its stdin and stdout. */
+export async function dialStdio(command: Command, options: GrpcDialOptions): Promise<Connection> {
+  const { onStderr } = options;
+  const child = await startChild(command, onStderr === undefined ? {} : { onStderr });
+  const duplex = joined(child.stdout, child.stdin);
+  let exit: Exit | undefined;
+  void child.exited.then((how) => {
+    exit = how;
+    duplex.destroy();
+  });
+  const channel = grpcChannel([{ duplex: () => duplex, authority: "localhost" }], { messageBytes: options.limits?.messageBytes });
+  const connection = await dialChannel(channel, options, false).catch(async (error) => {
+    await child.stop();
+    throw exit === undefined ? error : exitFault(exit, error);
+  });
+  const close = async (): Promise<void> => {
+    await connection.close();
+    await child.stop();
+  };
+  // A connection that broke leaves a child of no use.
+  void connection.closed.then(() => child.stop());
+  return {
+    era: connection.era,
+    protocolVersion: connection.protocolVersion,
+    closed: connection.closed.then((reason) => (reason === undefined || exit === undefined ? reason : exitFault(exit, reason))),
+    call: (request, context) => connection.call(request, context),
+    notify: (notification, context) => connection.notify(notification, context),
+    close,
+    [Symbol.asyncDispose]: close,
+  };
+}
+
+function exitFault(exit: Exit, cause: unknown): Fault {
+  const how = exit.signal === null ? `exited with code ${exit.code}` : `was killed by ${exit.signal}`;
+  return new Fault("unavailable", `the server ${how}`, { cause, data: { reason: "exited", ...exit } });
+}
+
+/** Two pipes as one connection. */
+function joined(readable: Readable, writable: Writable): Duplex {
+  return Duplex.from({ readable, writable });
+}

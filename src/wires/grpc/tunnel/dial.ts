@@ -1,0 +1,44 @@
+import type { JsonObject, Limits } from "../../../core/index.js";
+import type { Link } from "../../../era/index.js";
+import type { Channel, ClientCall, Metadata } from "../../../io/index.js";
+import { mirrorOf } from "../mirror.js";
+import { tunnelLink } from "./link.js";
+import { TUNNEL } from "./listen.js";
+
+/** The tunnel as a link. Its stream opens with the first message, which its metadata tells routers of. */
+export function dialTunnel(channel: Channel, metadata: Metadata, limits: Limits): Link {
+  let call: ClientCall | undefined;
+  const open = (method: string, params: JsonObject): ClientCall => {
+    call = channel.call(TUNNEL, { metadata: { ...metadata, ...mirrorOf(method, params, undefined) } });
+    started(call);
+    return call;
+  };
+  let started: (call: ClientCall) => void = () => {};
+  const opened = new Promise<ClientCall>((resolve) => {
+    started = resolve;
+  });
+  const stream = {
+    messages: (async function* () {
+      yield* (await opened).messages;
+    })(),
+    get backlog() {
+      return call?.backlog ?? 0;
+    },
+    send: (message: Uint8Array) => call?.send(message),
+  };
+  const link = tunnelLink(stream, limits, () => {
+    call?.done();
+    call?.cancel();
+    void channel.close();
+  });
+  return {
+    ...link,
+    get backlog() {
+      return link.backlog;
+    },
+    send(message, id) {
+      if (call === undefined && !Array.isArray(message) && "method" in message) open(message.method, message.params ?? {});
+      return link.send(message, id);
+    },
+  };
+}
