@@ -67,14 +67,13 @@ export const callChecks: readonly Check[] = [
     ok(result.isError === true && JSON.stringify(result.content).includes("city"), "the field is not named");
   }),
   check("an unknown tool, resource, prompt and method are told apart from failures", async (client) => {
-    const codes: string[] = [];
-    for (const call of [
+    const calls = [
       client.callTool("no-such"),
       client.readResource("test://no-such"),
       client.getPrompt("no-such"),
       client.call("com.example/none"),
-    ])
-      codes.push(((await rejection(call, "the unknown")) as Fault).code);
+    ];
+    const codes = await Promise.all(calls.map(async (call) => ((await rejection(call, "the unknown")) as Fault).code));
     const [tool, resource, prompt, method] = codes;
     equal([tool, prompt, method], ["invalid-params", "invalid-params", "unknown-method"], "the codes");
     // Legacy servers have a code of its own for it, modern ones do not.

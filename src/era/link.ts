@@ -24,6 +24,8 @@ export interface Link {
   readonly backlog: number;
   /** For links with a stream for each call: holds that stream up while its reader is behind. */
   pace?(call: Id, held: boolean): void;
+  /** Where only some calls have a stream of their own: whether those of a method have. */
+  apart?(method: string): boolean;
   /** Stops both directions; what was taken is written first if the peer still reads. */
   close(reason?: Fault): Promise<void>;
 }

@@ -6,6 +6,6 @@ const server = fileURLToPath(new URL("../fixtures/contract-server.mjs", import.m
 
 for (const { name, era, eras } of pairs) {
   keepsContract(`stdio: ${name}`, {
-    open: (options) => connect({ command: process.execPath, args: [server, ...eras] }, { ...options, era }),
+    open: (options) => connect({ command: process.execPath, args: [server, "stdio:", ...eras] }, { ...options, era }),
   });
 }

@@ -50,7 +50,7 @@ describe("16. two clients use the same ids at the same time, 1,000 times: nothin
     ["modern", "legacy"],
     ["legacy", "modern"],
   ] as const)("on one stdio upstream that they share (%s clients, %s upstream)", async (front, back) => {
-    const command = { command: process.execPath, args: [fixturePath("../contract-server.mjs"), "legacy", "modern"] };
+    const command = { command: process.execPath, args: [fixturePath("../contract-server.mjs"), "stdio:", "legacy", "modern"] };
     const upstream = await (await wireFor(command)).dial(command, { era: back });
     upstreams.push(upstream);
     const [a, b] = [open(upstream), open(upstream)];

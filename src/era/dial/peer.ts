@@ -48,7 +48,7 @@ export interface Manner {
 export function stampsOf(peer: Peer, call: LinkCall, id: Id): Stamps {
   return {
     progressToken: call.context.progress ? id : undefined,
-    window: peer.credits ? peer.windowOf(call) : undefined,
+    window: peer.credits && !peer.apart(call) ? peer.windowOf(call) : undefined,
     pageSize: peer.kin || peer.parts ? call.context.pageSize : undefined,
   };
 }
@@ -106,9 +106,9 @@ export class Peer implements Caller {
     void this.#read();
   }
 
-  /** Whether each call has a stream of its own, that can be held up. */
-  get paced(): boolean {
-    return this.#link.pace !== undefined;
+  /** Whether a call has a stream of its own, that can be held up. */
+  apart(call: LinkCall): boolean {
+    return this.#link.pace !== undefined && (this.#link.apart?.(call.request.method) ?? true);
   }
 
   /** Whether answers come piece by piece. */
@@ -199,7 +199,7 @@ export class Peer implements Caller {
   }
 
   consumed(call: LinkCall, bytes: number): void {
-    if (!this.credits || !this.pending.has(call.id)) return;
+    if (!this.credits || !this.pending.has(call.id) || this.apart(call)) return;
     const owed = (this.#owed.get(call) ?? 0) + bytes + ENVELOPE_BYTES;
     if (owed < this.windowOf(call) / 2) return void this.#owed.set(call, owed);
     this.#owed.set(call, 0);

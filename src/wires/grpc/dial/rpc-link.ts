@@ -6,6 +6,7 @@ import {
   isObject,
   type JsonObject,
   type Limits,
+  listMembers,
   meta,
   type RpcError,
   toFault,
@@ -88,6 +89,10 @@ class RpcLink implements Link {
     if (open === undefined) return;
     open.held = held;
     if (!held) open.wake?.();
+  }
+
+  apart(method: string): boolean {
+    return this.#session === undefined || (byMethod.has(method) && !onStream(method));
   }
 
   async close(reason?: Fault): Promise<void> {
@@ -265,9 +270,17 @@ const byMethod = new Map(
   [...rpcs].filter(([name]) => name !== "CallToolWithProgress" && name !== "ReadResource").map(([name, rpc]) => [rpc.method, name]),
 );
 
-/** The RPC that makes a request. An Anywire server's session begins on its stream, where it can ask. */
+/**
+ * What goes on the stream of an Anywire server all the same. Its session begins there, where it can ask; and there it makes no more of a
+ * list than its reader has asked for, where the window of an RPC is wide enough for thousands of items.
+ */
+function onStream(method: string): boolean {
+  return method === "initialize" || method === "ping" || listMembers.has(method);
+}
+
+/** The RPC that makes a request. */
 function nameFor({ method, params }: OutgoingRequest, kin: boolean): string | undefined {
-  if (kin && (method === "initialize" || method === "ping")) return undefined;
+  if (kin && onStream(method)) return undefined;
   const token = isObject(params?.["_meta"]) ? params["_meta"]["progressToken"] : undefined;
   return method === "tools/call" && token !== undefined ? "CallToolWithProgress" : byMethod.get(method);
 }
