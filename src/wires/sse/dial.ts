@@ -27,6 +27,11 @@ export async function sseLink(url: URL, options: SseDialOptions): Promise<Link> 
   const open = async (found: (endpoint: URL) => void): Promise<void> => {
     const sent = await client.send("GET", url, { headers: { accept: "text/event-stream", ...options.headers }, signal: abort.signal });
     if (sent.status !== 200) throw statusFault(sent.status);
+    const type = sent.header("content-type")?.split(";", 1)[0]?.trim().toLowerCase();
+    if (type !== "text/event-stream")
+      throw new Fault("unavailable", `the server's answer is no stream of events: ${type ?? "of no type"}`, {
+        data: { reason: "no-stream" },
+      });
     await read(sent, url, limits, inbox, found);
     throw new Fault("unavailable", "the server closed the stream", { data: { reason: "closed" } });
   };
@@ -82,10 +87,16 @@ export async function sseLink(url: URL, options: SseDialOptions): Promise<Link> 
 
 async function read(sent: Sent, url: URL, limits: Limits, inbox: Pipe<readonly Incoming[]>, found: (endpoint: URL) => void): Promise<void> {
   const parser = sseParser({ maxBytes: limits.messageBytes });
+  let named = false;
   for await (const chunk of sent.body) {
     for (const event of parser.push(chunk)) {
-      if (event.event === "endpoint") found(sameOrigin(url, event.data));
-      else if (event.data !== "") await inbox.write([parseMessage(event.data, { depth: limits.depth })]);
+      if (event.event === "endpoint") {
+        named = true;
+        found(sameOrigin(url, event.data));
+      } else if (event.data !== "") {
+        if (!named) throw new Fault("unavailable", "the server's stream begins without an endpoint", { data: { reason: "no-endpoint" } });
+        await inbox.write([parseMessage(event.data, { depth: limits.depth })]);
+      }
     }
   }
 }
