@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { constants, type Http2ServerRequest, type Http2ServerResponse } from "node:http2";
+import type { TLSSocket } from "node:tls";
 import { Fault } from "../../core/index.js";
 import type { Exchange, Outlet } from "./exchange.js";
 
@@ -23,6 +24,9 @@ export function nodeExchange(request: NodeRequest, response: NodeResponse, optio
     path: mark < 0 ? url : url.slice(0, mark),
     get query() {
       return new URLSearchParams(mark < 0 ? "" : url.slice(mark + 1));
+    },
+    get secure() {
+      return (request.socket as Partial<TLSSocket> | null)?.encrypted === true;
     },
     header(name) {
       const value = request.headers[name];

@@ -1,6 +1,7 @@
 import { Agent as HttpAgent, request as httpRequest, type IncomingMessage } from "node:http";
 import { Agent as HttpsAgent, request as httpsRequest } from "node:https";
 import { Fault } from "../../core/index.js";
+import { secureContext, type TlsDialOptions } from "../tls.js";
 
 export interface Sent {
   readonly status: number;
@@ -20,11 +21,16 @@ export interface HttpClient {
   close(): void;
 }
 
-/** Requests on kept-alive connections. */
-export function httpClient(): HttpClient {
+export interface HttpClientOptions {
+  readonly tls?: TlsDialOptions | undefined;
+}
+
+/** Requests on kept-alive connections. Throws a Fault `invalid-params` if the TLS options are of no use. */
+export function httpClient({ tls }: HttpClientOptions = {}): HttpClient {
+  const kept = { keepAlive: true, maxSockets: 1024, maxFreeSockets: 256 };
   const agents = {
-    "http:": new HttpAgent({ keepAlive: true, maxSockets: 1024, maxFreeSockets: 256 }),
-    "https:": new HttpsAgent({ keepAlive: true, maxSockets: 1024, maxFreeSockets: 256 }),
+    "http:": new HttpAgent(kept),
+    "https:": new HttpsAgent({ ...kept, ...secureContext(tls) }),
   };
   return {
     send(method, url, { headers, body, signal }) {

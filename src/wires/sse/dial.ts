@@ -2,12 +2,13 @@ import { setMaxListeners } from "node:events";
 import { type Incoming, type Outgoing, parseMessage, serialise, sseParser } from "../../codec/index.js";
 import { type DialOptions, defaultLimits, Fault, type Limits, toFault } from "../../core/index.js";
 import type { Link } from "../../era/index.js";
-import { httpClient, type Sent } from "../../io/index.js";
+import { httpClient, type Sent, type TlsDialOptions } from "../../io/index.js";
 import { type Pipe, pipe } from "../../stream/index.js";
 
 export interface SseDialOptions extends DialOptions {
   /** Sent with every request. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
+  readonly tls?: TlsDialOptions | undefined;
 }
 
 /** Characters of messages that may be on their way to the server. */
@@ -16,7 +17,7 @@ const WINDOW = 1024 * 1024;
 /** Opens the stream, waits for the place to POST to, and makes a link of the two. */
 export async function sseLink(url: URL, options: SseDialOptions): Promise<Link> {
   const limits = { ...defaultLimits, ...options.limits };
-  const client = httpClient();
+  const client = httpClient(options);
   const abort = new AbortController();
   // Every request under way listens to it, and there may be many.
   setMaxListeners(0, abort.signal);
