@@ -32,7 +32,8 @@ export { corsHeaders, type GuardOptions, preflightHeaders, refusal } from "./htt
 export { type Host, type HostOptions, httpHost } from "./http/host.js";
 export { nodeExchange } from "./http/node-exchange.js";
 export { type Place, placeOf } from "./http/place.js";
-export { type HttpClient, type HttpClientOptions, httpClient, type Sent } from "./http/request.js";
+export { type HttpClient, type HttpClientOptions, httpClient, type SendOptions } from "./http/request.js";
+export type { Sent } from "./http/sent.js";
 export { type LineLink, type LineLinkOptions, lineLink } from "./line-link.js";
 export type { Batch } from "./line-reader.js";
 export {

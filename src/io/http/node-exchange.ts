@@ -17,6 +17,8 @@ export interface NodeExchangeOptions {
 
 /** An exchange over Node's request and response, HTTP/1.1 and HTTP/2 alike. */
 export function nodeExchange(request: NodeRequest, response: NodeResponse, options: NodeExchangeOptions = {}): Exchange {
+  // HTTP/2 tells a request of the end of its stream, also when that is this side's doing and its body was long read.
+  if ("stream" in request) request.on("error", () => {});
   const url = request.url ?? "/";
   const mark = url.indexOf("?");
   return {
@@ -103,7 +105,8 @@ function outlet(response: NodeResponse): Outlet {
       if (!gone(response)) response.end();
     },
     abort() {
-      if ("stream" in response) response.stream?.close(constants.NGHTTP2_CANCEL);
+      // With an error, since Node lets any other end of a stream look like that of a whole answer.
+      if ("stream" in response) response.stream?.destroy(new Fault("unavailable", "the answer was cut"));
       else response.destroy();
     },
   };

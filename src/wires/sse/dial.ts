@@ -9,6 +9,8 @@ export interface SseDialOptions extends DialOptions {
   /** Sent with every request. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
   readonly tls?: TlsDialOptions | undefined;
+  /** Milliseconds between signs of life on a connection of HTTP/2; 15,000 unless given. */
+  readonly pingMs?: number | undefined;
 }
 
 /** Characters of messages that may be on their way to the server. */

@@ -33,6 +33,8 @@ export interface HttpDialOptions extends DialOptions {
   /** Sent with every request. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
   readonly tls?: TlsDialOptions | undefined;
+  /** Milliseconds between signs of life on a connection of HTTP/2; 15,000 unless given. */
+  readonly pingMs?: number | undefined;
   /** Credentials of every request, and what to do when the server wants others. */
   readonly auth?: HttpAuth | undefined;
 }
