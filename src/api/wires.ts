@@ -1,10 +1,13 @@
 import { type Address, Fault, type Wire } from "../core/index.js";
+import { olderToo } from "./older.js";
+
+const sse = async (): Promise<Wire> => (await import("../wires/sse/index.js")).sse;
 
 /** Wires load when they are first used: each by the scheme of its addresses. */
 const builtIn: readonly { accepts(address: Address): boolean; load(): Promise<Wire> }[] = [
   { accepts: scheme(/^memory:/), load: async () => (await import("../wires/memory/index.js")).memory },
-  { accepts: scheme(/^https?:/), load: async () => (await import("../wires/http/index.js")).http },
-  { accepts: scheme(/^sse\+https?:/), load: async () => (await import("../wires/sse/index.js")).sse },
+  { accepts: scheme(/^https?:/), load: async () => olderToo((await import("../wires/http/index.js")).http, sse) },
+  { accepts: scheme(/^sse\+https?:/), load: sse },
   { accepts: isGrpc, load: async () => (await import("../wires/grpc/index.js")).grpc },
   { accepts: scheme(/^wss?:/), load: async () => (await import("../wires/websocket/index.js")).websocket },
   {

@@ -32,7 +32,19 @@ export { type Admission, admit, type GateOptions } from "./http/gate.js";
 export { corsHeaders, type GuardOptions, preflightHeaders, refusal } from "./http/guard.js";
 export { type Host, type HostOptions, httpHost } from "./http/host.js";
 export { nodeExchange } from "./http/node-exchange.js";
-export { type HttpClient, httpClient, type Sent } from "./http/request.js";
+export { type Place, placeOf } from "./http/place.js";
+export { type HttpClient, type HttpClientOptions, httpClient, type SendOptions } from "./http/request.js";
+export type { Sent } from "./http/sent.js";
 export { type LineLink, type LineLinkOptions, lineLink } from "./line-link.js";
 export type { Batch } from "./line-reader.js";
+export {
+  checkListen,
+  isLoopback,
+  type Pem,
+  type SecureListenOptions,
+  secureContext,
+  serverTls,
+  type TlsDialOptions,
+  type TlsListenOptions,
+} from "./tls.js";
 export { within } from "./within.js";

@@ -1,3 +1,4 @@
+import type { Part } from "../../codec/index.js";
 import { type ChunkReply, type ContentReply, extended, Fault, type JsonObject, weigh } from "../../core/index.js";
 import { concat, encodeBase64 } from "../../stream/index.js";
 import { sizeOf } from "../size.js";
@@ -45,6 +46,14 @@ export class Contents {
     this.#pieces = [];
     this.bytes = this.#heads = 0;
     return { contents: taken.map((piece) => content(piece, octets)), pieces: taken.map(describe) };
+  }
+
+  /** What was gathered, as it came. */
+  drain(): Part[] {
+    const taken = this.#pieces;
+    this.#pieces = [];
+    this.bytes = this.#heads = 0;
+    return taken.flatMap(({ reply, texts, blobs }) => [reply, ...[...texts, ...blobs].map((data): Part => ({ kind: "chunk", data }))]);
   }
 
   #open(reply: ContentReply, start: boolean): Piece {

@@ -16,7 +16,12 @@ export interface Desk {
   send(message: Outgoing, call?: Id): Promise<void>;
   /** Where the link carries answers piece by piece. Undefined: there is room for the next. */
   readonly part: ((call: Id, part: Part) => Promise<void> | undefined) | undefined;
+  /** Where a link of messages can write the answer to a large read as it comes. */
+  large?(call: Id): WritePart | undefined;
 }
+
+/** Takes a part of the one answer that it writes. Undefined: there is room for the next. */
+export type WritePart = (part: Part) => Promise<void> | undefined;
 
 /** Parks a stream for the client's next request. One that is cancelled has left it already, and nobody will come for it. */
 export function keep<T>(job: Job, parked: Park<T>, key: string, value: T): void {

@@ -34,7 +34,7 @@ import type { Link } from "../link.js";
 import { randomToken } from "../seal.js";
 import { together } from "./batch.js";
 import { Calls, type Respond } from "./calls.js";
-import type { Desk } from "./desk.js";
+import type { Desk, WritePart } from "./desk.js";
 import { assumedSession, type LegacySession, legacySession, type SessionOptions } from "./legacy-session.js";
 import { OPENING_MESSAGES, Opening } from "./opening.js";
 import type { ServeLinkOptions } from "./options.js";
@@ -45,7 +45,13 @@ import { onlyModern, refuse, unopened } from "./refusals.js";
 const PAGE_BYTES = 2 * 1024 * 1024;
 
 /** Where answers go. */
-export type Outlet = Pick<Link, "send" | "backlog" | "octets" | "part">;
+export interface Outlet extends Pick<Link, "send" | "backlog" | "octets" | "part"> {
+  /**
+   * Begins to write the answer to a read that knows no ranges, contents and chunks as they come; what is sent for that call next
+   * is the rest of its result, or the error that it ends with. Undefined where it cannot be written so: then it comes whole.
+   */
+  large?(call: Id): WritePart | undefined;
+}
 
 /** The serving side of a link, for a wire that feeds it by itself. */
 export interface Serving {
@@ -99,6 +105,10 @@ export class LinkServer implements Desk, Serving {
     const sent = this.#link.send(message, call);
     if (this.#full) this.#room = sent.catch(() => {});
     return sent;
+  }
+
+  large(call: Id): WritePart | undefined {
+    return this.#link.large?.(call);
   }
 
   get #full(): boolean {

@@ -6,30 +6,60 @@ import { randomToken } from "../seal.js";
 import { sizeOf } from "../size.js";
 import { again } from "./again.js";
 import { handle, inputRequired } from "./asking.js";
-import { type Desk, type Job, keep } from "./desk.js";
+import { type Desk, type Job, keep, type WritePart } from "./desk.js";
 import { placeFor } from "./parking.js";
 import { repliesOf, WAITING, type Work } from "./work.js";
 
 /** Contents above this that a handler gave whole are cut into ranges all the same. */
 const WHOLE_BYTES = 512 * 1024;
 
-/** A read for a peer that knows no ranges: everything in one result, as far as one message may go. */
+/** Bytes that are gathered before a link that can do so begins to write them. */
+const GATHERED_BYTES = 256 * 1024;
+
+/** A read for a peer that knows no ranges: everything in one result, as far as one message may go, or written as it comes. */
 export async function answerWhole(desk: Desk, job: Job, work: Work): Promise<JsonObject | undefined> {
+  let write: WritePart | undefined;
   for (;;) {
     const step = await work.step();
     if (step === WAITING) return inputRequired(desk, job, work);
     if (step.done === true) return undefined;
     const reply = step.value;
     if (reply.kind === "result") {
+      if (write !== undefined) return complete(reply.value);
       if (await again(desk, job, work, reply.value)) continue;
-      return work.contents.empty ? reply.value : { ...reply.value, contents: work.contents.take(false).contents };
-    }
-    if (!collect(work, reply)) await handle(job, work, reply);
-    if (work.contents.weight > desk.limits.messageBytes * 0.7)
-      throw new Fault("overload", "the resource is too large for one message; read it by ranges", {
-        data: { limit: "messageBytes", max: desk.limits.messageBytes },
-      });
+      if (!work.contents.empty) return { ...reply.value, contents: work.contents.take(false).contents };
+      const pieces = weigh(reply.value["contents"]) > WHOLE_BYTES ? explode(reply.value) : undefined;
+      write = pieces === undefined ? undefined : desk.large?.(job.id);
+      if (pieces === undefined || write === undefined) return reply.value;
+      work.over(repliesOf(pieces));
+    } else if (write === undefined) {
+      if (!collect(work, reply)) await handle(job, work, reply);
+      if (work.contents.weight > Math.min(GATHERED_BYTES, desk.limits.messageBytes * 0.7)) write = await begin(desk, job, work);
+    } else if (reply.kind === "content" || reply.kind === "chunk") await write(reply);
+    else if (reply.kind === "ask" && job.asks === undefined) reply.ask.refuse(begun());
+    else await handle(job, work, reply);
   }
+}
+
+/** Writes what was gathered where the link can do that now; else it goes on being gathered, up to a limit. */
+async function begin(desk: Desk, job: Job, work: Work): Promise<WritePart | undefined> {
+  const write = work.asks.size > 0 ? undefined : desk.large?.(job.id);
+  if (write !== undefined) for (const part of work.contents.drain()) await write(part);
+  if (work.contents.weight > desk.limits.messageBytes * 0.7)
+    throw new Fault("overload", "the resource is too large for one message; read it by ranges", {
+      data: { limit: "messageBytes", max: desk.limits.messageBytes },
+    });
+  return write;
+}
+
+/** What is left of a result whose contents were written. */
+function complete(result: JsonObject): JsonObject {
+  if (result["resultType"] === "input_required") throw begun();
+  return result;
+}
+
+function begun(): Fault {
+  return new Fault("invalid-request", "a read that has begun cannot ask its client");
 }
 
 /** One range of a read: up to `length` bytes, fewer where the source has no more just now; the rest is parked. */
@@ -103,7 +133,7 @@ function ranged(desk: Desk, result: JsonObject, work: Work, next?: string): Json
 /** A result as the contents and chunks it stands for; undefined if it has none, or cannot be cut without loss. */
 export function explode(result: JsonObject): Reply[] | undefined {
   const { contents, ...rest } = result;
-  if (!Array.isArray(contents)) return undefined;
+  if (!Array.isArray(contents) || contents.length === 0) return undefined;
   const replies: Reply[] = [];
   for (const content of contents as readonly unknown[]) {
     if (!isObject(content) || (content["text"] !== undefined && content["blob"] !== undefined)) return undefined;

@@ -1,4 +1,5 @@
-import type { HttpClient, Sent } from "./request.js";
+import type { HttpClient } from "./request.js";
+import type { Sent } from "./sent.js";
 
 /** What lets a request in, and what to do when it was not. Asked for every request of a connection. */
 export interface HttpAuth {

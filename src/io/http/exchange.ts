@@ -4,6 +4,8 @@ export interface Exchange {
   /** Without the query. */
   readonly path: string;
   readonly query: URLSearchParams;
+  /** Whether it came over TLS. */
+  readonly secure?: boolean;
   /** By its name in lower case; repeated ones joined by a comma. */
   header(name: string): string | undefined;
   /** All of them, names in lower case. */

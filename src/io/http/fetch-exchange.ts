@@ -18,6 +18,7 @@ export function fetchExchange(request: Request): { exchange: Exchange; response:
     method: request.method,
     path: url.pathname,
     query: url.searchParams,
+    secure: url.protocol === "https:",
     // Names with a colon are of HTTP/2, and Fetch hides them.
     header: (name) => (name.startsWith(":") ? undefined : (request.headers.get(name) ?? (name === "host" ? url.host : undefined))),
     headers: { host: url.host, ...Object.fromEntries(request.headers) },

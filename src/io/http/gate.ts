@@ -31,6 +31,8 @@ function metadataUrl(exchange: Exchange, { metadata }: AuthOptions, path: string
   if (metadata === undefined) return undefined;
   const resource = metadata["resource"];
   const named = typeof resource === "string" && /^https?:/i.test(resource) && URL.canParse(resource);
-  const origin = named ? new URL(resource).origin : `http://${exchange.header("host") ?? exchange.header(":authority")}`;
+  const origin = named
+    ? new URL(resource).origin
+    : `${exchange.secure === true ? "https" : "http"}://${exchange.header("host") ?? exchange.header(":authority")}`;
   return `${origin}${METADATA_PATH}${path}`;
 }

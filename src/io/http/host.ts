@@ -7,14 +7,16 @@ import {
   type ServerHttp2Session,
   type ServerHttp2Stream,
 } from "node:http2";
-import { type AddressInfo, createServer, type Socket } from "node:net";
+import { type AddressInfo, createServer, type Server, type Socket } from "node:net";
 import type { Duplex } from "node:stream";
+import { createServer as createTls } from "node:tls";
 import { Fault } from "../../core/index.js";
 import { CONCURRENT, SESSION_MEMORY, WINDOW } from "../grpc/bounds.js";
 import { isGrpc } from "../grpc/server.js";
+import { checkListen, type SecureListenOptions, serverTls } from "../tls.js";
 import { within } from "../within.js";
 
-export interface HostOptions {
+export interface HostOptions extends SecureListenOptions {
   readonly hostname: string;
   readonly port: number;
   /** A Unix socket in place of host and port. */
@@ -38,9 +40,11 @@ const preface = Buffer.from("PRI * HTTP/2.0");
 const IDLE_MS = 60_000;
 const GRACE_MS = 250;
 
-/** Listens for HTTP/1.1 and for HTTP/2 with prior knowledge on one port: the first bytes tell. */
+/** Listens for HTTP/1.1 and HTTP/2 on one port: the first bytes tell or, over TLS, what was agreed on. */
 export async function httpHost(options: HostOptions): Promise<Host> {
-  const { headersMs = 15_000 } = options;
+  const { headersMs = 15_000, tls } = options;
+  checkListen(options.hostname, options);
+  const secure = tls === undefined ? undefined : { ...serverTls(tls), ALPNProtocols: ["h2", "http/1.1"], handshakeTimeout: headersMs };
   const http1 = createHttp(
     {
       headersTimeout: headersMs,
@@ -75,22 +79,21 @@ export async function httpHost(options: HostOptions): Promise<Host> {
     closeWhenIdle(session);
   });
   const sockets = new Set<Socket>();
-  const server = createServer({ noDelay: true }, (socket) => {
+  const server: Server =
+    secure === undefined
+      ? createServer({ noDelay: true }, (socket) => {
+          socket.on("error", () => socket.destroy());
+          peek(socket, headersMs, (http2First) => (http2First ? http2 : http1));
+        })
+      : createTls({ ...secure, noDelay: true }, (socket) => {
+          socket.on("error", () => socket.destroy());
+          (socket.alpnProtocol === "h2" ? http2 : http1).emit("connection", socket);
+        });
+  // A handshake that fails leaves its connection open where it was only too slow.
+  server.on("tlsClientError", (_error: Error, socket: Socket) => socket.destroy());
+  server.on("connection", (socket: Socket) => {
     sockets.add(socket);
     socket.once("close", () => sockets.delete(socket));
-    socket.on("error", () => socket.destroy());
-    const late = (): void => void socket.destroy();
-    socket.setTimeout(headersMs, late);
-    socket.once("data", (chunk) => {
-      socket.pause();
-      socket.setTimeout(0);
-      socket.off("timeout", late);
-      const http2First = chunk.length >= 3 && preface.subarray(0, chunk.length).equals(chunk.subarray(0, preface.length));
-      // Either server reads what was peeked at as if it had just come.
-      (http2First ? http2 : http1).emit("connection", socket);
-      socket.unshift(chunk);
-      socket.resume();
-    });
   });
   await new Promise<void>((resolve, reject) => {
     server.once("error", (error: NodeJS.ErrnoException) => {
@@ -112,6 +115,22 @@ export async function httpHost(options: HostOptions): Promise<Host> {
       await closed;
     },
   };
+}
+
+/** Gives a connection to the server that its first bytes are for. */
+function peek(socket: Socket, ms: number, choose: (http2First: boolean) => { emit(event: "connection", socket: Socket): boolean }): void {
+  const late = (): void => void socket.destroy();
+  socket.setTimeout(ms, late);
+  socket.once("data", (chunk) => {
+    socket.pause();
+    socket.setTimeout(0);
+    socket.off("timeout", late);
+    const http2First = chunk.length >= 3 && preface.subarray(0, chunk.length).equals(chunk.subarray(0, preface.length));
+    // Either server reads what was peeked at as if it had just come.
+    choose(http2First).emit("connection", socket);
+    socket.unshift(chunk);
+    socket.resume();
+  });
 }
 
 /** A session that holds no stream and brings nothing is somebody who only holds a connection. */

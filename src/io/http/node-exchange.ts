@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { constants, type Http2ServerRequest, type Http2ServerResponse } from "node:http2";
+import type { TLSSocket } from "node:tls";
 import { Fault } from "../../core/index.js";
 import type { Exchange, Outlet } from "./exchange.js";
 
@@ -16,6 +17,8 @@ export interface NodeExchangeOptions {
 
 /** An exchange over Node's request and response, HTTP/1.1 and HTTP/2 alike. */
 export function nodeExchange(request: NodeRequest, response: NodeResponse, options: NodeExchangeOptions = {}): Exchange {
+  // HTTP/2 tells a request of the end of its stream, also when that is this side's doing and its body was long read.
+  if ("stream" in request) request.on("error", () => {});
   const url = request.url ?? "/";
   const mark = url.indexOf("?");
   return {
@@ -23,6 +26,9 @@ export function nodeExchange(request: NodeRequest, response: NodeResponse, optio
     path: mark < 0 ? url : url.slice(0, mark),
     get query() {
       return new URLSearchParams(mark < 0 ? "" : url.slice(mark + 1));
+    },
+    get secure() {
+      return (request.socket as Partial<TLSSocket> | null)?.encrypted === true;
     },
     header(name) {
       const value = request.headers[name];
@@ -99,7 +105,8 @@ function outlet(response: NodeResponse): Outlet {
       if (!gone(response)) response.end();
     },
     abort() {
-      if ("stream" in response) response.stream?.close(constants.NGHTTP2_CANCEL);
+      // With an error, since Node lets any other end of a stream look like that of a whole answer.
+      if ("stream" in response) response.stream?.destroy(new Fault("unavailable", "the answer was cut"));
       else response.destroy();
     },
   };

@@ -1,120 +1,69 @@
 import { Agent as HttpAgent, request as httpRequest, type IncomingMessage } from "node:http";
-import { Agent as HttpsAgent, request as httpsRequest } from "node:https";
-import { Fault } from "../../core/index.js";
+import { type Agent as HttpsAgent, request as httpsRequest } from "node:https";
+import { Fault, isObject } from "../../core/index.js";
+import type { TlsDialOptions } from "../tls.js";
+import { REFUSED } from "./lane.js";
+import { lanes } from "./lanes.js";
+import { requestFault, type Sent, sent } from "./sent.js";
 
-export interface Sent {
-  readonly status: number;
-  header(name: string): string | undefined;
-  /** The body as it comes; leaving it closes the connection's stream. */
-  readonly body: AsyncIterable<Uint8Array>;
-  /** The body as text, up to a limit. */
-  text(maxBytes: number): Promise<string>;
+export interface SendOptions {
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: string;
+  readonly signal?: AbortSignal;
 }
 
 export interface HttpClient {
-  send(
-    method: string,
-    url: URL,
-    options: { readonly headers: Readonly<Record<string, string>>; readonly body?: string; readonly signal?: AbortSignal },
-  ): Promise<Sent>;
+  send(method: string, url: URL, options: SendOptions): Promise<Sent>;
   close(): void;
 }
 
-/** Requests on kept-alive connections. */
-export function httpClient(): HttpClient {
-  const agents = {
-    "http:": new HttpAgent({ keepAlive: true, maxSockets: 1024, maxFreeSockets: 256 }),
-    "https:": new HttpsAgent({ keepAlive: true, maxSockets: 1024, maxFreeSockets: 256 }),
-  };
+export interface HttpClientOptions {
+  readonly tls?: TlsDialOptions | undefined;
+  /** Milliseconds between signs of life on a connection of HTTP/2 that is in use; 15,000 unless given. */
+  readonly pingMs?: number | undefined;
+}
+
+const PING_MS = 15_000;
+
+/**
+ * Requests on connections that are kept. Over TLS that is HTTP/2 where the server offers it, and many requests share a connection;
+ * all else is HTTP/1.1. Throws a Fault `invalid-params` if the TLS options are of no use.
+ */
+export function httpClient({ tls, pingMs = PING_MS }: HttpClientOptions = {}): HttpClient {
+  const agent = new HttpAgent({ keepAlive: true, maxSockets: 1024, maxFreeSockets: 256 });
+  const secure = lanes(tls, pingMs);
   return {
-    send(method, url, { headers, body, signal }) {
-      const secure = url.protocol === "https:";
-      return new Promise((resolve, reject) => {
-        const length = body === undefined ? undefined : { "content-length": Buffer.byteLength(body) };
-        const request = (secure ? httpsRequest : httpRequest)(url, {
-          method,
-          headers: { ...headers, ...length },
-          agent: secure ? agents["https:"] : agents["http:"],
-        });
-        const abort = (): void => void request.destroy();
-        signal?.addEventListener("abort", abort, { once: true });
-        request.once("close", () => signal?.removeEventListener("abort", abort));
-        request.once("response", (response) => {
-          // A connection cut while nobody reads is told to whoever reads next, not thrown.
-          response.on("error", () => {});
-          resolve(sent(response));
-        });
-        request.on("error", (error: NodeJS.ErrnoException) => reject(requestFault(error, url)));
-        if (signal?.aborted === true) abort();
-        request.end(body);
-      });
+    async send(method, url, options) {
+      if (url.protocol !== "https:") return sendPlain(method, url, options, agent);
+      const attempt = (): Promise<Sent> =>
+        secure.use(url, options.signal, (lane) =>
+          "send" in lane ? lane.send(method, url, options) : sendPlain(method, url, options, lane),
+        );
+      // Nobody has looked at what was refused, so it may be sent again.
+      return attempt().catch((error) => (isRefused(error) ? attempt() : Promise.reject(error)));
     },
     close() {
-      agents["http:"].destroy();
-      agents["https:"].destroy();
+      agent.destroy();
+      secure.close();
     },
   };
 }
 
-function sent(response: IncomingMessage): Sent {
-  return {
-    status: response.statusCode ?? 0,
-    header(name) {
-      const value = response.headers[name];
-      return Array.isArray(value) ? value.join(", ") : value;
-    },
-    body: bytesOf(response),
-    text: (maxBytes) => textOf(response, maxBytes),
-  };
+function isRefused(error: unknown): boolean {
+  return error instanceof Fault && isObject(error.data) && error.data["reason"] === REFUSED;
 }
 
-async function* bytesOf(response: IncomingMessage): AsyncGenerator<Uint8Array> {
-  try {
-    yield* response;
-  } catch (error) {
-    throw cut(error);
-  }
-}
-
-function cut(error: unknown): Fault {
-  if (error instanceof Fault) return error;
-  return new Fault("unavailable", "the server closed the connection", { cause: error, data: { reason: "closed" } });
-}
-
-function textOf(response: IncomingMessage, maxBytes: number): Promise<string> {
+/** Sends by HTTP/1.1. */
+function sendPlain(method: string, url: URL, { headers, body, signal }: SendOptions, agent: HttpAgent | HttpsAgent): Promise<Sent> {
   return new Promise((resolve, reject) => {
-    const chunks: Buffer[] = [];
-    let bytes = 0;
-    response.on("data", (chunk: Buffer) => {
-      bytes += chunk.length;
-      chunks.push(chunk);
-      if (bytes > maxBytes)
-        response.destroy(
-          new Fault("overload", "the answer is larger than a message may be", { data: { limit: "messageBytes", max: maxBytes } }),
-        );
-    });
-    response.once("end", () => {
-      try {
-        resolve(new TextDecoder("utf-8", { fatal: true }).decode(chunks.length === 1 ? chunks[0] : Buffer.concat(chunks)));
-      } catch (error) {
-        reject(new Fault("parse", "the answer is not UTF-8", { cause: error }));
-      }
-    });
-    response.once("error", (error) => reject(cut(error)));
-    // Nothing else may come of a request that was given up.
-    response.once("close", () => reject(cut(undefined)));
-  });
-}
-
-function requestFault(error: NodeJS.ErrnoException, url: URL): Fault {
-  const reasons: Record<string, string> = {
-    ECONNREFUSED: "nothing listens there",
-    ENOTFOUND: "the host is not known",
-    ECONNRESET: "the connection was cut",
-    ETIMEDOUT: "no answer",
-  };
-  return new Fault("unavailable", `cannot reach ${url.origin}: ${reasons[error.code ?? ""] ?? error.message}`, {
-    cause: error,
-    data: { reason: error.code ?? "failed" },
+    const length = body === undefined ? undefined : { "content-length": Buffer.byteLength(body) };
+    const request = (url.protocol === "https:" ? httpsRequest : httpRequest)(url, { method, headers: { ...headers, ...length }, agent });
+    const abort = (): void => void request.destroy();
+    signal?.addEventListener("abort", abort, { once: true });
+    request.once("close", () => signal?.removeEventListener("abort", abort));
+    request.once("response", (response: IncomingMessage) => resolve(sent(response.statusCode ?? 0, response.headers, response)));
+    request.on("error", (error: NodeJS.ErrnoException) => reject(requestFault(error, url)));
+    if (signal?.aborted === true) abort();
+    request.end(body);
   });
 }

@@ -1,6 +1,6 @@
-import type { Incoming, OutgoingMessage } from "../../codec/index.js";
+import type { Id, Incoming, Outgoing, OutgoingMessage } from "../../codec/index.js";
 import { type Era, Fault, type JsonObject, type Limits, meta, type Service, toRpcError } from "../../core/index.js";
-import { Parking, type Serving, serving } from "../../era/index.js";
+import { Parking, type Serving, serving, type WritePart } from "../../era/index.js";
 import type { Exchange } from "../../io/index.js";
 import { postAnswer } from "./answer.js";
 import { expectsAnswer, statusOf } from "./checks.js";
@@ -41,7 +41,7 @@ export class Alone {
 
   take(exchange: Exchange, message: Incoming, manner: Manner): void {
     if (expectsAnswer(message)) return this.#answer(exchange, message, manner);
-    const served = this.#serving(exchange, message, manner, () => Promise.resolve());
+    const served = this.#serving(exchange, message, manner, { send: () => Promise.resolve() });
     void served.take(message);
     served.end(new Fault("unavailable", "the exchange has ended"));
     exchange.reply(202, manner.headers);
@@ -65,13 +65,16 @@ export class Alone {
       this.#open.delete(open);
       served.end(reason);
     };
-    const served = this.#serving(exchange, message, manner, (sent) => {
+    const send = (sent: Outgoing): Promise<void> => {
       const final = Array.isArray(sent) || !("method" in sent);
       if (lists && "result" in sent) this.#params.learn(sent.result as JsonObject, manner.principal);
       const written = answer.send(sent, final);
       if (final) end(new Fault("unavailable", "the call was answered"));
       return written;
-    });
+    };
+    // The answers to a batch go back together.
+    const large = message.kind === "request" ? (id: Id): WritePart | undefined => answer.large(id) : undefined;
+    const served = this.#serving(exchange, message, manner, { send, ...(large === undefined ? undefined : { large }) });
     const open: Open = {
       keepAlive: () => answer.keepAlive(),
       close(reason) {
@@ -84,7 +87,7 @@ export class Alone {
     void served.take(message);
   }
 
-  #serving(exchange: Exchange, message: Incoming, manner: Manner, send: Parameters<typeof serving>[1]["send"]): Serving {
+  #serving(exchange: Exchange, message: Incoming, manner: Manner, outlet: Omit<Parameters<typeof serving>[1], "backlog">): Serving {
     const { era, principal } = manner;
     const { limits, onFault, pageSize } = this.#options;
     // A handshake without a session is answered like any request; what it agrees on comes with every later one.
@@ -92,7 +95,7 @@ export class Alone {
     const assume = era === "legacy" && !begins ? (exchange.header("mcp-protocol-version") ?? "2025-03-26") : undefined;
     return serving(
       this.#service,
-      { backlog: 0, send },
+      { backlog: 0, ...outlet },
       {
         limits,
         onFault,

@@ -9,7 +9,7 @@ import {
   type Wire,
 } from "../../core/index.js";
 import { dialLink } from "../../era/index.js";
-import { httpHost, nodeExchange } from "../../io/index.js";
+import { httpHost, nodeExchange, placeOf } from "../../io/index.js";
 import { type HttpDialOptions, httpLink } from "./dial/link.js";
 import { mirroring } from "./dial/mirror.js";
 import { httpEndpoint } from "./endpoint.js";
@@ -25,15 +25,13 @@ export const http: Wire = {
 };
 
 async function listen(service: Service, address: Address, options: ListenOptions & HttpOptions): Promise<Listener> {
-  const url = parse(address);
-  if (url.protocol !== "http:")
-    throw new Fault("invalid-params", "listening on https:// needs TLS in front of it for now; listen on http://");
-  const path = url.pathname === "/" ? "/mcp" : url.pathname;
-  const hostname = url.hostname.replace(/^\[|\]$/g, "");
-  const endpoint = httpEndpoint(service, { path, ...options });
+  const place = placeOf(address, "/mcp", options);
+  const endpoint = httpEndpoint(service, { path: place.path, ...options });
   const host = await httpHost({
-    hostname,
-    port: url.port === "" ? 8000 : Number(url.port),
+    hostname: place.hostname,
+    port: place.port,
+    tls: options.tls,
+    insecure: options.insecure,
     headersMs: options.headersMs,
     request: (request, response) => void endpoint.handle(nodeExchange(request, response, { bodyMs: 4 * (options.headersMs ?? 15_000) })),
   }).catch((fault) => {
@@ -49,7 +47,7 @@ async function listen(service: Service, address: Address, options: ListenOptions
     await host.close();
     ended();
   };
-  return { address: `http://${url.hostname}:${host.port}${path}`, closed, close, [Symbol.asyncDispose]: close };
+  return { address: place.dialed(host.port), closed, close, [Symbol.asyncDispose]: close };
 }
 
 async function dial(address: Address, options: DialOptions & HttpDialOptions): Promise<Connection> {

@@ -1,8 +1,9 @@
 import type { ListenOptions } from "../../core/index.js";
-import type { AuthOptions, GuardOptions } from "../../io/index.js";
+import type { AuthOptions, GuardOptions, SecureListenOptions } from "../../io/index.js";
 import type { EventStore } from "./events.js";
 
-export interface HttpOptions extends ListenOptions, GuardOptions {
+/** A mounted handler leaves TLS to its host. */
+export interface HttpOptions extends ListenOptions, GuardOptions, SecureListenOptions {
   /** Where the endpoint is. A listener takes it from its address; a mounted handler answers every path unless it is given. */
   readonly path?: string | undefined;
   /** Legacy requests stand alone: no sessions. */

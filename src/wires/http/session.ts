@@ -1,9 +1,10 @@
 import { type Id, type Incoming, type Outgoing, type OutgoingMessage, serialise } from "../../codec/index.js";
 import { Fault, type Service, toRpcError } from "../../core/index.js";
-import { randomToken, type ServeLinkOptions, type Serving, serving } from "../../era/index.js";
+import { randomToken, type ServeLinkOptions, type Serving, serving, type WritePart } from "../../era/index.js";
 import type { Exchange } from "../../io/index.js";
-import { JSON_TYPE, sseHeaders } from "./answer.js";
+import { finish, JSON_TYPE, sseHeaders } from "./answer.js";
 import { type EventStore, place } from "./events.js";
+import { type LargeAnswer, largeAnswer } from "./large.js";
 import { EventStream } from "./stream.js";
 
 export interface SessionOptions extends ServeLinkOptions {
@@ -27,10 +28,14 @@ export interface Answering {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** The requests of one POST: several in a batch. Their answer has not begun, or has become a stream, with or without a connection. */
+/**
+ * The requests of one POST: several in a batch. Their answer has not begun, or has become a stream, with or without a connection, or
+ * is a read that is being written.
+ */
 interface Post {
   readonly ids: Set<Id>;
-  to: Answering | EventStream;
+  readonly batch: boolean;
+  to: Answering | EventStream | { readonly large: LargeAnswer };
   unhook: () => void;
 }
 
@@ -60,7 +65,7 @@ export class HttpSession {
     this.#general = this.#open({});
     this.#serving = serving(
       service,
-      { backlog: 0, send: (message, call) => this.#send(message, call) },
+      { backlog: 0, send: (message, call) => this.#send(message, call), large: (call) => this.#large(call) },
       { ...options, eras: ["legacy"], key: options.id },
     );
   }
@@ -110,7 +115,7 @@ export class HttpSession {
   }
 
   keepAlive(): void {
-    for (const post of new Set(this.#posts.values())) this.#begin(post);
+    for (const post of new Set(this.#posts.values())) if ("exchange" in post.to) this.#begin(post, post.to);
     for (const stream of this.#streams.values()) stream.keepAlive();
   }
 
@@ -119,7 +124,8 @@ export class HttpSession {
     this.#serving.end(reason);
     for (const { to, unhook } of new Set(this.#posts.values())) {
       unhook();
-      if (!(to instanceof EventStream)) to.exchange.reply(404, to.headers);
+      if ("large" in to) to.large.abort();
+      else if ("exchange" in to) to.exchange.reply(404, to.headers);
     }
     this.#posts.clear();
     for (const stream of this.#streams.values()) {
@@ -145,13 +151,13 @@ export class HttpSession {
       this.#reply(answering, { jsonrpc: "2.0", id: message.kind === "batch" ? null : open, error: toRpcError(fault, "legacy") }, 400);
       return undefined;
     }
-    const post: Post = { ids, to: answering, unhook: () => {} };
+    const post: Post = { ids, batch: message.kind === "batch", to: answering, unhook: () => {} };
     for (const id of ids) this.#posts.set(id, post);
     // The client went away before its answer began: a legacy call goes on, and its answer is kept.
     post.unhook = answering.exchange.onGone(() => {
       if (!this.#closed && post.to === answering && ids.size > 0) post.to = this.#open({ awayMs: this.#options.awayMs ?? AWAY_MS });
     });
-    if (this.#options.pollMs !== undefined && comesBack(answering.exchange)) this.#begin(post);
+    if (this.#options.pollMs !== undefined && comesBack(answering.exchange)) this.#begin(post, answering);
     return post;
   }
 
@@ -167,13 +173,35 @@ export class HttpSession {
     const single = message as OutgoingMessage;
     if (!("method" in single)) return this.#respond([single], single);
     const post = call === undefined ? undefined : this.#posts.get(call);
-    return (post === undefined ? this.#general : this.#begin(post)).send(serialise(single), false);
+    const to = post?.to;
+    // Beside an answer that is being written there is no place for what else the call has to say, unless it is a question.
+    if (to !== undefined && "large" in to && !("id" in single)) return done;
+    const stream =
+      to instanceof EventStream ? to : post !== undefined && to !== undefined && "exchange" in to ? this.#begin(post, to) : this.#general;
+    return stream.send(serialise(single), false);
+  }
+
+  /** Begins to write the answer to a read as it comes, unless it has become a stream: its events are kept, so they come whole. */
+  #large(call: Id): WritePart | undefined {
+    const post = this.#posts.get(call);
+    if (post === undefined || post.batch || !("exchange" in post.to)) return undefined;
+    const { exchange, headers } = post.to;
+    post.unhook();
+    const large = largeAnswer(exchange.stream(200, { ...headers, "content-type": JSON_TYPE }), { id: call, event: false });
+    post.to = { large };
+    // Nobody can come back for the rest of it.
+    post.unhook = exchange.onGone(() => this.#left(call));
+    return large.part;
+  }
+
+  #left(call: Id): void {
+    this.#posts.delete(call);
+    const params = { requestId: call, reason: "the client closed the connection" };
+    void this.#serving.take({ kind: "notification", method: "notifications/cancelled", params });
   }
 
   /** The answer of a call becomes a stream. */
-  #begin(post: Post): EventStream {
-    if (post.to instanceof EventStream) return post.to;
-    const { exchange, headers } = post.to;
+  #begin(post: Post, { exchange, headers }: Answering): EventStream {
     post.unhook();
     const stream = this.#open({ awayMs: this.#options.awayMs ?? AWAY_MS });
     post.to = stream;
@@ -196,6 +224,7 @@ export class HttpSession {
       this.#forgetOldest();
       return to.send(serialise(whole), true);
     }
+    if ("large" in to) return finish(to.large, whole);
     this.#reply(to, whole, named === undefined && !Array.isArray(whole) ? 400 : 200);
     if (!this.established && !Array.isArray(whole)) this.#options.onRefused?.();
     return done;
@@ -210,7 +239,8 @@ export class HttpSession {
     // The others of a batch are still answered.
     if (post.ids.size > 0) return;
     post.unhook();
-    if (!(post.to instanceof EventStream)) return post.to.exchange.stream(200, { ...post.to.headers, ...sseHeaders }).end();
+    if ("large" in post.to) return post.to.large.abort();
+    if ("exchange" in post.to) return post.to.exchange.stream(200, { ...post.to.headers, ...sseHeaders }).end();
     post.to.close();
     this.#streams.delete(post.to.name);
     this.#options.events.drop(post.to.name);

@@ -2,12 +2,15 @@ import { setMaxListeners } from "node:events";
 import { type Incoming, type Outgoing, parseMessage, serialise, sseParser } from "../../codec/index.js";
 import { type DialOptions, defaultLimits, Fault, type Limits, toFault } from "../../core/index.js";
 import type { Link } from "../../era/index.js";
-import { httpClient, type Sent } from "../../io/index.js";
+import { httpClient, type Sent, type TlsDialOptions } from "../../io/index.js";
 import { type Pipe, pipe } from "../../stream/index.js";
 
 export interface SseDialOptions extends DialOptions {
   /** Sent with every request. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
+  readonly tls?: TlsDialOptions | undefined;
+  /** Milliseconds between signs of life on a connection of HTTP/2; 15,000 unless given. */
+  readonly pingMs?: number | undefined;
 }
 
 /** Characters of messages that may be on their way to the server. */
@@ -16,7 +19,7 @@ const WINDOW = 1024 * 1024;
 /** Opens the stream, waits for the place to POST to, and makes a link of the two. */
 export async function sseLink(url: URL, options: SseDialOptions): Promise<Link> {
   const limits = { ...defaultLimits, ...options.limits };
-  const client = httpClient();
+  const client = httpClient(options);
   const abort = new AbortController();
   // Every request under way listens to it, and there may be many.
   setMaxListeners(0, abort.signal);
@@ -27,6 +30,11 @@ export async function sseLink(url: URL, options: SseDialOptions): Promise<Link> 
   const open = async (found: (endpoint: URL) => void): Promise<void> => {
     const sent = await client.send("GET", url, { headers: { accept: "text/event-stream", ...options.headers }, signal: abort.signal });
     if (sent.status !== 200) throw statusFault(sent.status);
+    const type = sent.header("content-type")?.split(";", 1)[0]?.trim().toLowerCase();
+    if (type !== "text/event-stream")
+      throw new Fault("unavailable", `the server's answer is no stream of events: ${type ?? "of no type"}`, {
+        data: { reason: "no-stream" },
+      });
     await read(sent, url, limits, inbox, found);
     throw new Fault("unavailable", "the server closed the stream", { data: { reason: "closed" } });
   };
@@ -82,10 +90,16 @@ export async function sseLink(url: URL, options: SseDialOptions): Promise<Link> 
 
 async function read(sent: Sent, url: URL, limits: Limits, inbox: Pipe<readonly Incoming[]>, found: (endpoint: URL) => void): Promise<void> {
   const parser = sseParser({ maxBytes: limits.messageBytes });
+  let named = false;
   for await (const chunk of sent.body) {
     for (const event of parser.push(chunk)) {
-      if (event.event === "endpoint") found(sameOrigin(url, event.data));
-      else if (event.data !== "") await inbox.write([parseMessage(event.data, { depth: limits.depth })]);
+      if (event.event === "endpoint") {
+        named = true;
+        found(sameOrigin(url, event.data));
+      } else if (event.data !== "") {
+        if (!named) throw new Fault("unavailable", "the server's stream begins without an endpoint", { data: { reason: "no-endpoint" } });
+        await inbox.write([parseMessage(event.data, { depth: limits.depth })]);
+      }
     }
   }
 }

@@ -9,7 +9,7 @@ export { type SseDialOptions, type SseOptions, sseLink };
 export const sse: Wire = {
   name: "sse",
   accepts: (address) => typeof address === "string" && /^sse\+https?:\/\//.test(address),
-  listen: (service, address, options) => listen(service, parse(address), options),
+  listen: (service, address, options) => listen(service, address, options),
   dial: async (address, options) => {
     if (options.era === "modern")
       throw new Fault("unsupported-version", "HTTP+SSE is of the legacy era; the modern one has no such transport");

@@ -1,10 +1,19 @@
 import { type Incoming, parseMessage, serialise, writeSse } from "../../codec/index.js";
-import { defaultLimits, Fault, type Listener, type ListenOptions, type Service, toFault } from "../../core/index.js";
+import { type Address, defaultLimits, Fault, type Listener, type ListenOptions, type Service, toFault } from "../../core/index.js";
 import { type Link, randomToken, serveLink } from "../../era/index.js";
-import { admit, corsHeaders, type Exchange, type GateOptions, httpHost, nodeExchange } from "../../io/index.js";
+import {
+  admit,
+  corsHeaders,
+  type Exchange,
+  type GateOptions,
+  httpHost,
+  nodeExchange,
+  placeOf,
+  type SecureListenOptions,
+} from "../../io/index.js";
 import { type Pipe, pipe } from "../../stream/index.js";
 
-export interface SseOptions extends ListenOptions, GateOptions {
+export interface SseOptions extends ListenOptions, GateOptions, SecureListenOptions {
   /** Milliseconds between signs of life on a quiet stream. */
   readonly keepAliveMs?: number | undefined;
   readonly maxSessions?: number | undefined;
@@ -24,10 +33,9 @@ const sseHeaders: Readonly<Record<string, string>> = {
 };
 
 /** HTTP+SSE of 2024-11-05: a stream on GET, and a place to POST that its first event names. */
-export async function listen(service: Service, url: URL, options: SseOptions): Promise<Listener> {
-  if (url.protocol !== "http:")
-    throw new Fault("invalid-params", "listening on sse+https:// needs TLS in front of it for now; listen on sse+http://");
-  const path = url.pathname === "/" ? "/sse" : url.pathname;
+export async function listen(service: Service, address: Address, options: SseOptions): Promise<Listener> {
+  const place = placeOf(address, "/sse", options);
+  const { path } = place;
   const post = `${path.replace(/\/[^/]*$/, "")}/message`;
   const limits = { ...defaultLimits, ...options.limits };
   const max = options.maxSessions ?? 10_000;
@@ -78,8 +86,10 @@ export async function listen(service: Service, url: URL, options: SseOptions): P
   };
 
   const host = await httpHost({
-    hostname: url.hostname.replace(/^\[|\]$/g, ""),
-    port: url.port === "" ? 8000 : Number(url.port),
+    hostname: place.hostname,
+    port: place.port,
+    tls: options.tls,
+    insecure: options.insecure,
     headersMs: options.headersMs,
     request: (request, response) => {
       const exchange = nodeExchange(request, response, { bodyMs: 4 * (options.headersMs ?? 15_000) });
@@ -99,7 +109,7 @@ export async function listen(service: Service, url: URL, options: SseOptions): P
     await host.close();
     ended();
   };
-  return { address: `sse+http://${url.hostname}:${host.port}${path}`, closed, close, [Symbol.asyncDispose]: close };
+  return { address: place.dialed(host.port), closed, close, [Symbol.asyncDispose]: close };
 }
 
 /** A link out of the stream of a GET, and of what is posted. */

@@ -1,13 +1,22 @@
 import { type IncomingMessage, STATUS_CODES } from "node:http";
 import type { Duplex } from "node:stream";
 import { type WebSocket, WebSocketServer } from "ws";
-import { type Address, defaultLimits, Fault, type Listener, type ListenOptions, type Service, toFault } from "../../core/index.js";
+import { type Address, defaultLimits, type Fault, type Listener, type ListenOptions, type Service, toFault } from "../../core/index.js";
 import { serveLink } from "../../era/index.js";
-import { type Admission, admit, type GateOptions, httpHost, METADATA_PATH, nodeExchange } from "../../io/index.js";
+import {
+  type Admission,
+  admit,
+  type GateOptions,
+  httpHost,
+  METADATA_PATH,
+  nodeExchange,
+  placeOf,
+  type SecureListenOptions,
+} from "../../io/index.js";
 import { keepAlive, PING_MS } from "./keep-alive.js";
 import { type Socket, socketLink } from "./link.js";
 
-export interface WebSocketListenOptions extends ListenOptions, GateOptions {
+export interface WebSocketListenOptions extends ListenOptions, GateOptions, SecureListenOptions {
   /** Milliseconds between pings; a peer that answers none of two is gone. */
   readonly pingMs?: number | undefined;
   /** Milliseconds for the head of a request; 15,000 unless given. */
@@ -18,9 +27,8 @@ export interface WebSocketListenOptions extends ListenOptions, GateOptions {
 const CLOSE_MS = 1_000;
 
 export async function listen(service: Service, address: Address, options: WebSocketListenOptions): Promise<Listener> {
-  const url = new URL(String(address));
-  if (url.protocol !== "ws:") throw new Fault("invalid-params", "listening on wss:// needs TLS in front of it for now; listen on ws://");
-  const path = url.pathname === "/" ? "/mcp" : url.pathname;
+  const place = placeOf(address, "/mcp", options);
+  const { path } = place;
   // Known to ws; its declared types lag behind.
   const closeTimeout: object = { closeTimeout: CLOSE_MS };
   const server = new WebSocketServer({
@@ -55,8 +63,10 @@ export async function listen(service: Service, address: Address, options: WebSoc
     server.handleUpgrade(request, socket, head, (open) => serve(open, request, admission.principal));
   };
   const host = await httpHost({
-    hostname: url.hostname.replace(/^\[|\]$/g, ""),
-    port: url.port === "" ? 8000 : Number(url.port),
+    hostname: place.hostname,
+    port: place.port,
+    tls: options.tls,
+    insecure: options.insecure,
     headersMs: options.headersMs,
     request: (request, response) => {
       const exchange = nodeExchange(request, response);
@@ -82,7 +92,7 @@ export async function listen(service: Service, address: Address, options: WebSoc
     await Promise.all(served);
     ended();
   };
-  return { address: `ws://${url.hostname}:${host.port}${path}`, closed, close, [Symbol.asyncDispose]: close };
+  return { address: place.dialed(host.port), closed, close, [Symbol.asyncDispose]: close };
 }
 
 function refuse(socket: Duplex, status: number, { headers }: Admission): void {

@@ -1,6 +1,7 @@
 import { WebSocket } from "ws";
 import { type Address, type Connection, type DialOptions, defaultLimits, Fault, type Wire } from "../../core/index.js";
 import { dialLink } from "../../era/index.js";
+import { secureContext, type TlsDialOptions } from "../../io/index.js";
 import { keepAlive, PING_MS } from "./keep-alive.js";
 import { type Socket, socketLink } from "./link.js";
 import { listen } from "./listen.js";
@@ -8,6 +9,7 @@ import { listen } from "./listen.js";
 export interface WebSocketDialOptions extends DialOptions {
   /** Sent with the request that opens the socket. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
+  readonly tls?: TlsDialOptions | undefined;
   readonly pingMs?: number | undefined;
 }
 
@@ -28,6 +30,7 @@ async function dial(address: Address, options: WebSocketDialOptions): Promise<Co
     perMessageDeflate: false,
     handshakeTimeout: options.handshakeMs ?? 60_000,
     headers: { ...options.headers },
+    ...secureContext(options.tls),
     ...closeTimeout,
   });
   // From now on the link hears of its errors; one with no listener would be thrown.

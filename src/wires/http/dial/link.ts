@@ -19,7 +19,7 @@ import {
   toFault,
 } from "../../../core/index.js";
 import type { Link } from "../../../era/index.js";
-import { authorized, type HttpAuth, type HttpClient, httpClient, type Sent } from "../../../io/index.js";
+import { authorized, type HttpAuth, type HttpClient, httpClient, type Sent, type TlsDialOptions } from "../../../io/index.js";
 import { pipe } from "../../../stream/index.js";
 import { JSON_TYPE, SSE_TYPE } from "../answer.js";
 import { ToolHeaders } from "../tool-headers.js";
@@ -32,6 +32,9 @@ import { wait } from "./wait.js";
 export interface HttpDialOptions extends DialOptions {
   /** Sent with every request. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
+  readonly tls?: TlsDialOptions | undefined;
+  /** Milliseconds between signs of life on a connection of HTTP/2; 15,000 unless given. */
+  readonly pingMs?: number | undefined;
   /** Credentials of every request, and what to do when the server wants others. */
   readonly auth?: HttpAuth | undefined;
 }
@@ -75,7 +78,8 @@ class HttpLink implements Link {
     this.#url = url;
     this.#options = options;
     this.#tools = tools;
-    this.#client = options.auth === undefined ? httpClient() : authorized(httpClient(), options.auth);
+    const client = httpClient(options);
+    this.#client = options.auth === undefined ? client : authorized(client, options.auth);
     this.#limits = { ...defaultLimits, ...options.limits };
     this.incoming = this.#inbox;
   }

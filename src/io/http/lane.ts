@@ -1,0 +1,140 @@
+import { type ClientHttp2Session, type ClientHttp2Stream, constants, type IncomingHttpHeaders } from "node:http2";
+import type { Socket } from "node:net";
+import { Fault } from "../../core/index.js";
+import type { SendOptions } from "./request.js";
+import { requestFault, type Sent, sent } from "./sent.js";
+
+/** One connection of HTTP/2, shared by many requests. */
+export interface Lane {
+  /** Whether the server takes one more request on it. */
+  readonly room: boolean;
+  send(method: string, url: URL, options: SendOptions): Promise<Sent>;
+  close(): void;
+}
+
+export interface LaneOptions {
+  /** What the session runs on. */
+  readonly socket: Socket;
+  /** Milliseconds between signs of life while requests are open; a connection that answers none in between is gone. */
+  readonly pingMs: number;
+  /** Called when it takes nothing any more. */
+  over(): void;
+}
+
+/** So many of these without a request, and the connection is closed: by then something on the way may have forgotten it. */
+const IDLE_PINGS = 4;
+
+/** A session once its server has said how much it takes. */
+export async function lane(session: ClientHttp2Session, url: URL, { socket, pingMs, over }: LaneOptions): Promise<Lane> {
+  let open = 0;
+  let closing = false;
+  let quiet = 0;
+  let waiting = false;
+  const leave = (): void => {
+    closing = true;
+    over();
+  };
+  session.once("goaway", leave);
+  session.once("close", leave);
+  await greeted(session, socket, url);
+  session.unref();
+  const timer = setInterval(() => {
+    if (open === 0) return ++quiet < IDLE_PINGS ? undefined : session.close();
+    if (waiting) return session.destroy();
+    waiting = true;
+    session.ping(() => {
+      waiting = false;
+    });
+  }, pingMs);
+  timer.unref();
+  session.once("close", () => clearInterval(timer));
+  if (session.destroyed) clearInterval(timer);
+
+  const stream = (method: string, at: URL, { headers, body }: SendOptions): ClientHttp2Stream => {
+    const made = session.request(
+      {
+        ":method": method,
+        ":path": `${at.pathname}${at.search}`,
+        ":authority": at.host,
+        ...endToEnd(headers),
+        ...(body === undefined ? undefined : { "content-length": Buffer.byteLength(body) }),
+      },
+      { endStream: body === undefined },
+    );
+    quiet = 0;
+    if (open++ === 0) session.ref();
+    made.once("close", () => {
+      if (--open === 0) session.unref();
+    });
+    return made;
+  };
+  return {
+    get room() {
+      return !closing && !session.closed && !session.destroyed && open < Math.max(1, session.remoteSettings.maxConcurrentStreams ?? 1);
+    },
+    send: (method, at, options) => answered(stream(method, at, options), at, options),
+    close: () => session.destroy(),
+  };
+}
+
+function greeted(session: ClientHttp2Session, socket: Socket, url: URL): Promise<void> {
+  return new Promise((resolve, reject) => {
+    session.once("remoteSettings", () => resolve());
+    session.on("error", (error: NodeJS.ErrnoException) => reject(requestFault(error, url)));
+    session.once("close", () => reject(requestFault(cutOff(), url)));
+    // What a server says of a client's certificate comes when the client is already done, and the session does not hear of it.
+    const gone = (error?: NodeJS.ErrnoException): void => {
+      reject(requestFault(error ?? cutOff(), url));
+      socket.destroy();
+      session.destroy();
+    };
+    if (socket.destroyed) gone();
+    socket.once("error", gone);
+    socket.once("close", () => gone());
+  });
+}
+
+/** Sends the body and waits for the head of the answer. */
+function answered(stream: ClientHttp2Stream, url: URL, { body, signal }: SendOptions): Promise<Sent> {
+  return new Promise((resolve, reject) => {
+    const abort = (): void => stream.close(constants.NGHTTP2_CANCEL);
+    signal?.addEventListener("abort", abort, { once: true });
+    stream.once("response", (headers: IncomingHttpHeaders & { ":status"?: number }) =>
+      resolve(sent(headers[":status"] ?? 0, headers, stream, () => stream.rstCode !== constants.NGHTTP2_NO_ERROR)),
+    );
+    stream.on("error", (error: NodeJS.ErrnoException) =>
+      reject(stream.rstCode === constants.NGHTTP2_REFUSED_STREAM ? refused(error, url) : requestFault(error, url)),
+    );
+    stream.once("close", () => {
+      signal?.removeEventListener("abort", abort);
+      reject(requestFault(cutOff(), url));
+    });
+    if (signal?.aborted === true) abort();
+    else if (body !== undefined) stream.end(body);
+  });
+}
+
+export function cutOff(): NodeJS.ErrnoException {
+  return Object.assign(new Error("the connection was cut"), { code: "ECONNRESET" });
+}
+
+/** The server has not looked at the request, and says so. */
+export const REFUSED = "refused-stream";
+
+function refused(error: Error, url: URL): Fault {
+  return new Fault("unavailable", `${url.origin} took no more requests on a connection`, { cause: error, data: { reason: REFUSED } });
+}
+
+const ofOneConnection: ReadonlySet<string> = new Set([
+  "connection",
+  "host",
+  "keep-alive",
+  "proxy-connection",
+  "transfer-encoding",
+  "upgrade",
+]);
+
+/** Without what HTTP/2 says in another way, or not at all. */
+function endToEnd(headers: Readonly<Record<string, string>>): Record<string, string> {
+  return Object.fromEntries(Object.entries(headers).filter(([name]) => !ofOneConnection.has(name.toLowerCase())));
+}

@@ -1,0 +1,145 @@
+import { connect as connectHttp2 } from "node:http2";
+import { Agent, type AgentOptions } from "node:https";
+import { isIP } from "node:net";
+import type { Duplex } from "node:stream";
+import { connect as connectTls, type TLSSocket } from "node:tls";
+import { Fault } from "../../core/index.js";
+import { secureContext, type TlsDialOptions } from "../tls.js";
+import { cutOff, type Lane, lane } from "./lane.js";
+import { requestFault } from "./sent.js";
+
+/** The connections to servers over TLS. */
+export interface Lanes {
+  /**
+   * Uses a connection of HTTP/2 with room for a request, or what connects by HTTP/1.1 if the server has nothing newer. The use
+   * begins at once, or the room would be somebody else's.
+   */
+  use<T>(url: URL, signal: AbortSignal | undefined, send: (lane: Lane | Agent) => Promise<T>): Promise<T>;
+  close(): void;
+}
+
+interface Origin {
+  readonly lanes: Set<Lane>;
+  /** For a server that does not offer HTTP/2. */
+  agent?: Agent;
+  connecting?: Promise<void> | undefined;
+}
+
+export function lanes(tls: TlsDialOptions | undefined, pingMs: number): Lanes {
+  const context = secureContext(tls);
+  const origins = new Map<string, Origin>();
+  const handshakes = new Set<TLSSocket>();
+  let closed = false;
+
+  const connect = async (origin: Origin, url: URL): Promise<void> => {
+    const host = url.hostname.replace(/^\[|\]$/g, "");
+    const socket = connectTls({
+      host,
+      port: Number(url.port || 443),
+      // An address is no name to ask for; the certificate is checked against it all the same.
+      ...(isIP(host) === 0 ? { servername: host } : undefined),
+      ...context,
+      ALPNProtocols: ["h2", "http/1.1"],
+    });
+    handshakes.add(socket);
+    try {
+      await secured(socket, url);
+      if (socket.alpnProtocol === "h2") await join(origin, url, socket);
+      else if (closed) socket.destroy();
+      else origin.agent = new FirstAgent({ keepAlive: true, maxSockets: 1024, maxFreeSockets: 256, ...context }, socket);
+    } finally {
+      handshakes.delete(socket);
+    }
+  };
+  const join = async (origin: Origin, url: URL, socket: TLSSocket): Promise<void> => {
+    const session = connectHttp2(url.origin, {
+      createConnection: () => socket,
+      settings: { enablePush: false, initialWindowSize: WINDOW },
+      maxSessionMemory: MEMORY_MB,
+    });
+    let made: Lane | undefined;
+    const over = (): void => {
+      if (made !== undefined) origin.lanes.delete(made);
+    };
+    made = await lane(session, url, { socket, pingMs, over });
+    if (closed) made.close();
+    else if (made.room) origin.lanes.add(made);
+  };
+
+  return {
+    async use(url, signal, send) {
+      for (;;) {
+        if (closed) throw new Fault("unavailable", "the client was closed", { data: { reason: "closed" } });
+        if (signal?.aborted === true) throw new Fault("cancelled", "the request was given up");
+        const origin = origins.get(url.origin) ?? { lanes: new Set() };
+        origins.set(url.origin, origin);
+        if (origin.agent !== undefined) return send(origin.agent);
+        for (const each of origin.lanes) if (each.room) return send(each);
+        // One handshake at a time: the others may find room on what it gives.
+        origin.connecting ??= connect(origin, url).finally(() => {
+          origin.connecting = undefined;
+        });
+        await orAborted(origin.connecting, signal);
+      }
+    },
+    close() {
+      closed = true;
+      for (const socket of handshakes) socket.destroy();
+      for (const origin of origins.values()) {
+        for (const each of origin.lanes) each.close();
+        origin.agent?.destroy();
+      }
+    },
+  };
+}
+
+/** Bytes of one answer that may come before it is read. */
+const WINDOW = 256 * 1024;
+/** What Node may hold for one connection: requests that are being sent are part of it. */
+const MEMORY_MB = 256;
+
+/** Gives the connection on which HTTP/1.1 was agreed to the first request. */
+class FirstAgent extends Agent {
+  #first: TLSSocket | undefined;
+
+  constructor(options: AgentOptions, first: TLSSocket) {
+    super(options);
+    this.#first = first;
+  }
+
+  override createConnection(...args: Parameters<Agent["createConnection"]>): Duplex | null | undefined {
+    const first = this.#first;
+    this.#first = undefined;
+    return first === undefined || first.destroyed ? super.createConnection(...args) : first;
+  }
+
+  override destroy(): void {
+    this.#first?.destroy();
+    super.destroy();
+  }
+}
+
+function secured(socket: TLSSocket, url: URL): Promise<void> {
+  // One that is cut before its first request must not throw.
+  socket.on("error", () => {});
+  return new Promise((resolve, reject) => {
+    socket.once("secureConnect", resolve);
+    socket.once("error", (error: NodeJS.ErrnoException) => reject(requestFault(error, url)));
+    socket.once("close", () => reject(requestFault(cutOff(), url)));
+  });
+}
+
+/** Waits for what others wait for, too: giving up is for one alone. */
+async function orAborted(promise: Promise<void>, signal: AbortSignal | undefined): Promise<void> {
+  if (signal === undefined) return promise;
+  let abort = (): void => {};
+  const aborted = new Promise<never>((_resolve, reject) => {
+    abort = () => reject(new Fault("cancelled", "the request was given up"));
+    signal.addEventListener("abort", abort, { once: true });
+  });
+  try {
+    await Promise.race([promise, aborted]);
+  } finally {
+    signal.removeEventListener("abort", abort);
+  }
+}

@@ -1,0 +1,92 @@
+import { isIP } from "node:net";
+import { createSecureContext, type SecureContextOptions, type TlsOptions } from "node:tls";
+import { Fault } from "../core/index.js";
+
+/** Certificates or keys in PEM: text, or the bytes of a file. */
+export type Pem = string | Uint8Array;
+
+/** The certificate that a listener shows, and what it wants to see. */
+export interface TlsListenOptions {
+  readonly key: Pem;
+  /** The certificate, followed by those between it and its root. */
+  readonly cert: Pem;
+  /** Who signs the certificates of clients; the system's roots unless given. */
+  readonly ca?: Pem | readonly Pem[] | undefined;
+  /** Lets in only clients that show a certificate of `ca`. */
+  readonly requestClientCert?: boolean | undefined;
+}
+
+/** How whoever dials checks the server, and what it shows of itself. */
+export interface TlsDialOptions {
+  /** Who signs the certificates of servers, in place of the system's roots. */
+  readonly ca?: Pem | readonly Pem[] | undefined;
+  readonly cert?: Pem | undefined;
+  readonly key?: Pem | undefined;
+  /** The name that the server's certificate has to be for; the host of the address unless given. */
+  readonly servername?: string | undefined;
+}
+
+/** What a network listener does about eavesdroppers. */
+export interface SecureListenOptions {
+  readonly tls?: TlsListenOptions | undefined;
+  /** Listens without TLS also where others than this machine can connect: something in front does it. */
+  readonly insecure?: boolean | undefined;
+}
+
+/** The options of Node's TLS servers: 1.3 or newer. Throws a Fault `invalid-params` if the key and the certificate are of no use. */
+export function serverTls({ key, cert, ca, requestClientCert = false }: TlsListenOptions): TlsOptions {
+  const options: TlsOptions = {
+    ...contextOf({ key, cert, ca }),
+    minVersion: "TLSv1.3",
+    requestCert: requestClientCert,
+    rejectUnauthorized: requestClientCert,
+  };
+  check(options);
+  return options;
+}
+
+/** What Node's TLS clients take, but for the host. Throws a Fault `invalid-params` if what is given is of no use. */
+export function secureContext({ ca, cert, key, servername }: TlsDialOptions = {}): SecureContextOptions & { servername?: string } {
+  const options = contextOf({ key, cert, ca });
+  check(options);
+  return servername === undefined ? options : { ...options, servername };
+}
+
+function contextOf(given: {
+  readonly key?: Pem | undefined;
+  readonly cert?: Pem | undefined;
+  readonly ca?: Pem | readonly Pem[] | undefined;
+}): SecureContextOptions {
+  const context: SecureContextOptions = {};
+  if (given.key !== undefined) context.key = bytes(given.key);
+  if (given.cert !== undefined) context.cert = bytes(given.cert);
+  if (given.ca !== undefined) context.ca = (Array.isArray(given.ca) ? (given.ca as readonly Pem[]) : [given.ca as Pem]).map(bytes);
+  return context;
+}
+
+function bytes(pem: Pem): string | Buffer {
+  return typeof pem === "string" ? pem : Buffer.from(pem.buffer, pem.byteOffset, pem.byteLength);
+}
+
+/** Now, and not with the first connection. What Node says of it may quote the key, so it is not passed on. */
+function check(options: SecureContextOptions): void {
+  try {
+    createSecureContext(options);
+  } catch (error) {
+    const reason = (error as NodeJS.ErrnoException).code ?? "failed";
+    throw new Fault("invalid-params", `the TLS key and certificate cannot be used: ${reason}`, { data: { reason } });
+  }
+}
+
+/** Whether only this machine can reach what listens there. */
+export function isLoopback(hostname: string): boolean {
+  const host = hostname.replace(/^\[|\]$/g, "").toLowerCase();
+  return host === "localhost" || host === "::1" || host === "::ffff:127.0.0.1" || (isIP(host) === 4 && host.startsWith("127."));
+}
+
+/** Throws a Fault `invalid-params` where a listener would let a network read along. */
+export function checkListen(hostname: string, { tls, insecure }: SecureListenOptions): void {
+  if (tls !== undefined || insecure === true || isLoopback(hostname)) return;
+  const message = `listening on ${hostname} without TLS lets the network read along: give tls, or insecure if a proxy in front does it`;
+  throw new Fault("invalid-params", message, { data: { reason: "insecure" } });
+}
