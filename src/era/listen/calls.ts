@@ -28,6 +28,7 @@ export interface CallsOptions {
   /** What discover names. */
   readonly versions: readonly string[];
   readonly deadline: number | undefined;
+  readonly endless: ReadonlySet<string> | undefined;
 }
 
 /** The calls of one link that are being answered. */
@@ -37,16 +38,18 @@ export class Calls {
   readonly #metadata: Context["metadata"];
   readonly #versions: readonly string[];
   readonly #deadline: number | undefined;
+  readonly #endless: ReadonlySet<string> | undefined;
   readonly #live = new Registry<{ readonly id: Id; readonly cancel: Canceller; readonly sink: Sink }>();
   #held = 0;
   #idle: (() => void) | undefined;
 
-  constructor(desk: Desk, info: ServerInfo, { metadata, versions, deadline }: CallsOptions) {
+  constructor(desk: Desk, info: ServerInfo, { metadata, versions, deadline, endless }: CallsOptions) {
     this.#desk = desk;
     this.#info = info;
     this.#metadata = metadata;
     this.#versions = versions;
     this.#deadline = deadline;
+    this.#endless = endless;
   }
 
   /** Calls that are being answered. */
@@ -75,7 +78,9 @@ export class Calls {
       ...rangeOf(envelope),
       ...(envelope.pageSize === undefined ? undefined : { pageSize: envelope.pageSize }),
     };
-    this.hold(this.#run({ id, envelope, client, context, cancel, sink: to, ...(asks === undefined ? undefined : { asks }) }, respond));
+    const running = this.#run({ id, envelope, client, context, cancel, sink: to, ...(asks === undefined ? undefined : { asks }) }, respond);
+    const { method } = envelope.request;
+    if (method !== "subscriptions/listen" && this.#endless?.has(method) !== true) this.hold(running);
   }
 
   /** Counts something as being answered until it settles. */

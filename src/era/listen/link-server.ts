@@ -97,7 +97,12 @@ export class LinkServer implements Desk, Serving {
     this.pageSize = { items: options.pageSize ?? 1000, bytes: PAGE_BYTES };
     this.parking = options.parking ?? new Parking(service, this.limits);
     const versions = [...(this.#eras.includes("modern") ? modernVersions : []), ...(this.#eras.includes("legacy") ? legacyVersions : [])];
-    this.#calls = new Calls(this, this.parking.info, { metadata: this.#metadata, versions, deadline: options.deadline });
+    this.#calls = new Calls(this, this.parking.info, {
+      metadata: this.#metadata,
+      versions,
+      deadline: options.deadline,
+      endless: options.endless,
+    });
     if (options.assume !== undefined) this.#session = assumedSession(this, options.assume, this.#identity);
   }
 

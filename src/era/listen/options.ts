@@ -8,6 +8,8 @@ export interface ServeLinkOptions extends ListenOptions {
   readonly metadata?: Context["metadata"];
   /** When every call of the link is over, in epoch milliseconds; enforced by whoever feeds it. */
   readonly deadline?: number;
+  /** Methods whose calls end only when they are left, beside subscriptions: nobody waits for them to be answered. */
+  readonly endless?: ReadonlySet<string>;
   /** Serves legacy requests of this protocol version without an `initialize`, each by itself. */
   readonly assume?: string;
   /** Shared by the links of one listener; a link has one of its own unless given. */

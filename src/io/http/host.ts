@@ -43,7 +43,7 @@ const GRACE_MS = 250;
 /** Listens for HTTP/1.1 and HTTP/2 on one port: the first bytes tell or, over TLS, what was agreed on. */
 export async function httpHost(options: HostOptions): Promise<Host> {
   const { headersMs = 15_000, tls } = options;
-  checkListen(options.hostname, options);
+  if (options.path === undefined) checkListen(options.hostname, options);
   const secure = tls === undefined ? undefined : { ...serverTls(tls), ALPNProtocols: ["h2", "http/1.1"], handshakeTimeout: headersMs };
   const http1 = createHttp(
     {

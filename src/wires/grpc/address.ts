@@ -1,3 +1,4 @@
+import type { ConnectionOptions } from "node:tls";
 import { type Address, Fault } from "../../core/index.js";
 import type { Target } from "../../io/index.js";
 
@@ -30,7 +31,7 @@ function hostOf(each: string, text: string): { host: string; port: number } {
   return { host: parts[1].replace(/^\[|\]$/g, ""), port };
 }
 
-export function targetsOf(place: Place, tls: object | undefined): readonly Target[] {
+export function targetsOf(place: Place, tls: ConnectionOptions | undefined): readonly Target[] {
   if (place.path !== undefined) return [{ path: place.path, authority: "localhost" }];
   return place.hosts.map(({ host, port }) => ({ host, port, ...(place.scheme === "grpcs" ? { tls: tls ?? {} } : undefined) }));
 }

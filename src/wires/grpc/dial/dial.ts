@@ -1,7 +1,7 @@
 import { encodeMessage } from "../../../codec/mcpv1/index.js";
 import { type Address, type Connection, defaultLimits, Fault, grpcStatuses } from "../../../core/index.js";
 import { dialLink, type Link } from "../../../era/index.js";
-import { type Channel, grpcChannel, type Metadata, type Status, statusFault } from "../../../io/index.js";
+import { type Channel, grpcChannel, type Metadata, type Status, secureContext, statusFault } from "../../../io/index.js";
 import { placeOf, targetsOf } from "../address.js";
 import { header, SERVICE } from "../names.js";
 import { dialTunnel } from "../tunnel/dial.js";
@@ -12,7 +12,11 @@ import { sessionLink } from "./session-link.js";
 export async function dial(address: Address, options: GrpcDialOptions): Promise<Connection> {
   const place = placeOf(address);
   const { keepalive, gzip, limits } = options;
-  const channel = grpcChannel(targetsOf(place, undefined), { keepalive, gzip, messageBytes: limits?.messageBytes });
+  const channel = grpcChannel(targetsOf(place, place.scheme === "grpcs" ? secureContext(options.tls) : undefined), {
+    keepalive,
+    gzip,
+    messageBytes: limits?.messageBytes,
+  });
   const dialect = String(address).startsWith("tunnel+") ? "tunnel" : (options.dialect ?? "auto");
   return dialChannel(channel, { ...options, dialect }, true);
 }

@@ -1,5 +1,5 @@
 import type { DialOptions } from "../../../core/index.js";
-import type { Keepalive } from "../../../io/index.js";
+import type { Keepalive, TlsDialOptions } from "../../../io/index.js";
 
 export interface GrpcDialOptions extends DialOptions {
   /** Metadata of every call, such as `authorization`. */
@@ -11,6 +11,8 @@ export interface GrpcDialOptions extends DialOptions {
   readonly calls?: "session" | "rpc" | undefined;
   /** What is spoken: `mcp.v1` where the server has it, else the tunnel of JSON-RPC messages, unless said otherwise. */
   readonly dialect?: "auto" | "mcp.v1" | "tunnel" | undefined;
+  /** How a `grpcs://` server is checked, and the certificate to show it. */
+  readonly tls?: TlsDialOptions | undefined;
   readonly keepalive?: Keepalive | undefined;
   /** Compress what is sent; off unless given. */
   readonly gzip?: boolean | undefined;

@@ -30,8 +30,9 @@ export function grpcService(service: Service, options: GrpcListenOptions, tunnel
   return {
     server,
     async close() {
-      const drained = server.close(options.drainMs ?? DRAIN_MS);
-      mcp.close(new Fault("unavailable", "the server closed", { data: { reason: "closed" } }));
+      const ms = options.drainMs ?? DRAIN_MS;
+      const drained = server.close(ms);
+      await mcp.drain(new Fault("unavailable", "the server is shutting down", { data: { reason: "closing" } }), ms);
       await drained;
     },
   };
@@ -40,7 +41,10 @@ export function grpcService(service: Service, options: GrpcListenOptions, tunnel
 export async function listen(service: Service, address: Address, options: GrpcListenOptions): Promise<Listener> {
   const place = placeOf(address);
   const tunnelOnly = String(address).startsWith("tunnel+");
-  if (place.scheme === "grpcs") throw new Fault("invalid-params", "listening on grpcs:// needs a certificate: give tls: { key, cert }");
+  const { tls, insecure } = options;
+  if (place.scheme === "grpcs" && tls === undefined)
+    throw new Fault("invalid-params", "listening on grpcs:// needs a certificate: give tls: { key, cert }");
+  if (place.scheme !== "grpcs" && tls !== undefined) throw new Fault("invalid-params", "a listener with a certificate is grpcs://");
   const [first, ...more] = place.hosts;
   if (more.length > 0) throw new Fault("invalid-params", "a listener has one address");
   const { server, close: end } = grpcService(service, options, tunnelOnly);
@@ -48,6 +52,8 @@ export async function listen(service: Service, address: Address, options: GrpcLi
     hostname: first?.host ?? "",
     port: first?.port ?? 0,
     path: place.path,
+    tls,
+    insecure,
     request: (_request, response) => void response.writeHead(415).end(),
     grpc: (stream, headers, raw) => server.stream(stream, headers, raw),
   });

@@ -1,7 +1,7 @@
 import type { ListenOptions } from "../../../core/index.js";
-import type { GateOptions, Keepalive } from "../../../io/index.js";
+import type { GateOptions, Keepalive, SecureListenOptions } from "../../../io/index.js";
 
-export interface GrpcListenOptions extends ListenOptions, GateOptions {
+export interface GrpcListenOptions extends ListenOptions, GateOptions, SecureListenOptions {
   /** Milliseconds after which a session without a stream ends; half an hour unless given. */
   readonly idleMs?: number | undefined;
   readonly maxSessions?: number | undefined;

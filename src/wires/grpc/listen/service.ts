@@ -13,13 +13,14 @@ import {
   meta,
   type Service,
   toFault,
+  toRpcError,
 } from "../../../core/index.js";
 import { Parking, type ServeLinkOptions, serving } from "../../../era/index.js";
 import { type ServerCall, valuesOf } from "../../../io/index.js";
 import { extras } from "../extras.js";
 import { faultStatus } from "../faults.js";
 import { checkMirror } from "../mirror.js";
-import { header, type Rpc, rpcs, SERVICE } from "../names.js";
+import { header, type Rpc, rpcs, SERVICE, WATCH } from "../names.js";
 import { type Answer, rpcAnswer } from "./answers.js";
 import { type Caller, callerOf } from "./caller.js";
 import type { GrpcListenOptions } from "./options.js";
@@ -42,6 +43,8 @@ export class McpService {
   readonly #sessions: Sessions;
   /** Shared, since the next page or answer of a client comes in another call. */
   readonly #parking: Parking;
+  /** Ends the calls that would never end by themselves. */
+  readonly #watches = new Set<(reason: Fault) => void>();
   #count = 0;
 
   constructor(service: Service, options: GrpcListenOptions) {
@@ -67,6 +70,13 @@ export class McpService {
     }
   }
 
+  /** Takes no more calls on open streams, waits for `ms` until those taken are answered, and ends the streams. */
+  async drain(reason: Fault, ms: number): Promise<void> {
+    for (const leave of [...this.#watches]) leave(reason);
+    await this.#sessions.drain(reason, ms);
+    this.close(reason);
+  }
+
   close(reason: Fault): void {
     this.#sessions.close(reason);
     this.#parking.clear();
@@ -85,11 +95,20 @@ export class McpService {
       rpc,
       kin: caller.kin,
       anonymous: progress && tokenOf(params) === undefined,
-      ended() {
+      ended: () => {
         unhook();
+        this.#watches.delete(leave);
         taker.forget(id);
       },
     });
+    const leave = (reason: Fault): void => {
+      taker.forget(id, reason);
+      void answer.send({ jsonrpc: "2.0", id, error: toRpcError(reason, "modern"), fault: reason });
+    };
+    if (rpc.method === WATCH) {
+      this.#watches.add(leave);
+      call.cancel.on(() => this.#watches.delete(leave));
+    }
     taker.take({ kind: "request", id, method: rpc.method, params: progress ? withToken(params) : params }, answer);
   }
 
@@ -254,6 +273,7 @@ export class McpService {
       onFault,
       eras,
       key: `grpc-${++this.#count}`,
+      endless,
       parking: this.#parking,
       metadata,
       ...(principal === undefined ? undefined : { principal }),
@@ -262,6 +282,7 @@ export class McpService {
 }
 
 const done = Promise.resolve();
+const endless: ReadonlySet<string> = new Set([WATCH]);
 
 /** The headers of an answer: at once, so that long streams are known to be open. */
 function begin(call: ServerCall, { kin }: Caller, session?: string): void {

@@ -2,6 +2,7 @@ import type { Id, Incoming, Outgoing, OutgoingMessage, Part } from "../../../cod
 import { Fault, type Service, toFault, toRpcError } from "../../../core/index.js";
 import { type ServeLinkOptions, type Serving, serving } from "../../../era/index.js";
 import type { ServerCall } from "../../../io/index.js";
+import { faultStatus } from "../faults.js";
 import type { Answer } from "./answers.js";
 import type { SessionStream } from "./session-stream.js";
 
@@ -24,6 +25,8 @@ export class Session {
   readonly #serving: Serving;
   readonly #rpcs = new Map<Id, Answer>();
   #stream: SessionStream | undefined;
+  #call: ServerCall | undefined;
+  #draining: Fault | undefined;
 
   constructor(service: Service, options: SessionOptions) {
     this.id = options.id;
@@ -72,11 +75,16 @@ export class Session {
   async serve(call: ServerCall, stream: SessionStream): Promise<boolean> {
     if (this.#stream !== undefined) return false;
     this.#stream = stream;
+    this.#call = call;
     try {
       for await (const frames of call.messages) {
         for (const frame of frames) {
           const message = stream.read(frame);
           const before = stream.before(message);
+          if (this.#draining !== undefined && message.kind === "request") {
+            await stream.send({ jsonrpc: "2.0", id: message.id, error: toRpcError(this.#draining, "legacy") }, undefined);
+            continue;
+          }
           if (before !== undefined) await this.#serving.take(before);
           const waiting = this.#serving.take(message);
           stream.after(message);
@@ -88,8 +96,15 @@ export class Session {
       return true;
     } finally {
       this.#stream = undefined;
+      this.#call = undefined;
       this.touched = Date.now();
     }
+  }
+
+  /** Takes no more calls; resolves when those that were taken are answered, or after `ms`. */
+  drain(reason: Fault, ms: number): Promise<void> {
+    this.#draining = reason;
+    return this.#serving.idle(ms);
   }
 
   end(reason: Fault): void {
@@ -97,6 +112,7 @@ export class Session {
     for (const answer of this.#rpcs.values()) void answer.send({ jsonrpc: "2.0", id: null, error, fault: reason });
     this.#rpcs.clear();
     this.#serving.end(reason);
+    this.#call?.end(faultStatus(reason));
   }
 
   #send(message: Outgoing, call: Id | undefined): Promise<void> {

@@ -40,6 +40,10 @@ export class Sessions {
     session.end(reason);
   }
 
+  async drain(reason: Fault, ms: number): Promise<void> {
+    await Promise.all([...this.#sessions.values()].map((session) => session.drain(reason, ms)));
+  }
+
   close(reason: Fault): void {
     clearInterval(this.#timer);
     for (const session of [...this.#sessions.values()]) this.end(session, reason);
