@@ -6,7 +6,7 @@ import { type Gate, gate, ignore } from "./gate.js";
 import { defaultKeepalive, Watch } from "./keepalive.js";
 import { peerOf } from "./peer.js";
 import { Incoming } from "./server-call.js";
-import { faultStatus, RESOURCE_EXHAUSTED, UNIMPLEMENTED } from "./status.js";
+import { faultStatus, INTERNAL, RESOURCE_EXHAUSTED, UNIMPLEMENTED } from "./status.js";
 import type { GrpcServer, GrpcServerOptions, Peer, ServerCall } from "./types.js";
 
 /** Milliseconds that a client has to hear that no new calls are taken. */
@@ -80,6 +80,8 @@ class Server implements GrpcServer {
     else if (watch.calls > maxConcurrent) call.end({ code: RESOURCE_EXHAUSTED, message: "too many calls on this connection" });
     else if (encoding !== undefined && !isEncoding(String(encoding))) {
       call.end({ code: UNIMPLEMENTED, message: "the grpc-encoding is not one of those accepted" });
+    } else if (headers["grpc-timeout"] !== undefined && call.deadline === undefined) {
+      call.end({ code: INTERNAL, message: "the grpc-timeout is none" });
     } else this.#run(call);
   }
 
