@@ -1,4 +1,4 @@
-import { type ClientHttp2Session, connect as connectHttp2 } from "node:http2";
+import { type ClientHttp2Session, connect as connectHttp2, constants } from "node:http2";
 import { connect as connectSocket, isIP } from "node:net";
 import type { Duplex } from "node:stream";
 import { connect as connectTls } from "node:tls";
@@ -16,8 +16,11 @@ export interface ConnectionOptions {
   /** A call ended: there may be room for another. */
   readonly onFree: () => void;
   /** It takes no more calls; those that it has may still end well. Called once. */
-  readonly onGone: (connection: Connection, fault: Fault, pinged: boolean) => void;
+  readonly onGone: (connection: Connection, fault: Fault, how: Gone) => void;
 }
+
+/** Lost, or asked to leave: politely, or because it sent too many PINGs. */
+export type Gone = "lost" | "asked" | "pinged";
 
 /** One HTTP/2 connection to a target. */
 export class Connection {
@@ -43,7 +46,9 @@ export class Connection {
     }));
     this.#watch = new Watch(session, options.keepalive, () => this.#lose(new Error("no answer to a PING")));
     this.#timer = setTimeout(() => this.#lose(new Error("connecting took too long")), options.connectMs);
-    session.once("connect", () => session.setLocalWindowSize(WINDOW));
+    session.once("connect", () => {
+      if (!session.destroyed) session.setLocalWindowSize(WINDOW);
+    });
     session.once("remoteSettings", this.#onReady);
     session.on("goaway", this.#onGoaway);
     session.on("error", (error) => {
@@ -51,7 +56,7 @@ export class Connection {
     });
     session.once("close", () => {
       this.#watch.stop();
-      this.#gone(false);
+      this.#gone("lost");
     });
   }
 
@@ -97,8 +102,9 @@ export class Connection {
   };
 
   readonly #onGoaway = (code: number, _last: number, why?: Uint8Array): void => {
-    this.#error ??= new Error(`the server said GOAWAY ${code}${why === undefined ? "" : `: ${Buffer.from(why).toString("latin1")}`}`);
-    this.#gone(why !== undefined && Buffer.from(why).toString("latin1") === "too_many_pings");
+    const words = why === undefined ? "" : Buffer.from(why).toString("latin1");
+    this.#error ??= new Error(`the server said GOAWAY ${code} ${words}`.trimEnd());
+    this.#gone(words === "too_many_pings" ? "pinged" : code === constants.NGHTTP2_NO_ERROR ? "asked" : "lost");
   };
 
   #lose(error: Error): void {
@@ -106,7 +112,7 @@ export class Connection {
     this.#session.destroy(error);
   }
 
-  #gone(pinged: boolean): void {
+  #gone(how: Gone): void {
     if (this.#state === "gone") return;
     clearTimeout(this.#timer);
     const before = this.#state === "connecting" ? "the connection to the server failed" : "the connection to the server was lost";
@@ -115,7 +121,7 @@ export class Connection {
       data: { reason: (this.#error as NodeJS.ErrnoException | undefined)?.code ?? "connection-lost" },
       cause: this.#error,
     });
-    this.#options.onGone(this, fault, pinged);
+    this.#options.onGone(this, fault, how);
   }
 }
 

@@ -27,6 +27,8 @@ export interface HostOptions {
 
 export interface Host {
   readonly port: number;
+  /** Takes no more connections; those that are open go on. */
+  stop(): void;
   /** Takes no more connections, and gives the answers that are ending a moment to arrive. */
   close(): Promise<void>;
 }
@@ -97,10 +99,13 @@ export async function httpHost(options: HostOptions): Promise<Host> {
     });
     server.listen(options.port, options.hostname, resolve);
   });
+  let closed: Promise<void> | undefined;
+  const stop = (): Promise<void> => (closed ??= new Promise<void>((resolve) => server.close(() => resolve())));
   return {
     port: (server.address() as AddressInfo).port,
+    stop: () => void stop(),
     async close() {
-      const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+      const closed = stop();
       http1.close();
       for (const session of sessions) session.close();
       if (await within(closed, GRACE_MS)) return;
