@@ -1,5 +1,6 @@
 import { createServer as createHttp, type IncomingMessage, type ServerResponse } from "node:http";
 import {
+  constants,
   createServer as createHttp2,
   type Http2ServerRequest,
   type Http2ServerResponse,
@@ -37,6 +38,9 @@ const preface = Buffer.from("PRI * HTTP/2.0");
 /** Milliseconds after which a connection without a request is closed. */
 const IDLE_MS = 60_000;
 const GRACE_MS = 250;
+/** Resets at once, and then a second. Node's own limits are a little higher, and deaf to such a client it keeps the socket open. */
+const RESETS = 900;
+const RESETS_PER_SECOND = 30;
 
 /** Listens for HTTP/1.1 and for HTTP/2 with prior knowledge on one port: the first bytes tell. */
 export async function httpHost(options: HostOptions): Promise<Host> {
@@ -119,9 +123,18 @@ export async function httpHost(options: HostOptions): Promise<Host> {
 /** A session that holds no stream and brings nothing is somebody who only holds a connection. */
 function closeWhenIdle(session: ServerHttp2Session): void {
   let streams = 0;
+  let resets = 0;
+  let since = Date.now();
   session.on("stream", (stream) => {
     streams++;
-    stream.once("close", () => streams--);
+    stream.once("close", () => {
+      streams--;
+      if (stream.rstCode === constants.NGHTTP2_NO_ERROR) return;
+      const now = Date.now();
+      resets = Math.max(0, resets - ((now - since) * RESETS_PER_SECOND) / 1000) + 1;
+      since = now;
+      if (resets > RESETS && !session.destroyed) session.destroy(undefined, constants.NGHTTP2_ENHANCE_YOUR_CALM);
+    });
   });
   session.setTimeout(IDLE_MS, () => {
     if (streams === 0) session.close();
