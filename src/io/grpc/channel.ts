@@ -148,6 +148,7 @@ class PickFirst implements Channel {
         this.#dispatch();
       },
       onFree: this.#dispatch,
+      onClosed: (closed) => this.#leaving.delete(closed),
       onGone: (gone, fault, how) => this.#onGone(gone, fault, how),
     });
     this.#attempt = { connection, at, tried };
@@ -169,7 +170,7 @@ class PickFirst implements Channel {
     // Some servers allow few PINGs and say so; the specification asks to double the interval then.
     if (how === "pinged") this.#keepalive = { ...this.#keepalive, intervalMs: this.#keepalive.intervalMs * 2 };
     if (this.#ready.delete(connection)) {
-      if (connection.calls > 0) this.#leaving.add(connection);
+      this.#leaving.add(connection);
       if (how !== "asked" && Date.now() - connection.since < LASTED_MS) this.#backoff.failed(fault);
       else this.#backoff.reset();
       if (this.#waiting.size > 0) this.#more();

@@ -17,6 +17,8 @@ export interface ConnectionOptions {
   readonly onFree: () => void;
   /** It takes no more calls; those that it has may still end well. Called once. */
   readonly onGone: (connection: Connection, fault: Fault, how: Gone) => void;
+  /** Its last call has ended, too. */
+  readonly onClosed: (connection: Connection) => void;
 }
 
 /** Lost, or asked to leave: politely, or because it sent too many PINGs. */
@@ -28,6 +30,7 @@ export class Connection {
   readonly since: number = Date.now();
   readonly #options: ConnectionOptions;
   readonly #session: ClientHttp2Session;
+  #socket: Duplex | undefined;
   readonly #watch: Watch;
   readonly #pseudo: { readonly scheme: string; readonly authority: string };
   #timer: NodeJS.Timeout | undefined;
@@ -40,7 +43,7 @@ export class Connection {
     this.#pseudo = { scheme: "tls" in target && target.tls !== undefined ? "https" : "http", authority: authorityOf(target) };
     // The address in the URL is not used: the socket is made here.
     const session = (this.#session = connectHttp2(`${this.#pseudo.scheme}://localhost`, {
-      createConnection: () => socketTo(target),
+      createConnection: () => (this.#socket = socketTo(target)),
       settings: { initialWindowSize: WINDOW, enablePush: false },
       maxSessionMemory: SESSION_MEMORY,
     }));
@@ -57,6 +60,7 @@ export class Connection {
     session.once("close", () => {
       this.#watch.stop();
       this.#gone("lost");
+      options.onClosed(this);
     });
   }
 
@@ -79,12 +83,12 @@ export class Connection {
     const session = this.#session;
     if (session.destroyed) return Promise.resolve();
     return new Promise((resolve) => {
-      const timer = setTimeout(() => session.destroy(), graceMs);
+      const timer = setTimeout(() => this.#destroy(), graceMs);
       session.once("close", () => {
         clearTimeout(timer);
         resolve();
       });
-      if (this.#state === "connecting") session.destroy();
+      if (this.#state === "connecting") this.#destroy();
       else if (!session.closed) session.close();
     });
   }
@@ -109,7 +113,14 @@ export class Connection {
 
   #lose(error: Error): void {
     this.#error ??= error;
+    this.#destroy(error);
+    this.#gone("lost");
+  }
+
+  /** The session's own destroy() waits until it is connected, or until all that was written has left. */
+  #destroy(error?: Error): void {
     this.#session.destroy(error);
+    this.#socket?.destroy();
   }
 
   #gone(how: Gone): void {

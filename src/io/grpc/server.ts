@@ -4,6 +4,7 @@ import { within } from "../within.js";
 import { isEncoding } from "./coding.js";
 import { type Gate, gate, ignore } from "./gate.js";
 import { defaultKeepalive, Watch } from "./keepalive.js";
+import { kill } from "./kill.js";
 import { peerOf } from "./peer.js";
 import { Incoming } from "./server-call.js";
 import { faultStatus, INTERNAL, RESOURCE_EXHAUSTED, UNIMPLEMENTED } from "./status.js";
@@ -94,7 +95,7 @@ class Server implements GrpcServer {
     if (await this.#drained(graceMs)) return;
     for (const call of this.#calls) call.abort(closing());
     if (await this.#drained(LAST_MS)) return;
-    for (const { session } of this.#connections.values()) session.destroy();
+    for (const { session } of this.#connections.values()) kill(session);
   }
 
   #drained(ms: number): Promise<boolean> {
@@ -106,7 +107,7 @@ class Server implements GrpcServer {
   #connected(session: ServerHttp2Session): Connected {
     const known = this.#connections.get(session);
     if (known !== undefined) return known;
-    const watch = new Watch(session, this.#options.keepalive ?? defaultKeepalive, () => session.destroy());
+    const watch = new Watch(session, this.#options.keepalive ?? defaultKeepalive, () => kill(session));
     const connected: Connected = { session, watch };
     this.#connections.set(session, connected);
     session.once("close", () => {
