@@ -3,7 +3,7 @@ import { defaultLimits, Fault } from "../../core/index.js";
 import { Backoff } from "./backoff.js";
 import { Dialled } from "./client-call.js";
 import { ACCEPTED } from "./coding.js";
-import { Connection } from "./connection.js";
+import { Connection, type Gone } from "./connection.js";
 import { defaultKeepalive } from "./keepalive.js";
 import { addMetadata } from "./metadata.js";
 import type { Channel, ChannelState, ClientCall, GrpcCallOptions, GrpcChannelOptions, Keepalive, Target } from "./types.js";
@@ -148,7 +148,8 @@ class PickFirst implements Channel {
         this.#dispatch();
       },
       onFree: this.#dispatch,
-      onGone: (gone, fault, pinged) => this.#onGone(gone, fault, pinged),
+      onClosed: (closed) => this.#leaving.delete(closed),
+      onGone: (gone, fault, how) => this.#onGone(gone, fault, how),
     });
     this.#attempt = { connection, at, tried };
   }
@@ -165,14 +166,12 @@ class PickFirst implements Channel {
     }
   };
 
-  #onGone(connection: Connection, fault: Fault, pinged: boolean): void {
+  #onGone(connection: Connection, fault: Fault, how: Gone): void {
     // Some servers allow few PINGs and say so; the specification asks to double the interval then.
-    if (pinged) this.#keepalive = { ...this.#keepalive, intervalMs: this.#keepalive.intervalMs * 2 };
+    if (how === "pinged") this.#keepalive = { ...this.#keepalive, intervalMs: this.#keepalive.intervalMs * 2 };
     if (this.#ready.delete(connection)) {
-      if (connection.calls > 0) {
-        this.#leaving.add(connection);
-      }
-      if (Date.now() - connection.since < LASTED_MS) this.#backoff.failed(fault);
+      this.#leaving.add(connection);
+      if (how !== "asked" && Date.now() - connection.since < LASTED_MS) this.#backoff.failed(fault);
       else this.#backoff.reset();
       if (this.#waiting.size > 0) this.#more();
       return;

@@ -7,6 +7,7 @@ import { Inbox } from "./inbox.js";
 import { readMetadata } from "./metadata.js";
 import { Outbox } from "./outbox.js";
 import { foreignStatus, readStatus } from "./read-status.js";
+import { reset as resetStream } from "./reset.js";
 import { isGrpc } from "./server.js";
 import { DEADLINE_EXCEEDED, faultStatus, INTERNAL, OK, resetToGrpc, statusFault, UNKNOWN } from "./status.js";
 import { formatTimeout } from "./timeout.js";
@@ -190,7 +191,7 @@ export class Dialled implements ClientCall {
   #close(reset: boolean): void {
     const stream = this.#stream;
     if (stream === undefined || stream.destroyed || stream.closed) return;
-    if (reset || stream.writableLength > 0) stream.close(constants.NGHTTP2_CANCEL);
+    if (reset || stream.writableLength > 0) resetStream(stream);
     else if (stream.writable) stream.end();
   }
 }

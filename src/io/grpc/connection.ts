@@ -1,4 +1,4 @@
-import { type ClientHttp2Session, connect as connectHttp2 } from "node:http2";
+import { type ClientHttp2Session, connect as connectHttp2, constants } from "node:http2";
 import { connect as connectSocket, isIP } from "node:net";
 import type { Duplex } from "node:stream";
 import { connect as connectTls } from "node:tls";
@@ -16,8 +16,13 @@ export interface ConnectionOptions {
   /** A call ended: there may be room for another. */
   readonly onFree: () => void;
   /** It takes no more calls; those that it has may still end well. Called once. */
-  readonly onGone: (connection: Connection, fault: Fault, pinged: boolean) => void;
+  readonly onGone: (connection: Connection, fault: Fault, how: Gone) => void;
+  /** Its last call has ended, too. */
+  readonly onClosed: (connection: Connection) => void;
 }
+
+/** Lost, or asked to leave: politely, or because it sent too many PINGs. */
+export type Gone = "lost" | "asked" | "pinged";
 
 /** One HTTP/2 connection to a target. */
 export class Connection {
@@ -25,6 +30,7 @@ export class Connection {
   readonly since: number = Date.now();
   readonly #options: ConnectionOptions;
   readonly #session: ClientHttp2Session;
+  #socket: Duplex | undefined;
   readonly #watch: Watch;
   readonly #pseudo: { readonly scheme: string; readonly authority: string };
   #timer: NodeJS.Timeout | undefined;
@@ -37,21 +43,26 @@ export class Connection {
     this.#pseudo = { scheme: "tls" in target && target.tls !== undefined ? "https" : "http", authority: authorityOf(target) };
     // The address in the URL is not used: the socket is made here.
     const session = (this.#session = connectHttp2(`${this.#pseudo.scheme}://localhost`, {
-      createConnection: () => socketTo(target),
+      createConnection: () => (this.#socket = socketTo(target)),
       settings: { initialWindowSize: WINDOW, enablePush: false },
       maxSessionMemory: SESSION_MEMORY,
     }));
     this.#watch = new Watch(session, options.keepalive, () => this.#lose(new Error("no answer to a PING")));
     this.#timer = setTimeout(() => this.#lose(new Error("connecting took too long")), options.connectMs);
-    session.once("connect", () => session.setLocalWindowSize(WINDOW));
+    session.once("connect", () => {
+      if (!session.destroyed) session.setLocalWindowSize(WINDOW);
+    });
     session.once("remoteSettings", this.#onReady);
+    // Where a server refuses the client's certificate the socket fails and stays, and the session does not hear of it.
+    this.#socket?.once("error", (error: Error) => this.#lose(error));
     session.on("goaway", this.#onGoaway);
     session.on("error", (error) => {
       this.#error ??= error;
     });
     session.once("close", () => {
       this.#watch.stop();
-      this.#gone(false);
+      this.#gone("lost");
+      options.onClosed(this);
     });
   }
 
@@ -74,12 +85,12 @@ export class Connection {
     const session = this.#session;
     if (session.destroyed) return Promise.resolve();
     return new Promise((resolve) => {
-      const timer = setTimeout(() => session.destroy(), graceMs);
+      const timer = setTimeout(() => this.#destroy(), graceMs);
       session.once("close", () => {
         clearTimeout(timer);
         resolve();
       });
-      if (this.#state === "connecting") session.destroy();
+      if (this.#state === "connecting") this.#destroy();
       else if (!session.closed) session.close();
     });
   }
@@ -97,16 +108,24 @@ export class Connection {
   };
 
   readonly #onGoaway = (code: number, _last: number, why?: Uint8Array): void => {
-    this.#error ??= new Error(`the server said GOAWAY ${code}${why === undefined ? "" : `: ${Buffer.from(why).toString("latin1")}`}`);
-    this.#gone(why !== undefined && Buffer.from(why).toString("latin1") === "too_many_pings");
+    const words = why === undefined ? "" : Buffer.from(why).toString("latin1");
+    this.#error ??= new Error(`the server said GOAWAY ${code} ${words}`.trimEnd());
+    this.#gone(words === "too_many_pings" ? "pinged" : code === constants.NGHTTP2_NO_ERROR ? "asked" : "lost");
   };
 
   #lose(error: Error): void {
     this.#error ??= error;
-    this.#session.destroy(error);
+    this.#destroy(error);
+    this.#gone("lost");
   }
 
-  #gone(pinged: boolean): void {
+  /** The session's own destroy() waits until it is connected, or until all that was written has left. */
+  #destroy(error?: Error): void {
+    this.#session.destroy(error);
+    this.#socket?.destroy();
+  }
+
+  #gone(how: Gone): void {
     if (this.#state === "gone") return;
     clearTimeout(this.#timer);
     const before = this.#state === "connecting" ? "the connection to the server failed" : "the connection to the server was lost";
@@ -115,7 +134,7 @@ export class Connection {
       data: { reason: (this.#error as NodeJS.ErrnoException | undefined)?.code ?? "connection-lost" },
       cause: this.#error,
     });
-    this.#options.onGone(this, fault, pinged);
+    this.#options.onGone(this, fault, how);
   }
 }
 

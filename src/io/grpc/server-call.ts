@@ -13,6 +13,7 @@ import { Inbox } from "./inbox.js";
 import { addMetadata, readMetadata } from "./metadata.js";
 import { Outbox } from "./outbox.js";
 import { encodeMessage } from "./percent.js";
+import { reset } from "./reset.js";
 import { DEADLINE_EXCEEDED, faultStatus, INTERNAL } from "./status.js";
 import { parseTimeout } from "./timeout.js";
 import type { Messages, Metadata, Peer, ServerCall, Status } from "./types.js";
@@ -141,7 +142,7 @@ export class Incoming implements ServerCall {
       this.#forget();
       this.#inbox.stop(undefined);
       this.#outbox.fail(reason);
-      this.#stream.close(constants.NGHTTP2_CANCEL);
+      reset(this.#stream);
     } else {
       this.end(faultStatus(reason));
     }
@@ -158,9 +159,15 @@ export class Incoming implements ServerCall {
   };
 
   readonly #onEnd = (fault: Fault | undefined): void => {
-    this.#inbox.finish(fault);
-    if (fault !== undefined) this.abort(fault);
+    // Many clients half-close a call that they reset at once: the reader must not take that for all there is to come.
+    if (fault === undefined) setImmediate(this.#finish);
+    else {
+      this.#inbox.finish(fault);
+      this.abort(fault);
+    }
   };
+
+  readonly #finish = (): void => this.#inbox.finish(undefined);
 
   readonly #onWantTrailers = (): void => {
     this.#stream.sendTrailers(this.#trailers ?? { "grpc-status": String(INTERNAL) });

@@ -4,9 +4,10 @@ import { within } from "../within.js";
 import { isEncoding } from "./coding.js";
 import { type Gate, gate, ignore } from "./gate.js";
 import { defaultKeepalive, Watch } from "./keepalive.js";
+import { kill } from "./kill.js";
 import { peerOf } from "./peer.js";
 import { Incoming } from "./server-call.js";
-import { faultStatus, RESOURCE_EXHAUSTED, UNIMPLEMENTED } from "./status.js";
+import { faultStatus, INTERNAL, RESOURCE_EXHAUSTED, UNIMPLEMENTED } from "./status.js";
 import type { GrpcServer, GrpcServerOptions, Peer, ServerCall } from "./types.js";
 
 /** Milliseconds that a client has to hear that no new calls are taken. */
@@ -80,6 +81,8 @@ class Server implements GrpcServer {
     else if (watch.calls > maxConcurrent) call.end({ code: RESOURCE_EXHAUSTED, message: "too many calls on this connection" });
     else if (encoding !== undefined && !isEncoding(String(encoding))) {
       call.end({ code: UNIMPLEMENTED, message: "the grpc-encoding is not one of those accepted" });
+    } else if (headers["grpc-timeout"] !== undefined && call.deadline === undefined) {
+      call.end({ code: INTERNAL, message: "the grpc-timeout is none" });
     } else this.#run(call);
   }
 
@@ -92,7 +95,7 @@ class Server implements GrpcServer {
     if (await this.#drained(graceMs)) return;
     for (const call of this.#calls) call.abort(closing());
     if (await this.#drained(LAST_MS)) return;
-    for (const { session } of this.#connections.values()) session.destroy();
+    for (const { session } of this.#connections.values()) kill(session);
   }
 
   #drained(ms: number): Promise<boolean> {
@@ -104,7 +107,7 @@ class Server implements GrpcServer {
   #connected(session: ServerHttp2Session): Connected {
     const known = this.#connections.get(session);
     if (known !== undefined) return known;
-    const watch = new Watch(session, this.#options.keepalive ?? defaultKeepalive, () => session.destroy());
+    const watch = new Watch(session, this.#options.keepalive ?? defaultKeepalive, () => kill(session));
     const connected: Connected = { session, watch };
     this.#connections.set(session, connected);
     session.once("close", () => {

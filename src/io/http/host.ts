@@ -1,5 +1,6 @@
 import { createServer as createHttp, type IncomingMessage, type ServerResponse } from "node:http";
 import {
+  constants,
   createServer as createHttp2,
   type Http2ServerRequest,
   type Http2ServerResponse,
@@ -31,6 +32,8 @@ export interface HostOptions extends SecureListenOptions {
 
 export interface Host {
   readonly port: number;
+  /** Takes no more connections; those that are open go on. */
+  stop(): void;
   /** Takes no more connections, and gives the answers that are ending a moment to arrive. */
   close(): Promise<void>;
 }
@@ -39,6 +42,9 @@ const preface = Buffer.from("PRI * HTTP/2.0");
 /** Milliseconds after which a connection without a request is closed. */
 const IDLE_MS = 60_000;
 const GRACE_MS = 250;
+/** Resets at once, and then a second. Node's own limits are a little higher, and deaf to such a client it keeps the socket open. */
+const RESETS = 900;
+const RESETS_PER_SECOND = 30;
 
 /** Listens for HTTP/1.1 and HTTP/2 on one port: the first bytes tell or, over TLS, what was agreed on. */
 export async function httpHost(options: HostOptions): Promise<Host> {
@@ -103,10 +109,13 @@ export async function httpHost(options: HostOptions): Promise<Host> {
     if (options.path === undefined) server.listen(options.port, options.hostname, resolve);
     else server.listen(options.path, resolve);
   });
+  let closed: Promise<void> | undefined;
+  const stop = (): Promise<void> => (closed ??= new Promise<void>((resolve) => server.close(() => resolve())));
   return {
     port: options.path === undefined ? (server.address() as AddressInfo).port : 0,
+    stop: () => void stop(),
     async close() {
-      const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+      const closed = stop();
       http1.close();
       for (const session of sessions) session.close();
       if (await within(closed, GRACE_MS)) return;
@@ -136,9 +145,18 @@ function peek(socket: Socket, ms: number, choose: (http2First: boolean) => { emi
 /** A session that holds no stream and brings nothing is somebody who only holds a connection. */
 function closeWhenIdle(session: ServerHttp2Session): void {
   let streams = 0;
+  let resets = 0;
+  let since = Date.now();
   session.on("stream", (stream) => {
     streams++;
-    stream.once("close", () => streams--);
+    stream.once("close", () => {
+      streams--;
+      if (stream.rstCode === constants.NGHTTP2_NO_ERROR) return;
+      const now = Date.now();
+      resets = Math.max(0, resets - ((now - since) * RESETS_PER_SECOND) / 1000) + 1;
+      since = now;
+      if (resets > RESETS && !session.destroyed) session.destroy(undefined, constants.NGHTTP2_ENHANCE_YOUR_CALM);
+    });
   });
   session.setTimeout(IDLE_MS, () => {
     if (streams === 0) session.close();

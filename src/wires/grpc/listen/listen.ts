@@ -63,6 +63,7 @@ export async function listen(service: Service, address: Address, options: GrpcLi
   });
   let closing: Promise<void> | undefined;
   const close = (): Promise<void> => {
+    host.stop();
     closing ??= end()
       .then(() => host.close())
       .then(ended);
