@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 import type { Era } from "anywire";
 import { format } from "./figure.js";
-import type { Make, What } from "./pairs.js";
+import type { Make, What, Wire } from "./pairs.js";
 import { type Contender, median, type Rated, ratio } from "./rounds.js";
 import type { Order } from "./runner.js";
 
@@ -22,8 +22,8 @@ export const both: readonly (readonly [Make, Era])[] = [
   ["sdk", "legacy"],
 ];
 
-export async function start(make: Make, era: Era, what: What): Promise<Running> {
-  const child = fork(fileURLToPath(new URL("./runner.js", import.meta.url)), [make, era, what]);
+export async function start(make: Make, era: Era, what: What, wire: Wire = "stdio"): Promise<Running> {
+  const child = fork(fileURLToPath(new URL("./runner.js", import.meta.url)), [make, era, what, wire]);
   const ended = once(child, "exit").then(() => {
     throw new Error(`the runner of ${make} ended`);
   });

@@ -4,12 +4,13 @@ import { burst } from "./burst.js";
 import { echo } from "./echo.js";
 import type { Bench, Figure } from "./figure.js";
 import { first } from "./first.js";
+import { http } from "./http.js";
 import { list } from "./list.js";
 import { read } from "./read.js";
 import { waist } from "./waist.js";
 
 // Runs the benches that the arguments name, or all, and prints each figure beside its target. Exits with 1 if one is missed.
-const benches: readonly Bench[] = [first, read, echo, list, waist, burst];
+const benches: readonly Bench[] = [first, read, echo, list, waist, burst, http];
 
 const names = process.argv.slice(2);
 const unknown = names.filter((name) => !benches.some((bench) => bench.name === name));
@@ -19,7 +20,7 @@ if (unknown.length > 0) {
 }
 
 /** Minutes after which something hangs. */
-const LIMIT = 10;
+const LIMIT = 15;
 const watchdog = setTimeout(() => {
   console.error(`the benches did not end within ${LIMIT} minutes`);
   process.exit(3);

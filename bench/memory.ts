@@ -62,3 +62,9 @@ function highWater(): number {
   const found = /^VmHWM:\s+(\d+) kB/m.exec(readFileSync("/proc/self/status", "utf8"));
   return Number(found?.[1] ?? 0) * 1024;
 }
+
+/** Bytes resident once garbage is gone, for a process that was started with --expose-gc. */
+export function held(): number {
+  for (let round = 0; round < 4; round++) globalThis.gc?.();
+  return process.memoryUsage.rss();
+}

@@ -1,9 +1,9 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
-import { Client } from "@modelcontextprotocol/client";
+import { Client, type Transport } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
-import { connect, type Era } from "anywire";
+import { connect, type Era, type McpClient } from "anywire";
 import { child } from "./child.js";
 import { TOOLS } from "./tools.js";
 
@@ -18,7 +18,11 @@ export interface Pair {
 }
 
 async function anywirePair(era: Era, what: What): Promise<Pair> {
-  const client = await connect(child("anywire", what), { era });
+  return anywireEnd(await connect(child("anywire", what), { era }));
+}
+
+/** A client of ours as the near end of a pair. */
+export function anywireEnd(client: McpClient): Pair {
   return {
     name: `Anywire, ${client.server.version}`,
     async echo(text) {
@@ -32,13 +36,19 @@ async function anywirePair(era: Era, what: What): Promise<Pair> {
 }
 
 async function sdkPair(era: Era, what: What): Promise<Pair> {
+  const end = await sdkEnd(era, new StdioClientTransport({ ...child("sdk", what), stderr: "inherit" }));
+  return what === "list-zod" ? { ...end, name: end.name.replace(",", " with zod,") } : end;
+}
+
+/** A client of the SDK as the near end of a pair. */
+export async function sdkEnd(era: Era, transport: Transport): Promise<Pair> {
   const client = new Client(
     { name: "bench", version: "1.0.0" },
     { versionNegotiation: { mode: era === "legacy" ? "legacy" : { pin: "2026-07-28" } } },
   );
-  await client.connect(new StdioClientTransport({ ...child("sdk", what), stderr: "inherit" }));
+  await client.connect(transport);
   return {
-    name: `SDK v2${what === "list-zod" ? " with zod" : ""}, ${client.getNegotiatedProtocolVersion()}`,
+    name: `SDK v2, ${client.getNegotiatedProtocolVersion()}`,
     async echo(text) {
       const { content } = await client.callTool({ name: "echo", arguments: { text } });
       same(content[0], text);
@@ -77,11 +87,12 @@ function complete(tools: readonly unknown[]): void {
   if (tools.length < TOOLS) throw new Error(`there are ${tools.length} tools instead of ${TOOLS}`);
 }
 
-function same(block: unknown, text: string): void {
+export function same(block: unknown, text: string): void {
   if ((block as { readonly text?: unknown } | undefined)?.text !== text) throw new Error(`the echo of ${text} is ${JSON.stringify(block)}`);
 }
 
 export type Make = "anywire" | "sdk" | "pipe";
+export type Wire = "stdio" | "http";
 /** The tools that a server lists: a few, or many with JSON Schemas or with schemas of zod. */
 export type What = "plain" | "list" | "list-zod";
 

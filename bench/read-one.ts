@@ -1,7 +1,7 @@
 /** Reads the large resource once, in the mode that the argument names, and prints a ReadReport. */
 import { performance } from "node:perf_hooks";
 import { connect, createServer, type McpClient, serve } from "anywire";
-import { child } from "./child.js";
+import { child, listening } from "./child.js";
 import { textOf } from "./first.js";
 import { memoryProbe, type Peak } from "./memory.js";
 import { OctetsCheck, octets } from "./octets.js";
@@ -9,7 +9,7 @@ import type { ReadMode, ReadReport } from "./read.js";
 import { CHUNK, LARGE } from "./sizes.js";
 
 const probe = memoryProbe();
-const modes: Readonly<Record<ReadMode, () => Promise<ReadReport>>> = { memory: onMemory, stdio: onStdio, alone };
+const modes: Readonly<Record<ReadMode, () => Promise<ReadReport>>> = { memory: onMemory, stdio: onStdio, http: onHttp, alone };
 process.stdout.write(JSON.stringify(await modes[process.argv[2] as ReadMode]()));
 
 async function onMemory(): Promise<ReadReport> {
@@ -24,6 +24,17 @@ async function onMemory(): Promise<ReadReport> {
 
 async function onStdio(): Promise<ReadReport> {
   await using client = await connect(child("anywire", "plain"));
+  return await readAcross(client);
+}
+
+async function onHttp(): Promise<ReadReport> {
+  await using server = await listening("anywire", "plain", "http://127.0.0.1:0/mcp");
+  await using client = await connect(server.address, { era: "modern" });
+  return await readAcross(client);
+}
+
+/** From a server in a process of its own. */
+async function readAcross(client: McpClient): Promise<ReadReport> {
   await readWhole(reader(client), CHUNK);
   await client.callTool("watch-memory");
   const report = await readLarge(reader(client));

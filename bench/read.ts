@@ -5,7 +5,7 @@ import { atMost, type Bench, type Figure, format, type Outcome } from "./figure.
 import type { Peak } from "./memory.js";
 import { LARGE } from "./sizes.js";
 
-/** What one reading process tells of itself and, on stdio, of its server. */
+/** What one reading process tells of itself and, where that is another process, of its server. */
 export interface ReadReport {
   readonly seconds: number;
   readonly client: Peak;
@@ -13,7 +13,7 @@ export interface ReadReport {
 }
 
 /** `alone` is the floor: the same source in a bare loop, for V8 lets garbage of that kind grow before it collects it. */
-export type ReadMode = "memory" | "stdio" | "alone";
+export type ReadMode = "memory" | "stdio" | "http" | "alone";
 
 /** The most memory above idle that each process takes to read a large resource as chunks. */
 export const read: Bench = { name: "read", run };
@@ -22,25 +22,29 @@ const MIB = 1024 ** 2;
 const start = promisify(execFile);
 
 async function run(): Promise<Outcome> {
-  const figures: Figure[] = [];
   const { client: alone } = await reading("alone");
-  const notes = [tell("the source alone, without Anywire", alone)];
-  for (const [wire, most] of [
-    ["memory", 16],
-    ["stdio", 64],
-  ] as const) {
-    const { seconds, client, server } = await reading(wire);
-    const add = (name: string, peak: Peak): void => {
-      figures.push(atMost(`memory to read ${LARGE / 1024 ** 3} GiB, ${name}`, (peak.rss - peak.idle) / MIB, most, " MiB", 1));
-      notes.push(tell(name, peak));
-    };
-    if (server === undefined) add("memory wire", client);
-    else {
-      add("stdio, client", client);
-      add("stdio, server", server);
-    }
-    notes.push(`${wire}: ${format(LARGE / MIB / seconds)} MiB a second`);
+  const [memory, stdio] = [await readOver("memory", 16), await readOver("stdio", 64)];
+  return {
+    figures: [...memory.figures, ...stdio.figures],
+    notes: [tell("the source alone, without Anywire", alone), ...memory.notes, ...stdio.notes],
+  };
+}
+
+/** Reads over one wire; `most` is the target, in MiB. */
+export async function readOver(wire: Exclude<ReadMode, "alone">, most: number): Promise<Outcome> {
+  const figures: Figure[] = [];
+  const notes: string[] = [];
+  const { seconds, client, server } = await reading(wire);
+  const add = (name: string, peak: Peak): void => {
+    figures.push(atMost(`memory to read ${LARGE / 1024 ** 3} GiB, ${name}`, (peak.rss - peak.idle) / MIB, most, " MiB", 1));
+    notes.push(tell(name, peak));
+  };
+  if (server === undefined) add(`${wire} wire`, client);
+  else {
+    add(`${wire}, client`, client);
+    add(`${wire}, server`, server);
   }
+  notes.push(`${wire}: ${format(LARGE / MIB / seconds)} MiB a second`);
   return { figures, notes };
 }
 

@@ -1,7 +1,8 @@
-/** The client of one pair in a process of its own, so that no contender pays for another's garbage. Arguments: make, era, what. */
+/** The client of one pair in a process of its own, so that no contender pays for another's garbage. Arguments: make, era, what, wire. */
 import { performance } from "node:perf_hooks";
 import type { Era } from "anywire";
-import { type Make, openPair, type Pair, type What } from "./pairs.js";
+import { openHttpPair } from "./http/pairs.js";
+import { type Make, openPair, type Pair, type What, type Wire } from "./pairs.js";
 import { WORKERS } from "./sizes.js";
 
 export interface Order {
@@ -25,8 +26,8 @@ const works: Readonly<Record<Order["work"], (pair: Pair, times: number) => Promi
   },
 };
 
-const [make, era, what] = process.argv.slice(2) as [Make, Era, What];
-const pair = await openPair(make, era, what);
+const [make, era, what, wire] = process.argv.slice(2) as [Make, Era, What, Wire];
+const pair = wire === "http" ? await openHttpPair(make, era) : await openPair(make, era, what);
 process.on("message", async ({ work, times }: Order) => {
   const began = performance.now();
   await works[work](pair, times);

@@ -7,3 +7,6 @@ export const LARGE = 1024 ** 3;
 export const CHUNK = 64 * 1024;
 /** Calls under way at a time where many are. */
 export const WORKERS = 64;
+/** Notifications for a client that does not read, and the bytes of each: 200 MB in all. */
+export const FLOOD = 20_000;
+export const FLOOD_BYTES = 10_000;

@@ -1,8 +1,11 @@
-/** The Anywire end of every pair, in the era that its client chooses. Argument: `plain`, `list` or `many`, the tools it lists. */
+/**
+ * The Anywire end of every pair, in the era that its client chooses. Arguments: `plain`, `list` or `many`, the tools it lists; where it
+ * listens, on stdio unless given. Elsewhere it prints its address.
+ */
 import { createServer, progress, serve } from "anywire";
-import { memoryProbe } from "../memory.js";
+import { held, memoryProbe } from "../memory.js";
 import { octets } from "../octets.js";
-import { BURST, MANY } from "../sizes.js";
+import { BURST, FLOOD, FLOOD_BYTES, MANY } from "../sizes.js";
 import { benchTool, TOOLS } from "../tools.js";
 
 const probe = memoryProbe();
@@ -23,12 +26,18 @@ const server = createServer({ name: "bench-anywire", version: "1.0.0" })
     return "watching";
   })
   .tool("memory", {}, () => JSON.stringify(probe.stop()))
+  .tool("held", {}, () => String(held()))
+  .tool("flood", {}, async function* () {
+    const text = "x".repeat(FLOOD_BYTES);
+    for (made = 0; made < FLOOD; made++) yield progress(made, FLOOD, text);
+    return "done";
+  })
   .resourceTemplate({ uriTemplate: "bench://octets/{size}", name: "octets" }, (_uri, { variables }) => ({
     size: Number(variables["size"]),
     data: octets(Number(variables["size"]), () => probe.sample()),
   }));
 
-const [what] = process.argv.slice(2);
+const [what, address = "stdio:"] = process.argv.slice(2);
 if (what === "many")
   server.tools({
     async *list() {
@@ -45,4 +54,5 @@ if (what === "list")
     server.tool(name, { ...rest, input: inputSchema }, () => "");
   }
 
-await serve(server, "stdio:");
+const listener = await serve(server, address);
+if (address !== "stdio:") console.log(listener.address);

@@ -18,6 +18,7 @@ export const load: Record<CommandName, () => Promise<CommandModule>> = {
   watch: () => import("./commands/watch.js"),
   ping: () => import("./commands/ping.js"),
   discover: () => import("./commands/discover.js"),
+  logout: () => import("./commands/logout.js"),
   demo: () => import("./commands/demo.js"),
   completion: () => import("./commands/completion.js"),
 };

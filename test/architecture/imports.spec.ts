@@ -20,7 +20,7 @@ const rules: Record<string, readonly string[]> = {
   oauth: ["core", "stream", "codec", "era", "io", "wires/http"],
   contract: ["core", "stream"],
   demo: ["core", "stream", "api", "oauth"],
-  cli: ["core", "stream", "api", "demo"],
+  cli: ["core", "stream", "api", "oauth", "demo"],
 };
 /** Folders without Node: they run in a browser as they are. */
 const pure = ["stream", "core", "codec", "era", "wires/memory", "contract"];

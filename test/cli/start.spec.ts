@@ -1,24 +1,9 @@
 import { spawnSync } from "node:child_process";
-import { readdirSync, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { commands } from "../../src/cli/table/commands.js";
-import { anywire, fixture, root, run, scratch, start } from "./support.js";
-
-interface Coverage {
-  readonly result: readonly { readonly url: string }[];
-}
-
-/** The files of the package that a run loaded. */
-async function loaded(args: readonly string[]): Promise<string[]> {
-  const directory = scratch();
-  await run(args, { env: { NODE_V8_COVERAGE: directory } });
-  const urls = readdirSync(directory).flatMap((file) => {
-    const { result } = JSON.parse(readFileSync(join(directory, file), "utf8")) as Coverage;
-    return result.map(({ url }) => url);
-  });
-  return urls.filter((url) => url.startsWith(`file://${root}/`)).map((url) => url.slice(`file://${root}/`.length));
-}
+import { anywire, fixture, loaded, root, run, start } from "./support.js";
 
 describe("starting", () => {
   it("loads neither a wire nor the client for help, and little altogether", async () => {

@@ -1,5 +1,5 @@
 import { type ChildProcessWithoutNullStreams, spawn, spawnSync } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { onTestFinished } from "vitest";
@@ -88,6 +88,21 @@ export function scratch(): string {
   const path = mkdtempSync(join(tmpdir(), "anywire-cli-"));
   onTestFinished(() => rmSync(path, { recursive: true, force: true }));
   return path;
+}
+
+interface Coverage {
+  readonly result: readonly { readonly url: string }[];
+}
+
+/** The files of the package that a run loaded. */
+export async function loaded(args: readonly string[], options: RunOptions = {}): Promise<string[]> {
+  const directory = scratch();
+  await run(args, { ...options, env: { ...options.env, NODE_V8_COVERAGE: directory } });
+  const urls = readdirSync(directory).flatMap((file) => {
+    const { result } = JSON.parse(readFileSync(join(directory, file), "utf8")) as Coverage;
+    return result.map(({ url }) => url);
+  });
+  return urls.filter((url) => url.startsWith(`file://${root}/`)).map((url) => url.slice(`file://${root}/`.length));
 }
 
 /** Waits until something holds; the test's own timeout is the limit. */

@@ -32,6 +32,8 @@ export function explain(fault: Fault, around: Circumstances): Failure {
 function told(fault: Fault, { words, connected, target }: Circumstances): string {
   const reason = isObject(fault.data) ? fault.data["reason"] : undefined;
   if (fault.code === "missing-capability" && fault.message.includes("roots/list")) return `${fault.message}; --root <path> offers one`;
+  if (fault.code === "unauthenticated" && typeof target === "string" && reason !== "timeout")
+    return `${fault.message}; a token can be given with --token-env, what else a server wants with --header`;
   if (fault.code !== "unavailable") return connected ? fault.message : `cannot connect: ${fault.message}`;
   if (reason === "not-found") return `${fault.message}; check its name, or give its path`;
   if (reason === "exited") return `${fault.message}${words.last === undefined ? "" : `: ${words.last}`}`;

@@ -1,4 +1,4 @@
-import { type ConnectOptions, connect, type Fault, type McpClient, toFault, wireFor } from "../../api/index.js";
+import { type ConnectOptions, type Fault, type McpClient, toFault, wireFor } from "../../api/index.js";
 import type { Input, Options } from "../args/input.js";
 import { askPerson, refusePerson } from "../ask/elicit.js";
 import { type Terminal, terminal } from "../ask/terminal.js";
@@ -8,9 +8,11 @@ import { type Style, styleFor } from "../out/style.js";
 import { exitCodes } from "../table/exit-codes.js";
 import { addressOf } from "./command.js";
 import { explain } from "./explain.js";
+import { headersOf } from "./headers.js";
 import { misuse } from "./mistake.js";
 import { rootsOf } from "./roots.js";
 import { type ServerWords, serverWords } from "./server-words.js";
+import { connectSigned } from "./sign-in.js";
 import { type Stops, stops } from "./stops.js";
 import { wireLog } from "./wire-log.js";
 
@@ -31,6 +33,8 @@ export interface Session {
 /** Long enough for a command that first has to be downloaded. */
 const HANDSHAKE_MS = 60_000;
 const PROBE_MS = 5_000;
+/** For signing in. */
+const PATIENCE_MS = 300_000;
 /** After so long someone at a terminal is told what is being waited for. */
 const WAITING_MS = 1_000;
 
@@ -53,11 +57,23 @@ export async function withClient(input: Input, work: (session: Session) => Promi
   let connected = false;
   try {
     const address = addressOf(target ?? "", options);
+    const headers = headersOf(target ?? "", options);
     await known(address);
     await before?.();
     const settings = await connectOptions(options, { view, words, person, verbose });
     const waiting = setTimeout(() => view.meter(() => "waiting for the server to answer"), WAITING_MS);
-    const client = await connect(address, { ...settings, signal: stop.signal }).finally(() => clearTimeout(waiting));
+    const client = await connectSigned(
+      address,
+      { ...settings, headers, signal: stop.signal },
+      {
+        print: (line) => {
+          clearTimeout(waiting);
+          view.line(line);
+        },
+        // Time in which a person acts does not count; where there is none, nobody wants to wait for one.
+        patienceMs: (person === undefined ? settings.timeout : undefined) ?? PATIENCE_MS,
+      },
+    ).finally(() => clearTimeout(waiting));
     view.clear();
     connected = true;
     const tty = process.stdout.isTTY === true;

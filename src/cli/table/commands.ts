@@ -141,6 +141,17 @@ export const commands: readonly CommandSpec[] = [
     examples: ["anywire discover -- anywire demo"],
   },
   {
+    name: "logout",
+    about: "forget the tokens for a server that was signed in to",
+    target: false,
+    positionals: [{ name: "url" }],
+    options: [],
+    notes: [
+      "A server that answers 401 is signed in to: the page to open is shown, and opened where there is a terminal. The tokens are kept for the next time, by server and issuer, in a file that only you can read. With --token-env or --header 'Authorization: …' nobody is asked to sign in.",
+    ],
+    examples: ["anywire logout https://example.com/mcp"],
+  },
+  {
     name: "demo",
     about: "serve a demo server, on stdin and stdout unless told otherwise",
     target: false,

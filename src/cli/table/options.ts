@@ -28,6 +28,8 @@ export const connecting: readonly OptionSpec[] = [
     many: true,
     about: "a variable for the server; without a value, the one of this shell",
   },
+  { name: "header", kind: "text", value: "name: value", many: true, about: "a header for every request to a URL" },
+  { name: "token-env", kind: "text", value: "name", about: "the variable that has the bearer token for a URL" },
   { name: "cwd", kind: "text", value: "path", files: true, about: "the directory to start the server in" },
   verbose,
 ];

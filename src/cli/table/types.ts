@@ -35,6 +35,7 @@ export type CommandName =
   | "watch"
   | "ping"
   | "discover"
+  | "logout"
   | "demo"
   | "completion";
 

@@ -21,7 +21,7 @@ export function deliver(peer: Peer, message: IncomingNotification): void {
     return;
   }
   const carrier = message.call === undefined ? undefined : peer.pending.get(message.call);
-  if (carrier !== undefined) return carrier.push({ ...replyOf(method, params), at: peer.arrival() });
+  if (carrier !== undefined && !peer.isOwn(carrier)) return carrier.push({ ...replyOf(method, params), at: peer.arrival() });
   if (peer.manner?.notification(message) === true) return;
   const reply = { ...replyOf(method, params), at: peer.arrival() };
   if (reply.kind === "note") {

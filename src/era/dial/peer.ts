@@ -357,6 +357,12 @@ export class Peer implements Caller {
 
   /** The one call that is open, where it must be what a message without a name is about. */
   sole(): LinkCall | undefined {
-    return this.pending.size === 1 && this.exclusive ? this.pending.values()[0] : undefined;
+    const only = this.pending.size === 1 && this.exclusive ? this.pending.values()[0] : undefined;
+    return only === undefined || this.isOwn(only) ? undefined : only;
+  }
+
+  /** Whether the edge itself makes a call: nobody reads what comes for it but its result. */
+  isOwn(call: LinkCall): boolean {
+    return call.context.client.key === this.ownKey;
   }
 }

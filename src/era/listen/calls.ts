@@ -117,6 +117,7 @@ export class Calls {
   }
 
   end(reason: Fault): void {
+    if (this.#live.size === 0) return;
     for (const { id } of this.#live.values()) this.cancel(id, reason);
   }
 

@@ -7,6 +7,10 @@ import { expectsAnswer, statusOf } from "./checks.js";
 import type { HttpOptions } from "./options.js";
 import type { ParamCheck } from "./param-check.js";
 
+/** Why an exchange ends that went well: the same for all, since an error takes its time to make. */
+const answered = new Fault("unavailable", "the call was answered");
+const ended = new Fault("unavailable", "the exchange has ended");
+
 /** How the answer to one POST may look. */
 export interface Manner {
   readonly era: Era;
@@ -43,7 +47,7 @@ export class Alone {
     if (expectsAnswer(message)) return this.#answer(exchange, message, manner);
     const served = this.#serving(exchange, message, manner, { send: () => Promise.resolve() });
     void served.take(message);
-    served.end(new Fault("unavailable", "the exchange has ended"));
+    served.end(ended);
     exchange.reply(202, manner.headers);
   }
 
@@ -57,7 +61,8 @@ export class Alone {
   }
 
   #answer(exchange: Exchange, message: Incoming, manner: Manner): void {
-    const answer = postAnswer(exchange, { ...manner, status: (sent) => statusOf(sent, manner.era) });
+    const { era, streams, json, headers } = manner;
+    const answer = postAnswer(exchange, { streams, json, headers, status: (sent) => statusOf(sent, era) });
     const lists = manner.era === "modern" && message.kind === "request" && message.method === "tools/list";
     let unhook = (): void => {};
     const end = (reason: Fault): void => {
@@ -69,7 +74,7 @@ export class Alone {
       const final = Array.isArray(sent) || !("method" in sent);
       if (lists && "result" in sent) this.#params.learn(sent.result as JsonObject, manner.principal);
       const written = answer.send(sent, final);
-      if (final) end(new Fault("unavailable", "the call was answered"));
+      if (final) end(answered);
       return written;
     };
     // The answers to a batch go back together.

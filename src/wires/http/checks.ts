@@ -1,10 +1,12 @@
 import type { Incoming, IncomingRequest, Outgoing } from "../../codec/index.js";
 import { Fault, isLegacyVersion, isObject, legacyVersions, meta, modernVersions } from "../../core/index.js";
 import type { Exchange } from "../../io/index.js";
-import { JSON_TYPE } from "./answer.js";
+import { JSON_TYPE, SSE_TYPE } from "./answer.js";
 
 /** Whether an Accept header takes a type. */
 export function accepts(accept: string, type: string): boolean {
+  // As most clients of this protocol write it.
+  if (accept === `${JSON_TYPE}, ${SSE_TYPE}`) return type === JSON_TYPE || type === SSE_TYPE;
   return accept.split(",").some((part) => {
     const range = part.split(";", 1)[0]?.trim().toLowerCase();
     return range === type || range === "*/*" || range === `${type.split("/", 1)[0]}/*`;
@@ -28,8 +30,9 @@ export function checkEnvelope({ params }: IncomingRequest): Fault | undefined {
 
 /** The body of a POST has to be plain JSON: nothing is unpacked here, so that nothing small can become large. */
 export function checkBody(exchange: Exchange): Fault | undefined {
-  const type = exchange.header("content-type")?.split(";", 1)[0]?.trim().toLowerCase();
-  if (type !== JSON_TYPE) return new Fault("invalid-request", `the Content-Type has to be ${JSON_TYPE}`);
+  const type = exchange.header("content-type");
+  if (type !== JSON_TYPE && type?.split(";", 1)[0]?.trim().toLowerCase() !== JSON_TYPE)
+    return new Fault("invalid-request", `the Content-Type has to be ${JSON_TYPE}`);
   const encoding = exchange.header("content-encoding")?.trim().toLowerCase() ?? "identity";
   return encoding === "identity" ? undefined : new Fault("invalid-request", `the Content-Encoding ${encoding} is not taken`);
 }

@@ -1,0 +1,71 @@
+import { type Address, type ConnectOptions, connect, type McpClient, toFault } from "../../api/index.js";
+import type { HttpAuth } from "../../oauth/index.js";
+
+export interface SignInOptions {
+  /** Says where to sign in. */
+  readonly print: (line: string) => void;
+  /** Milliseconds for a person to sign in. */
+  readonly patienceMs: number;
+}
+
+/** Connects, and signs in where the server answers 401. Nothing of OAuth is loaded before it does. */
+export async function connectSigned(address: Address, settings: ConnectOptions, options: SignInOptions): Promise<McpClient> {
+  // Whoever said who calls has no other name to try.
+  const given = Object.hasOwn(settings.headers ?? {}, "authorization");
+  if (given || typeof address !== "string" || !/^https?:/i.test(address)) return connect(address, settings);
+  const auth = new LateAuth(options);
+  const client = await connect(address, { ...settings, auth }).catch(async (error) => {
+    if (toFault(error).code !== "unauthenticated" || auth.loaded) throw error;
+    await auth.load(new URL(address));
+    return connect(address, { ...settings, auth });
+  });
+  auth.connected = true;
+  return client;
+}
+
+/** OAuth from the first 401 on. */
+class LateAuth implements HttpAuth {
+  /** From now on a 401 is answered within the call that met it. */
+  connected = false;
+  readonly #options: SignInOptions;
+  #inner: HttpAuth | undefined;
+  /** The credentials of an earlier run: the first refusal of them is no refusal of new ones. */
+  #kept: string | undefined;
+
+  constructor(options: SignInOptions) {
+    this.#options = options;
+  }
+
+  get loaded(): boolean {
+    return this.#inner !== undefined;
+  }
+
+  /** A server that has not yet asked for anybody is not waited for as if it had. */
+  get patienceMs(): number | undefined {
+    return this.#inner?.patienceMs;
+  }
+
+  async load(url: URL): Promise<HttpAuth> {
+    if (this.#inner !== undefined) return this.#inner;
+    const { oauth, terminal } = await import("../../oauth/index.js");
+    const { print, patienceMs } = this.#options;
+    const redirect = terminal({ print: (text) => print(text.trimEnd()) });
+    const inner = oauth({ redirect, patienceMs });
+    this.#kept = (await inner.headers({ method: "POST", url }))["authorization"];
+    this.#inner = inner;
+    return inner;
+  }
+
+  async headers(request: Parameters<HttpAuth["headers"]>[0]): Promise<Readonly<Record<string, string>>> {
+    return this.#inner === undefined ? {} : this.#inner.headers(request);
+  }
+
+  async challenged(challenge: Parameters<HttpAuth["challenged"]>[0]): Promise<boolean> {
+    // Dialing fails, and is done again with more patience.
+    if (!this.loaded && !this.connected) return false;
+    const inner = await this.load(challenge.url);
+    const sent = challenge.sent["authorization"];
+    if (sent === undefined && this.#kept !== undefined) return true;
+    return inner.challenged(sent === this.#kept ? { ...challenge, before: [] } : challenge);
+  }
+}
