@@ -67,6 +67,27 @@ describe("one range", () => {
     await client.link.close();
   });
 
+  it("passes the octets of a source on in one memory, and never a copy of them", async () => {
+    const made: Uint8Array[] = [];
+    const server = createServer({ name: "s", version: "1" }).resource({ uri: "x:", name: "x" }, async function* () {
+      for (const size of [50_000, 50_000, 65_536, 7, 65_536, 200_000]) {
+        const chunk = new Uint8Array(size).fill(made.length);
+        made.push(chunk);
+        yield chunk;
+      }
+    });
+    const client = await open(server);
+    const buffers = new Set<ArrayBufferLike>();
+    let octets = 0;
+    for await (const { data } of client.readChunks("x:")) {
+      buffers.add((data as Uint8Array).buffer);
+      octets += data.length;
+    }
+    expect(octets).toBe(made.reduce((sum, { length }) => sum + length, 0));
+    expect(buffers.size).toBe(made.length);
+    expect([...buffers].every((buffer, at) => buffer === made[at]?.buffer)).toBe(true);
+  });
+
   it("is no place for base64 that cannot be cut: that arrives as it is", async () => {
     const blob = "A".repeat(1_000_001);
     const server = createServer({ name: "s", version: "1" }).resource({ uri: "x:", name: "x" }, (uri) => ({ contents: [{ uri, blob }] }));
