@@ -1,7 +1,7 @@
 /** The Anywire end of every pair, in the era that its client chooses. Argument: `plain`, `list` or `many`, the tools it lists. */
 import { createServer, progress, serve } from "anywire";
 import { memoryProbe } from "../memory.js";
-import { octets } from "../octets.js";
+import { type Buffers, octets } from "../octets.js";
 import { BURST, MANY } from "../sizes.js";
 import { benchTool, TOOLS } from "../tools.js";
 
@@ -23,9 +23,9 @@ const server = createServer({ name: "bench-anywire", version: "1.0.0" })
     return "watching";
   })
   .tool("memory", {}, () => JSON.stringify(probe.stop()))
-  .resourceTemplate({ uriTemplate: "bench://octets/{size}", name: "octets" }, (_uri, { variables }) => ({
+  .resourceTemplate({ uriTemplate: "bench://octets/{buffers}/{size}", name: "octets" }, (_uri, { variables }) => ({
     size: Number(variables["size"]),
-    data: octets(Number(variables["size"]), () => probe.sample()),
+    data: octets(Number(variables["size"]), variables["buffers"] as Buffers, () => probe.sample()),
   }));
 
 const [what] = process.argv.slice(2);
