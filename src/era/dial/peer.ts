@@ -308,7 +308,13 @@ export class Peer implements Caller {
         const call = message.id === undefined ? undefined : this.pending.get(message.id);
         if (call === undefined) return this.#stray(message);
         this.#forget(call.id, call);
-        if (message.kind === "result") call.push({ kind: "result", value: message.value, at: this.arrival() });
+        if (message.kind === "result")
+          call.push({
+            kind: "result",
+            value: message.value,
+            at: this.arrival(),
+            ...(message.size === undefined ? undefined : { weight: message.size }),
+          });
         else call.fail(fromRpcError(message.error));
         return;
       }
