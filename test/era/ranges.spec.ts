@@ -8,10 +8,14 @@ import {
   guard,
   type JsonObject,
   type McpClient,
+  once,
   type Reply,
+  resultOf,
   type Service,
   weigh,
 } from "../../src/core/index.js";
+import { type RangePeer, rangedRead } from "../../src/era/dial/ranged.js";
+import { contextOf } from "../calls.js";
 import { gate } from "../support/peer.js";
 import { modern, notification, type Raw, raw, served } from "./raw.js";
 
@@ -94,6 +98,19 @@ describe("one range", () => {
     const client = await open(server);
     expect((await client.readResource("x:")).contents[0]?.blob === blob).toBe(true);
   });
+});
+
+it("a server that sends broken base64 is to blame for it", async () => {
+  const peer: RangePeer = {
+    call: (_, context) =>
+      once(context, () => ({
+        contents: [{ uri: "x:", blob: "AAA" }],
+        _meta: { "dev.anywire/range": { pieces: [{ form: "blob", start: true }] } },
+      })),
+    release() {},
+  };
+  const read = rangedRead(peer, { method: "resources/read", params: { uri: "x:" } }, contextOf());
+  await expect(resultOf(read)).rejects.toMatchObject({ code: "invalid-request", message: expect.stringContaining("base64") });
 });
 
 describe("a read whose parked rest was let go of", () => {
