@@ -1,35 +1,49 @@
 import { CHUNK } from "./sizes.js";
 
-/** A source of `size` octets in chunks made as they are read, the first octets of each telling its place. */
-export async function* octets(size: number, each: () => void): AsyncGenerator<Uint8Array> {
+/** Bytes from one mark to the next. A mark tells its own place. */
+const STRIDE = 4096;
+/** Buffers that a pooled source goes round in: many more than may be under way between a source that is pulled and its reader. */
+const POOL = 16;
+
+/** How a source comes by its buffers: a new one for each chunk, or the next of a few. */
+export type Buffers = "allocated" | "pooled";
+
+/** A source of `size` octets in chunks made as they are read. */
+export async function* octets(size: number, buffers: Buffers, each: () => void): AsyncGenerator<Uint8Array> {
+  const pool = buffers === "pooled" ? Array.from({ length: POOL }, () => new Uint8Array(CHUNK)) : [];
   for (let at = 0; at < size; at += CHUNK) {
-    const chunk = new Uint8Array(Math.min(CHUNK, size - at)).fill(at / CHUNK);
-    if (chunk.byteLength >= 8) new DataView(chunk.buffer).setFloat64(0, at);
+    const chunk = pool[(at / CHUNK) % POOL] ?? new Uint8Array(CHUNK);
+    chunk.fill(at / CHUNK);
+    const view = new DataView(chunk.buffer);
+    for (let mark = 0; mark < CHUNK; mark += STRIDE) view.setFloat64(mark, at + mark);
     each();
-    yield chunk;
+    yield size - at < CHUNK ? chunk.subarray(0, size - at) : chunk;
   }
 }
 
-/** Checks what octets() made, however it was cut on the way. */
+/** Checks what octets() made, however it was cut on the way. A buffer that was used again too early has wrong marks. */
 export class OctetsCheck {
   total = 0;
-  /** Chunks whose mark was found where it belongs. */
-  marks = 0;
   readonly #mark = new Uint8Array(8);
   readonly #view = new DataView(this.#mark.buffer);
+  #marks = 0;
 
   add(data: Uint8Array): void {
     const end = this.total + data.byteLength;
-    for (let start = this.total - (this.total % CHUNK); start < end; start += CHUNK) {
+    for (let start = this.total - (this.total % STRIDE); start < end; start += STRIDE) {
       const from = Math.max(start, this.total);
       const to = Math.min(start + 8, end);
       if (from >= to) continue;
       this.#mark.set(data.subarray(from - this.total, to - this.total), from - start);
-      if (to === start + 8) {
-        if (this.#view.getFloat64(0) !== start) throw new Error(`the chunk at ${start} says that it is at ${this.#view.getFloat64(0)}`);
-        this.marks++;
-      }
+      if (to < start + 8) continue;
+      if (this.#view.getFloat64(0) !== start) throw new Error(`the mark at ${start} says that it is at ${this.#view.getFloat64(0)}`);
+      this.#marks++;
     }
     this.total = end;
+  }
+
+  /** Throws unless exactly `size` octets came, a multiple of the chunks' size, with all their marks. */
+  finish(size: number): void {
+    if (this.total !== size || this.#marks !== size / STRIDE) throw new Error(`read ${this.total} octets of ${size}, ${this.#marks} marks`);
   }
 }

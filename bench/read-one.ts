@@ -1,25 +1,35 @@
-/** Reads the large resource once, in the mode that the argument names, and prints a ReadReport. */
+/** Reads the large resource once and prints a ReadReport. Arguments: the mode, and how the source comes by its buffers. */
 import { performance } from "node:perf_hooks";
 import { connect, createServer, type McpClient, serve } from "anywire";
 import { child, listening } from "./child.js";
 import { textOf } from "./first.js";
 import { memoryProbe, type Peak } from "./memory.js";
-import { OctetsCheck, octets } from "./octets.js";
+import { type Buffers, OctetsCheck, octets } from "./octets.js";
 import type { ReadMode, ReadReport } from "./read.js";
-import { CHUNK, LARGE } from "./sizes.js";
+import { CHUNK, LARGE, WARM } from "./sizes.js";
 
 const probe = memoryProbe();
-const modes: Readonly<Record<ReadMode, () => Promise<ReadReport>>> = { memory: onMemory, stdio: onStdio, http: onHttp, alone };
-process.stdout.write(JSON.stringify(await modes[process.argv[2] as ReadMode]()));
+const modes: Readonly<Record<ReadMode, () => Promise<ReadReport>>> = {
+  memory: onMemory,
+  stdio: onStdio,
+  http: onHttp,
+  grpc: onGrpc,
+  alone,
+};
+const [mode, buffers] = process.argv.slice(2) as [ReadMode, Buffers];
+process.stdout.write(JSON.stringify(await modes[mode]()));
 
 async function onMemory(): Promise<ReadReport> {
   const server = createServer({ name: "bench", version: "1.0.0" }).resourceTemplate(
-    { uriTemplate: "bench://octets/{size}", name: "octets" },
-    (_uri, { variables }) => ({ size: Number(variables["size"]), data: octets(Number(variables["size"]), probe.sample) }),
+    { uriTemplate: "bench://octets/{buffers}/{size}", name: "octets" },
+    (_uri, { variables }) => {
+      const size = Number(variables["size"]);
+      return { size, data: octets(size, variables["buffers"] as Buffers, probe.sample) };
+    },
   );
   await using _listener = await serve(server, "memory:bench-read");
   await using client = await connect("memory:bench-read");
-  return await readLarge(reader(client));
+  return await readLarge(reader(client), WARM);
 }
 
 async function onStdio(): Promise<ReadReport> {
@@ -33,40 +43,49 @@ async function onHttp(): Promise<ReadReport> {
   return await readAcross(client);
 }
 
+async function onGrpc(): Promise<ReadReport> {
+  await using server = await listening("anywire", "plain", "grpc://127.0.0.1:0");
+  await using client = await connect(server.address, { era: "modern" });
+  return await readAcross(client);
+}
+
 /** From a server in a process of its own. */
 async function readAcross(client: McpClient): Promise<ReadReport> {
-  await readWhole(reader(client), CHUNK);
+  const read = reader(client);
+  await readWhole(read("pooled", CHUNK), CHUNK);
   await client.callTool("watch-memory");
-  const report = await readLarge(reader(client));
+  const report = await readLarge(read, CHUNK);
   return { ...report, server: JSON.parse(textOf(await client.callTool("memory"))) as Peak };
 }
 
 function alone(): Promise<ReadReport> {
-  return readLarge(async function* (size) {
-    for await (const data of octets(size, probe.sample)) yield { data };
-  });
+  return readLarge(async function* (how, size) {
+    for await (const data of octets(size, how, probe.sample)) yield { data };
+  }, WARM);
 }
 
-type Read = (size: number) => AsyncIterable<{ readonly data: string | Uint8Array }>;
+type Chunks = AsyncIterable<{ readonly data: string | Uint8Array }>;
+type Read = (how: Buffers, size: number) => Chunks;
 
 function reader(client: McpClient): Read {
-  return (size) => client.readChunks(`bench://octets/${size}`);
+  return (how, size) => client.readChunks(`bench://octets/${how}/${size}`);
 }
 
-/** Idle is what is there after a small read. */
-async function readLarge(read: Read): Promise<ReadReport> {
-  await readWhole(read, CHUNK);
+/** Idle is what is there after a read of `warm` octets, from a source that leaves no buffers behind. */
+async function readLarge(read: Read, warm: number): Promise<ReadReport> {
+  const cold = process.memoryUsage.rss();
+  await readWhole(read("pooled", warm), warm);
   probe.start();
   const began = performance.now();
-  await readWhole(read, LARGE);
-  return { seconds: (performance.now() - began) / 1000, client: probe.stop() };
+  await readWhole(read(buffers, LARGE), LARGE);
+  return { seconds: (performance.now() - began) / 1000, cold, client: probe.stop() };
 }
 
-async function readWhole(read: Read, size: number): Promise<void> {
+async function readWhole(chunks: Chunks, size: number): Promise<void> {
   const check = new OctetsCheck();
-  for await (const { data } of read(size)) {
+  for await (const { data } of chunks) {
     check.add(data as Uint8Array);
     probe.sample();
   }
-  if (check.total !== size || check.marks !== size / CHUNK) throw new Error(`read ${check.total} octets of ${size}, ${check.marks} marks`);
+  check.finish(size);
 }

@@ -4,7 +4,7 @@
  */
 import { createServer, progress, serve } from "anywire";
 import { held, memoryProbe } from "../memory.js";
-import { octets } from "../octets.js";
+import { type Buffers, octets } from "../octets.js";
 import { BURST, FLOOD, FLOOD_BYTES, MANY } from "../sizes.js";
 import { benchTool, TOOLS } from "../tools.js";
 
@@ -32,9 +32,9 @@ const server = createServer({ name: "bench-anywire", version: "1.0.0" })
     for (made = 0; made < FLOOD; made++) yield progress(made, FLOOD, text);
     return "done";
   })
-  .resourceTemplate({ uriTemplate: "bench://octets/{size}", name: "octets" }, (_uri, { variables }) => ({
+  .resourceTemplate({ uriTemplate: "bench://octets/{buffers}/{size}", name: "octets" }, (_uri, { variables }) => ({
     size: Number(variables["size"]),
-    data: octets(Number(variables["size"]), () => probe.sample()),
+    data: octets(Number(variables["size"]), variables["buffers"] as Buffers, () => probe.sample()),
   }));
 
 const [what, address = "stdio:"] = process.argv.slice(2);

@@ -26,6 +26,8 @@ export interface IncomingResult {
   readonly id: Id;
   readonly value: JsonObject;
   readonly extra?: JsonObject;
+  /** Characters that it was read from, where they are many: then nobody has to weigh it. */
+  readonly size?: number;
 }
 export interface IncomingError {
   readonly kind: "error";

@@ -22,6 +22,11 @@ function expectBad(
 
 const v = { jsonrpc: "2.0" };
 
+test("a large result says how many characters it had", () => {
+  const text = JSON.stringify({ jsonrpc: "2.0", id: 1, result: { text: "a".repeat(50_000) } });
+  expect(parseMessage(text, { depth: 64 })).toMatchObject({ kind: "result", size: text.length });
+});
+
 describe("messages", () => {
   test("each kind is told apart", () => {
     expect(parse({ ...v, id: 1, method: "ping", params: { a: null } })).toEqual({

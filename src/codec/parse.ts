@@ -21,6 +21,9 @@ export const noParams: JsonObject = Object.freeze({});
  */
 const parsedFirst = 2 * 1024 * 1024;
 
+/** Characters from which on a result says how many it has. */
+const LARGE = 16 * 1024;
+
 /**
  * Reads one message or batch; never throws. Members are known by their exact name, of two with the same name the last counts
  * (JSON.parse reads them so, and every part of Anywire reads what it made), and those that JSON-RPC does not name are kept in
@@ -39,7 +42,9 @@ export function parseMessage(text: string, limits: ParseLimits): Incoming {
   }
   // Every level takes two characters.
   if (!long && text.length > 2 * depth && nestsDeeper(value, depth)) return tooDeep(text, depth);
-  return Array.isArray(value) ? readBatch(value, limits.batch ?? 1024) : read(value);
+  if (Array.isArray(value)) return readBatch(value, limits.batch ?? 1024);
+  const message = read(value);
+  return message.kind === "result" && text.length > LARGE ? { ...message, size: text.length } : message;
 }
 
 /** Reads what a line framer gave. */

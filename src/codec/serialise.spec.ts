@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { Fault } from "../core/index.js";
+import { Fault, fixed as fixedCopy, type JsonObject } from "../core/index.js";
 import type { Incoming, IncomingBad, OutgoingResult } from "./jsonrpc.js";
 import { parseMessage } from "./parse.js";
 import { reserialise, serialise } from "./serialise.js";
@@ -31,6 +31,17 @@ describe("serialise", () => {
     expect(serialise(error)).toBe('{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"no"}}');
     expect(serialise([result({}), error])).toBe(`[${serialise(result({}))},${serialise(error)}]`);
     expect(serialise({ jsonrpc: "2.0", method: "note" })).toBe('{"jsonrpc":"2.0","method":"note"}');
+  });
+
+  test("writes lists of fixed items as it writes any others", () => {
+    const plain = [{ name: "a", text: '"\u2028é' }, { name: "b" }];
+    for (const rest of [{}, { nextCursor: "n", gone: undefined, _meta: { a: [] } }]) {
+      for (const items of [plain.map(fixedCopy), [fixedCopy(plain[0] as JsonObject), plain[1]]]) {
+        const written = serialise(result({ ...rest, tools: items }));
+        expect(JSON.parse(written)).toEqual(JSON.parse(JSON.stringify(result({ ...rest, tools: plain }))));
+      }
+    }
+    expect(faultOf(() => serialise(result({ tools: [fixedCopy({ name: "a" }), { n: 1n }] }))).code).toBe("internal");
   });
 
   test("refuses what is no JSON", () => {

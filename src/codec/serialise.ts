@@ -1,5 +1,6 @@
 import { Fault, isObject } from "../core/index.js";
 import type { Incoming, IncomingBad, IncomingBatch, Outgoing, OutgoingMessage } from "./jsonrpc.js";
+import { listText } from "./list-text.js";
 import { noParams } from "./parse.js";
 
 /** One line of JSON, without its end. Throws a Fault on what is no JSON. */
@@ -41,9 +42,9 @@ function written(message: OutgoingMessage): OutgoingMessage {
   throw new Fault("internal", "a result must be an object");
 }
 
-function stringify(message: unknown): string {
+function stringify(message: object): string {
   try {
-    return JSON.stringify(message);
+    return listText(message) ?? JSON.stringify(message);
   } catch (cause) {
     if (!(cause instanceof RangeError)) throw new Fault("internal", "the message is no JSON", { cause });
     // The one other limit of JSON.stringify is the longest string there can be.

@@ -39,6 +39,7 @@ export {
   toFault,
   toRpcError,
 } from "./fault.js";
+export { fixed, fixedText, weightOf } from "./fixed.js";
 export { extended, isObject, type JsonObject, weigh } from "./json.js";
 export {
   askingMethods,

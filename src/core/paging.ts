@@ -1,7 +1,8 @@
 import { Fault, toFault } from "./fault.js";
-import { isObject, type JsonObject, weigh } from "./json.js";
+import { weightOf } from "./fixed.js";
+import { isObject, type JsonObject } from "./json.js";
 import { DONE } from "./replies.js";
-import type { Replies, Reply } from "./service.js";
+import type { ItemReply, Replies, Reply, ResultReply } from "./service.js";
 
 type Step = IteratorResult<Reply, undefined>;
 
@@ -26,6 +27,8 @@ class PagedReplies implements Replies {
   readonly #release: ((cursor: string) => void) | undefined;
   #page: Replies | undefined;
   #items: readonly unknown[] = [];
+  /** Of each item, if the whole page says what it weighs. */
+  #weight: number | undefined;
   #at = 0;
   /** What follows the items in hand. */
   #after: Reply | undefined;
@@ -44,8 +47,12 @@ class PagedReplies implements Replies {
   }
 
   next(): Promise<Step> {
-    if (this.#at < this.#items.length)
-      return Promise.resolve({ done: false, value: { kind: "item", value: this.#items[this.#at++] as JsonObject, paged: true } });
+    if (this.#at < this.#items.length) {
+      const value = this.#items[this.#at++] as JsonObject;
+      const weight = this.#weight;
+      const item: ItemReply = weight === undefined ? { kind: "item", value, paged: true } : { kind: "item", value, paged: true, weight };
+      return Promise.resolve({ done: false, value: item });
+    }
     if (this.#after !== undefined) {
       const value = this.#after;
       this.#after = undefined;
@@ -74,7 +81,7 @@ class PagedReplies implements Replies {
       }
       if (step.value.kind !== "result") return step;
       this.#page = undefined;
-      this.#open(step.value.value);
+      this.#open(step.value);
     } catch (error) {
       this.#ended = true;
       throw toFault(error);
@@ -82,11 +89,12 @@ class PagedReplies implements Replies {
     return this.next();
   }
 
-  #open(result: JsonObject): void {
-    const { [this.#member]: items, nextCursor, ...rest } = result;
+  #open({ value, weight }: ResultReply): void {
+    const { [this.#member]: items, nextCursor, ...rest } = value;
     if (!Array.isArray(items) || !items.every(isObject))
       throw new Fault("invalid-request", `the server's list has no array of objects "${this.#member}"`);
     this.#items = items;
+    this.#weight = weight === undefined ? undefined : weight / items.length;
     this.#at = 0;
     if (typeof nextCursor !== "string") {
       this.#after = { kind: "result", value: rest };
@@ -142,7 +150,7 @@ export async function cutPage(from: Rest, size: PageSize, each: (reply: Reply) =
           return { items, rest: {}, more: { replies: from.replies, ahead: reply } };
         items.push(reply.value);
         // An upstream page is not cut, so what it weighs does not matter.
-        if (reply.paged !== true) bytes += weigh(reply.value);
+        if (reply.paged !== true) bytes += reply.weight ?? weightOf(reply.value);
         break;
       case "page":
         if (!reply.own) break;

@@ -37,6 +37,8 @@ export interface ItemReply {
   readonly kind: "item";
   readonly value: JsonObject;
   readonly paged?: true;
+  /** About what it weighs, where that is known. */
+  readonly weight?: number;
 }
 /** A page ended: its cursor ("" is valid), its other members. `own`: an upstream boundary, where a cursor edge always cuts. */
 export interface PageReply {
@@ -84,6 +86,8 @@ export interface AskReply {
 export interface ResultReply {
   readonly kind: "result";
   readonly value: JsonObject;
+  /** About what it weighs, where that is known. */
+  readonly weight?: number;
 }
 
 /** `at` is the arrival number on its link, where there is one. */

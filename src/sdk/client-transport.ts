@@ -20,7 +20,7 @@ import type { SdkTransport } from "./types.js";
 export interface ClientTransportOptions extends Omit<DialOptions, "client" | "signal"> {
   /** Wires of your own, asked before those of the package. */
   readonly wires?: readonly Wire[] | undefined;
-  /** Items of a page of a list that the server does not page itself; 1000 unless said otherwise. */
+  /** Items of a page of a list that the server does not page itself; 1024 unless said otherwise. */
   readonly pageSize?: number | undefined;
   /** Headers of every call, lower case, on wires that have them. */
   readonly metadata?: Context["metadata"] | undefined;

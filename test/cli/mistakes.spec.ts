@@ -88,9 +88,7 @@ describe("mistakes", () => {
     const dying = await run(["tools", ...script('console.error("first"); console.error("boom: no config"); process.exit(3)')]);
     expect(dying).toMatchObject({ code: 4, stdout: "" });
     // A server that ends when it is probed is started once more, and not probed: this one ends all the same.
-    expect(dying.stderr).toMatch(
-      /^(server\| first\nserver\| boom: no config\n)+anywire: the server exited with code 3: boom: no config\n$/,
-    );
+    expect(dying.stderr).toMatch(/^server\| first\nserver\| boom: no config\nanywire: the server exited with code 3: boom: no config\n$/);
     const garbage = await run(["tools", ...script('console.log("Hello, I am a server")')]);
     expect(garbage.code).toBe(4);
     expect(garbage.stderr).toMatch(

@@ -1,5 +1,8 @@
+import { PassThrough } from "node:stream";
 import { describe, expect, it } from "vitest";
-import { createServer } from "../../src/core/index.js";
+import { createClient, createServer } from "../../src/core/index.js";
+import { dialLink, serveLink } from "../../src/era/index.js";
+import { lineLink } from "../../src/io/index.js";
 import { until } from "../calls.js";
 import { modern, served } from "./raw.js";
 
@@ -40,5 +43,20 @@ describe("a client that does not read", () => {
     }
     expect(ids.sort((a, b) => a - b)).toEqual(Array.from({ length: n }, (_, at) => at));
     await link.close();
+  });
+});
+
+describe("a list that is collected", () => {
+  it("is bounded by what its pages took on the wire", async () => {
+    const server = createServer({ name: "s", version: "1" });
+    for (let at = 0; at < 100; at++) server.tool(`tool-${at}`, { description: "d".repeat(1000) }, () => "");
+    const [there, back] = [new PassThrough(), new PassThrough()];
+    void serveLink(server, lineLink(there, back)).catch(() => {});
+    const connection = await dialLink(lineLink(back, there));
+    const tools = async (collectBytes: number): Promise<number> =>
+      (await (await createClient(connection, { collectBytes })).listTools()).tools.length;
+    await expect(tools(90_000)).rejects.toMatchObject({ code: "overload", data: { limit: "collectBytes" } });
+    await expect(tools(130_000)).resolves.toBe(100);
+    await connection.close();
   });
 });

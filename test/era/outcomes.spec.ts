@@ -1,5 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { DONE, Fault, guard, type Replies, type Reply, resultOf, type Service } from "../../src/core/index.js";
+import { dialLink } from "../../src/era/index.js";
+import { linkPair } from "../../src/wires/memory/index.js";
 import { contextOf, until } from "../calls.js";
 import { asking } from "../support/peer.js";
 import { modern, raw, served, servedLines } from "./raw.js";
@@ -53,6 +55,36 @@ describe("every call has an outcome", () => {
     await steps.return();
     context.cancel.fire(new Fault("deadline", "too late"));
     expect(await steps.next()).toEqual(DONE);
+  });
+});
+
+describe("a message that cannot be taken", () => {
+  it("is reported, and the link goes on", async () => {
+    const [mine, theirs] = linkPair();
+    const server = raw(theirs);
+    const pace = (_: unknown, held: boolean): void => {
+      if (held) throw new Error("no pace");
+    };
+    const faults: Fault[] = [];
+    const dialing = dialLink(Object.assign(mine, { pace }), { era: "legacy", onFault: (fault) => void faults.push(fault) });
+    const opening = await server.find((message) => message.kind === "request");
+    const answers = { protocolVersion: "2025-11-25", capabilities: {}, serverInfo: {} };
+    await server.send({ jsonrpc: "2.0", id: (opening as { id: number }).id, result: answers });
+    const connection = await dialing;
+    const context = contextOf({ client: { era: "legacy" }, progress: true });
+    const slow = connection.call({ method: "tools/call", params: { name: "slow" } }, context);
+    const first = slow.next();
+    const call = (await server.find((message) => message.kind === "request" && message.method === "tools/call")) as { id: number };
+    for (let progress = 1; progress <= 2; progress++) {
+      const params = { progressToken: call.id, progress, message: "m".repeat(600_000) };
+      await server.send({ jsonrpc: "2.0", method: "notifications/progress", params });
+    }
+    await until(() => faults.length > 0);
+    expect(faults[0]?.message).toBe("no pace");
+    await first;
+    await server.send({ jsonrpc: "2.0", id: call.id, result: { still: "here" } });
+    expect(await resultOf(slow)).toEqual({ still: "here" });
+    await connection.close();
   });
 });
 

@@ -8,10 +8,14 @@ import {
   guard,
   type JsonObject,
   type McpClient,
+  once,
   type Reply,
+  resultOf,
   type Service,
   weigh,
 } from "../../src/core/index.js";
+import { type RangePeer, rangedRead } from "../../src/era/dial/ranged.js";
+import { contextOf } from "../calls.js";
 import { gate } from "../support/peer.js";
 import { modern, notification, type Raw, raw, served } from "./raw.js";
 
@@ -67,12 +71,46 @@ describe("one range", () => {
     await client.link.close();
   });
 
+  it("passes the octets of a source on in one memory, and never a copy of them", async () => {
+    const made: Uint8Array[] = [];
+    const server = createServer({ name: "s", version: "1" }).resource({ uri: "x:", name: "x" }, async function* () {
+      for (const size of [50_000, 50_000, 65_536, 7, 65_536, 200_000]) {
+        const chunk = new Uint8Array(size).fill(made.length);
+        made.push(chunk);
+        yield chunk;
+      }
+    });
+    const client = await open(server);
+    const buffers = new Set<ArrayBufferLike>();
+    let octets = 0;
+    for await (const { data } of client.readChunks("x:")) {
+      buffers.add((data as Uint8Array).buffer);
+      octets += data.length;
+    }
+    expect(octets).toBe(made.reduce((sum, { length }) => sum + length, 0));
+    expect(buffers.size).toBe(made.length);
+    expect([...buffers].every((buffer, at) => buffer === made[at]?.buffer)).toBe(true);
+  });
+
   it("is no place for base64 that cannot be cut: that arrives as it is", async () => {
     const blob = "A".repeat(1_000_001);
     const server = createServer({ name: "s", version: "1" }).resource({ uri: "x:", name: "x" }, (uri) => ({ contents: [{ uri, blob }] }));
     const client = await open(server);
     expect((await client.readResource("x:")).contents[0]?.blob === blob).toBe(true);
   });
+});
+
+it("a server that sends broken base64 is to blame for it", async () => {
+  const peer: RangePeer = {
+    call: (_, context) =>
+      once(context, () => ({
+        contents: [{ uri: "x:", blob: "AAA" }],
+        _meta: { "dev.anywire/range": { pieces: [{ form: "blob", start: true }] } },
+      })),
+    release() {},
+  };
+  const read = rangedRead(peer, { method: "resources/read", params: { uri: "x:" } }, contextOf());
+  await expect(resultOf(read)).rejects.toMatchObject({ code: "invalid-request", message: expect.stringContaining("base64") });
 });
 
 describe("a read whose parked rest was let go of", () => {

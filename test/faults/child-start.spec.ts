@@ -1,7 +1,8 @@
-import { chmod, mkdtemp, realpath, rm, writeFile } from "node:fs/promises";
+import { chmod, mkdtemp, readFile, realpath, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { connect } from "../../src/api/index.js";
 import type { Command } from "../../src/core/index.js";
 import { startChild } from "../../src/io/index.js";
 import { childLink } from "../../src/wires/stdio/index.js";
@@ -67,4 +68,34 @@ test("a command that cannot be started says why, and quotes no argument", async 
   }
   await chmod(file, 0o755);
   await expect(startChild({ command: file })).rejects.toThrow("its interpreter was not found");
+});
+
+/** A server that says why it cannot run, counts its starts, and ends as the script says. */
+async function starts(name: string, ending: string): Promise<{ lines: string[]; count(): Promise<number>; outcome: Promise<unknown> }> {
+  const [script, log] = [join(folder, `${name}.mjs`), join(folder, `${name}.log`)];
+  const head = `import { appendFileSync, readFileSync } from "node:fs";\nappendFileSync(${JSON.stringify(log)}, "x");\n`;
+  await writeFile(script, `${head}const nth = readFileSync(${JSON.stringify(log)}).length;\nconsole.error("no key given");\n${ending}\n`);
+  const lines: string[] = [];
+  const outcome = connect({ command: process.execPath, args: [script] }, { onStderr: (line) => void lines.push(line) }).then(
+    () => "connected",
+    (fault: unknown) => fault,
+  );
+  return { lines, count: async () => (await readFile(log)).length, outcome };
+}
+
+test("a server that ends the same way when it is not probed says so once", async () => {
+  const { lines, count, outcome } = await starts("broken", "process.exit(3);");
+  expect(await outcome).toMatchObject({
+    code: "unavailable",
+    message: "the server exited with code 3",
+    data: { reason: "exited", code: 3 },
+  });
+  expect(await count()).toBe(2);
+  await vi.waitFor(() => expect(lines).toEqual(["no key given"]));
+});
+
+test("a server that ends another way the second time is heard both times", async () => {
+  const { lines, outcome } = await starts("fickle", "process.exit(nth + 3);");
+  expect(await outcome).toMatchObject({ message: "the server exited with code 5", data: { code: 5 } });
+  await vi.waitFor(() => expect(lines).toEqual(["no key given", "no key given"]));
 });

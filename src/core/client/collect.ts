@@ -1,5 +1,6 @@
 import { concat, encodeBase64 } from "../../stream/index.js";
 import { Fault } from "../fault.js";
+import { weightOf } from "../fixed.js";
 import { extended, isObject, type JsonObject, weigh } from "../json.js";
 import { listMembers } from "../methods.js";
 import type { ContentReply, PageReply, Reply } from "../service.js";
@@ -26,7 +27,7 @@ export class Collected {
   add(reply: Reply): void {
     switch (reply.kind) {
       case "item":
-        this.#count(weigh(reply.value));
+        this.#count(reply.weight ?? weightOf(reply.value));
         this.#items.push(reply.value);
         break;
       case "content":

@@ -1,8 +1,24 @@
 import { describe, expect, it } from "vitest";
 import { contextOf, faultOf, nextOf, outcome, until } from "../../../test/calls.js";
-import { AMBIENT, createServer, Fault, type HandlerContext, meta, type Tool } from "../index.js";
+import { AMBIENT, createServer, Fault, type HandlerContext, KEPT_STATE, meta, type Tool } from "../index.js";
 
 const make = (): ReturnType<typeof createServer> => createServer({ name: "demo", version: "1.0.0" });
+
+describe("a requestState that an edge sealed", () => {
+  it.each([
+    ["tools/call", { name: "t" }],
+    ["prompts/get", { name: "p" }],
+    ["resources/read", { uri: "a://b" }],
+  ])("and that none has opened is refused: %s", async (method, params) => {
+    let ran = 0;
+    const run = (): string => String(++ran);
+    const server = make().tool("t", {}, run).prompt("p", {}, run).resource({ uri: "a://b", name: "b" }, run);
+    const fault = await faultOf(server, method, { ...params, requestState: `${KEPT_STATE}x.y.z` });
+    expect([fault.code, ran]).toEqual(["invalid-params", 0]);
+    await outcome(server, method, { ...params, requestState: "of the handler's own" });
+    expect(ran).toBe(1);
+  });
+});
 
 describe("discover", () => {
   it("derives capabilities at call time from what is registered", async () => {

@@ -1,5 +1,6 @@
 import { Fault, toFault } from "../fault.js";
-import { RELEASE } from "../parked.js";
+import { askingMethods } from "../methods.js";
+import { isKeptState, RELEASE } from "../parked.js";
 import { failing } from "../replies.js";
 import type { Message } from "../service.js";
 import { answers, custom, type Parts, unknownMethod } from "./answers.js";
@@ -50,6 +51,9 @@ export function createServer(options: ServerOptions): Server {
 
   const server: Server = {
     call: (request, context) => {
+      // Such a state is an edge's, for a call that it keeps: one that comes this far was kept by none.
+      if (isKeptState(request.params["requestState"]) && askingMethods.has(request.method))
+        return failing(new Fault("invalid-params", "the requestState is not valid: its call has ended or expired"));
       const answer = methods.get(request.method);
       return answer === undefined ? failing(unknownMethod(request.method)) : answer(request, context);
     },

@@ -26,6 +26,14 @@ describe("a tool's description", () => {
     ]);
   });
 
+  it("stays as it was registered", async () => {
+    const input = { type: "object", properties: { a: { type: "string" } } };
+    const server = make().tool("typed", { input }, () => "x");
+    input.properties.a.type = "number";
+    const { replies } = await outcome(server, "tools/list");
+    expect(replies[0]).toMatchObject({ value: { inputSchema: { properties: { a: { type: "string" } } } } });
+  });
+
   it("publishes the JSON Schema that a Standard Schema makes", async () => {
     const server = make().tool("t", { input: z.object({ n: z.number().default(3) }), output: z.object({ n: z.number() }) }, ({ n }) => ({
       structuredContent: { n },

@@ -1,4 +1,5 @@
 import { Fault } from "../fault.js";
+import { fixed } from "../fixed.js";
 import { isObject, type JsonObject } from "../json.js";
 import type { CallToolResult, ContentBlock, Tool, ToolAnnotations } from "../protocol.js";
 import type { Context, Reply, Request } from "../service.js";
@@ -79,7 +80,12 @@ export class Tools {
     if ((takes["type"] ?? "object") !== "object") throw new Fault("invalid-params", `${owner}: its input has to be an object`);
     const gives = output === undefined ? outputSchema : published(output, outputSchema, "output", owner);
     this.#entries.set(name, {
-      tool: { name, ...rest, inputSchema: { type: "object", ...takes }, ...(gives === undefined ? {} : { outputSchema: gives }) },
+      tool: fixed({
+        name,
+        ...rest,
+        inputSchema: { type: "object", ...takes },
+        ...(gives === undefined ? {} : { outputSchema: gives }),
+      }),
       input: takes === anyObject ? checkObject : checker(input ?? takes),
       output: gives === undefined ? undefined : checker(output ?? gives),
       handler: handler as Invoke,

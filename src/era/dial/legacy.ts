@@ -1,11 +1,15 @@
 import {
   AMBIENT,
+  askingMethods,
   Canceller,
   type Context,
+  Fault,
+  failing,
   guard,
   isObject,
   type JsonObject,
   type LogLevel,
+  legacyMethods,
   logLevels,
   meta,
   once,
@@ -53,6 +57,8 @@ export function legacyDial(peer: Peer, initialized: JsonObject, context: (cancel
   return {
     manner,
     call(request, callContext) {
+      const refused = callContext.client.era === "modern" ? unknownHere(request) : undefined;
+      if (refused !== undefined) return failing(refused);
       if (request.method === "server/discover") return once(callContext, () => withoutExtensions(discovered(initialized)));
       if (request.method === "subscriptions/listen")
         return guard((inner) => listening.listen(request.params, inner) as AsyncGenerator<Reply, JsonObject>, callContext);
@@ -60,6 +66,14 @@ export function legacyDial(peer: Peer, initialized: JsonObject, context: (cancel
       return undefined;
     },
   };
+}
+
+/** Why a modern caller's request does not go to a legacy server: it is the session's own business, or goes on with what no session kept. */
+function unknownHere({ method, params }: Request): Fault | undefined {
+  if (legacyMethods.has(method)) return new Fault("unknown-method", `unknown method: ${method}`);
+  if (!askingMethods.has(method)) return undefined;
+  const member = ["requestState", "inputResponses"].find((name) => params[name] !== undefined);
+  return member === undefined ? undefined : new Fault("invalid-params", `the ${member} is not valid: the server required no input`);
 }
 
 /** An InitializeResult as the DiscoverResult it stands for. */

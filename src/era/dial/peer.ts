@@ -269,11 +269,20 @@ export class Peer implements Caller {
   async #read(): Promise<void> {
     let reason = new Fault("unavailable", "the peer closed the link", { data: { reason: "closed" } });
     try {
-      for await (const batch of this.#link.incoming) for (const message of batch) this.#take(message);
+      for await (const batch of this.#link.incoming) for (const message of batch) this.#carefully(message);
     } catch (error) {
       reason = toFault(error);
     }
     await this.shut(reason);
+  }
+
+  /** What goes wrong with one message is not the end of the link. */
+  #carefully(message: Incoming | IncomingPart): void {
+    try {
+      this.#take(message);
+    } catch (error) {
+      this.#onFault(toFault(error));
+    }
   }
 
   /** Nothing more will come: every open call hears of it, once. */
@@ -308,7 +317,13 @@ export class Peer implements Caller {
         const call = message.id === undefined ? undefined : this.pending.get(message.id);
         if (call === undefined) return this.#stray(message);
         this.#forget(call.id, call);
-        if (message.kind === "result") call.push({ kind: "result", value: message.value, at: this.arrival() });
+        if (message.kind === "result")
+          call.push({
+            kind: "result",
+            value: message.value,
+            at: this.arrival(),
+            ...(message.size === undefined ? undefined : { weight: message.size }),
+          });
         else call.fail(fromRpcError(message.error));
         return;
       }
@@ -317,7 +332,7 @@ export class Peer implements Caller {
       case "request":
         return this.manner === undefined || !this.ready ? this.#tooEarly(message) : this.manner.request(message);
       case "batch":
-        for (const each of message.messages) this.#take(each);
+        for (const each of message.messages) this.#carefully(each);
         return;
       case "bad":
         this.#onFault(message.fault);

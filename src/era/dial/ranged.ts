@@ -141,8 +141,12 @@ class Place {
 
 /** Base64 from a link of text, octets from one that carries them as they are. */
 function octetsOf(blob: unknown): Uint8Array | undefined {
-  if (typeof blob === "string") return decodeBase64(blob);
-  return blob instanceof Uint8Array ? blob : undefined;
+  if (typeof blob !== "string") return blob instanceof Uint8Array ? blob : undefined;
+  try {
+    return decodeBase64(blob);
+  } catch (cause) {
+    throw new Fault("invalid-request", "the server sent a blob that is no base64", { cause });
+  }
 }
 
 function lost(): Fault {

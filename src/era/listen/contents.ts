@@ -45,7 +45,8 @@ export class Contents {
     const taken = this.#pieces;
     this.#pieces = [];
     this.bytes = this.#heads = 0;
-    return { contents: taken.map((piece) => content(piece, octets)), pieces: taken.map(describe) };
+    const pieces = octets ? taken.flatMap(single) : taken;
+    return { contents: pieces.map((piece) => content(piece, octets)), pieces: pieces.map(describe) };
   }
 
   /** What was gathered, as it came. */
@@ -63,6 +64,13 @@ export class Contents {
     this.#heads += weigh(reply.head);
     return piece;
   }
+}
+
+/** A piece for each chunk of octets: joining them would copy them. */
+function single(piece: Piece): Piece | readonly Piece[] {
+  const { blobs } = piece;
+  if (blobs.length < 2) return piece;
+  return blobs.map((blob, at) => ({ ...piece, start: piece.start && at === 0, blobs: [blob] }));
 }
 
 function content({ reply, texts, blobs }: Piece, octets: boolean): JsonObject {

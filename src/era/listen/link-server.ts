@@ -94,7 +94,7 @@ export class LinkServer implements Desk, Serving {
     this.#metadata = options.metadata ?? {};
     this.#fault = careful(options.onFault);
     this.limits = { ...defaultLimits, ...options.limits };
-    this.pageSize = { items: options.pageSize ?? 1000, bytes: PAGE_BYTES };
+    this.pageSize = { items: options.pageSize ?? 1024, bytes: PAGE_BYTES };
     this.parking = options.parking ?? new Parking(service, this.limits);
     const versions = [...(this.#eras.includes("modern") ? modernVersions : []), ...(this.#eras.includes("legacy") ? legacyVersions : [])];
     this.#calls = new Calls(this, this.parking.info, {

@@ -89,7 +89,7 @@ export async function answerRange(
       // What was read before the ask is answered first, and the ask goes out with the next range.
       work.unread(reply);
       break;
-    } else if (reply.kind === "chunk") take(work, reply.data, length - work.contents.weight);
+    } else if (reply.kind === "chunk") take(work, reply.data, length - work.contents.bytes);
     else if (!collect(work, reply)) await handle(job, work, reply);
   }
   await work.settled();

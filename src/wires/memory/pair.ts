@@ -15,50 +15,74 @@ import { type Pipe, pipe } from "../../stream/index.js";
 const ITEMS = 1024;
 const BYTES = 1024 * 1024;
 
+/** Messages taken in one turn of the event loop: two ends that wait for nothing but each other would keep it from its timers. */
+const TURN = 64;
+/** Messages that make a reader go on before its turn: whoever sends them may be what the loop waits for. */
+const CROWD = 16;
+
+type Schedule = (callback: () => void) => unknown;
+/** Where the runtime has no such function, a timer takes longer, but does as well. */
+const soon: Schedule = (globalThis as { readonly setImmediate?: Schedule }).setImmediate ?? ((callback) => setTimeout(callback, 0));
+
 /** Two ends of a link in one process. Messages pass as they are: treat what comes out as read-only. */
 export function linkPair(): [Link, Link] {
-  const there = queue();
-  const back = queue();
+  const there = new Lane();
+  const back = new Lane();
   return [end(back, there), end(there, back)];
 }
 
-function queue(): Pipe<Outgoing> {
-  return pipe<Outgoing>({ items: ITEMS, bytes: BYTES, size: weigh });
+/** One direction. An iterator by hand: a generator around the pipe's own costs as much again. */
+class Lane implements AsyncIterableIterator<readonly Incoming[], undefined> {
+  readonly pipe: Pipe<Outgoing> = pipe<Outgoing>({ items: ITEMS, bytes: BYTES, size: weigh });
+  #taken = 0;
+  #go: (() => void) | undefined;
+
+  offer(message: Outgoing): boolean {
+    const taken = this.pipe.offer(message);
+    if (this.pipe.length >= CROWD) this.#go?.();
+    return taken;
+  }
+
+  next(): Promise<IteratorResult<readonly Incoming[], undefined>> {
+    if (++this.#taken % TURN !== 0) return this.pipe.next().then(received);
+    const turn = new Promise<void>((resolve) => {
+      this.#go = resolve;
+      soon(resolve);
+    });
+    return turn.then(() => this.pipe.next()).then(received);
+  }
+
+  return(): Promise<IteratorResult<readonly Incoming[], undefined>> {
+    return this.pipe.return().then(received);
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
 }
 
-function end(from: Pipe<Outgoing>, to: Pipe<Outgoing>): Link {
+function end(from: Lane, to: Lane): Link {
   let reason: Fault | undefined;
   let waiting = 0;
   return {
-    incoming: batches(from),
+    incoming: from,
     octets: true,
     get backlog() {
-      return to.bytes + waiting;
+      return to.pipe.bytes + waiting;
     },
     async send(message) {
       if (reason !== undefined) throw reason;
       if (to.offer(message)) return;
       const size = weigh(message);
       waiting += size;
-      const taken = await to.write(message);
+      const taken = await to.pipe.write(message);
       waiting -= size;
       if (!taken) throw reason ?? new Fault("unavailable", "the peer closed the link", { data: { reason: "closed" } });
     },
     async close(why) {
       reason ??= why ?? new Fault("unavailable", "the link was closed", { data: { reason: "closed" } });
-      to.close();
+      to.pipe.close();
       await from.return();
-    },
-  };
-}
-
-/** By hand: a generator around the pipe's own iterator costs as much again. */
-function batches(from: Pipe<Outgoing>): AsyncIterableIterator<readonly Incoming[], undefined> {
-  return {
-    next: () => from.next().then(received),
-    return: () => from.return().then(received),
-    [Symbol.asyncIterator]() {
-      return this;
     },
   };
 }

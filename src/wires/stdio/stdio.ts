@@ -4,6 +4,7 @@ import {
   type DialOptions,
   Fault,
   isObject,
+  type JsonObject,
   type Listener,
   type ListenOptions,
   type Service,
@@ -11,6 +12,7 @@ import {
 } from "../../core/index.js";
 import { dialLink, serveLink } from "../../era/index.js";
 import { type ChildLink, childLink } from "./child-link.js";
+import { heldLines } from "./held-lines.js";
 import { processLink } from "./process-link.js";
 
 /** Newline JSON-RPC on standard streams: listens on this process's own, dials by starting a child. */
@@ -43,20 +45,34 @@ async function listen(service: Service, address: Address, options: ListenOptions
 async function dial(address: Address, options: DialOptions): Promise<Connection> {
   if (typeof address === "string") throw new Fault("invalid-params", "stdio: can be listened on; to dial, give the command to start");
   const { limits, onStderr } = options;
-  const start = (): Promise<ChildLink> =>
+  const start = (hear: typeof onStderr): Promise<ChildLink> =>
     childLink(address, {
       ...(limits === undefined ? undefined : { limits }),
-      ...(onStderr === undefined ? undefined : { onStderr }),
+      ...(hear === undefined ? undefined : { onStderr: hear }),
     });
   try {
-    return await dialLink(await start(), options);
+    return await dialLink(await start(onStderr), options);
   } catch (error) {
     // Some legacy servers end when anything comes before initialize: started anew they are not probed.
-    if ((options.era ?? "auto") !== "auto" || !hasExited(error)) throw error;
-    return dialLink(await start(), { ...options, era: "legacy" });
+    const first = exitOf(error);
+    if ((options.era ?? "auto") !== "auto" || first === undefined) throw error;
+    const stderr = heldLines(onStderr ?? ((line) => process.stderr.write(`${line}\n`)));
+    try {
+      const connection = await dialLink(await start(stderr.put), { ...options, era: "legacy" });
+      stderr.show();
+      return connection;
+    } catch (again) {
+      const second = exitOf(again);
+      const same = second !== undefined && second["code"] === first["code"] && second["signal"] === first["signal"];
+      // Then it was not the probe, and what it says of the true reason was read the first time.
+      if (same) stderr.drop();
+      else stderr.show();
+      throw again;
+    }
   }
 }
 
-function hasExited(error: unknown): boolean {
-  return error instanceof Fault && isObject(error.data) && error.data["reason"] === "exited";
+/** How a child ended, if that is what went wrong. */
+function exitOf(error: unknown): JsonObject | undefined {
+  return error instanceof Fault && isObject(error.data) && error.data["reason"] === "exited" ? error.data : undefined;
 }

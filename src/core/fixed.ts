@@ -1,0 +1,34 @@
+import { type JsonObject, weigh } from "./json.js";
+
+interface Known {
+  readonly text: string;
+  readonly weight: number;
+}
+
+const known = new WeakMap<object, Known>();
+
+/**
+ * A copy that nobody changes, so that its JSON and what it weighs are found out once: for what is registered once and listed again
+ * and again. What is no JSON comes back as it is, to be refused when it is sent.
+ */
+export function fixed<T extends JsonObject>(value: T): T {
+  let text: string;
+  try {
+    text = JSON.stringify(value);
+  } catch {
+    return value;
+  }
+  const copy = JSON.parse(text) as T;
+  known.set(copy, { text, weight: weigh(copy) });
+  return copy;
+}
+
+/** The JSON of a fixed object. */
+export function fixedText(value: object): string | undefined {
+  return known.get(value)?.text;
+}
+
+/** weigh(), without the walk through a fixed object. */
+export function weightOf(value: JsonObject): number {
+  return known.get(value)?.weight ?? weigh(value);
+}
