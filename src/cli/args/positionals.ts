@@ -15,6 +15,8 @@ export function positionalsOf(command: CommandSpec, words: readonly string[], st
   if (started !== undefined) {
     const [name, ...args] = started;
     if (name === undefined) return "after -- comes the command that starts the server";
+    // A scheme right before -- says what is spoken with the command.
+    if (words.at(-1) === "grpc+stdio:") return checked(command, words.slice(0, -1), { command: name, args, speaks: "grpc+stdio" });
     return checked(command, words, { command: name, args });
   }
   const last = words.at(-1);

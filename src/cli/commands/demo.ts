@@ -1,6 +1,8 @@
 import { Fault, serve, toFault, wireFor } from "../../api/index.js";
 import { demoServer, tour } from "../../demo/index.js";
 import type { Input } from "../args/input.js";
+import { isMistake } from "../session/mistake.js";
+import { listenTls } from "../session/pem.js";
 import { type Stops, stops } from "../session/stops.js";
 import { exitCodes } from "../table/exit-codes.js";
 
@@ -20,8 +22,12 @@ export async function run({ options }: Input): Promise<number> {
     const onFault = (fault: Error): void => {
       if (options.has("verbose")) process.stderr.write(`anywire: ${fault.message}\n`);
     };
-    const listener = await serve(demoServer({ manyTools }), address, { onFault });
-    if (address !== "stdio:") process.stderr.write(`anywire: the demo listens on ${listener.address}; Ctrl-C ends it\n`);
+    const listener = await serve(demoServer({ manyTools }), address, {
+      onFault,
+      tls: listenTls(options),
+      insecure: options.has("insecure"),
+    });
+    if (!address.endsWith("stdio:")) process.stderr.write(`anywire: the demo listens on ${listener.address}; Ctrl-C ends it\n`);
     else if (process.stdin.isTTY)
       process.stderr.write("anywire: the demo speaks MCP on stdin and stdout; Ctrl-D ends it. For a look: anywire demo --tour\n");
     if (stop.signal.aborted) await listener.close();
@@ -30,8 +36,9 @@ export async function run({ options }: Input): Promise<number> {
     return stop.code ?? exitCodes.ok;
   } catch (error) {
     if (stop.code !== undefined) return stop.code;
-    process.stderr.write(`anywire: ${toFault(error).message}\n`);
-    return exitCodes.unreachable;
+    const fault = toFault(error);
+    process.stderr.write(`anywire: ${fault.message}\n`);
+    return isMistake(fault) || fault.code === "invalid-params" ? exitCodes.misuse : exitCodes.unreachable;
   } finally {
     stop.release();
   }

@@ -10,6 +10,7 @@ import { addressOf } from "./command.js";
 import { explain } from "./explain.js";
 import { headersOf } from "./headers.js";
 import { misuse } from "./mistake.js";
+import { dialTls } from "./pem.js";
 import { rootsOf } from "./roots.js";
 import { type ServerWords, serverWords } from "./server-words.js";
 import { connectSigned } from "./sign-in.js";
@@ -112,6 +113,9 @@ async function connectOptions(options: Options, around: Surroundings): Promise<C
   const log = wireLog({ line: (text) => view.line(view.style.dim(`wire  ${text}`)), bodies: verbose > 1 });
   return {
     era: options.text("era") as ConnectOptions["era"],
+    dialect: options.text("dialect") as ConnectOptions["dialect"],
+    calls: options.text("calls") as ConnectOptions["calls"],
+    tls: dialTls(options),
     elicit: person === undefined ? refusePerson(view) : askPerson(person),
     elicitUrl: true,
     roots,
@@ -131,8 +135,8 @@ async function known(address: Parameters<typeof wireFor>[0]): Promise<void> {
   } catch (error) {
     throw misuse(`${toFault(error).message}; a command to start goes after --`);
   }
-  if (typeof address === "string" && address.startsWith("stdio:"))
-    throw misuse("stdio: is for listening; to talk to a server on its stdin and stdout give -- and its command");
+  if (typeof address === "string" && /^(grpc\+)?stdio:/.test(address))
+    throw misuse(`${address} alone is for listening; to talk to a server on its stdin and stdout give -- and its command`);
 }
 
 async function failed(

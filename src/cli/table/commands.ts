@@ -159,10 +159,19 @@ export const commands: readonly CommandSpec[] = [
     options: [
       { name: "tour", kind: "flag", about: "start the demo as a child and show what a client sees" },
       { name: "listen", kind: "text", value: "url", about: "the address to serve at; stdio: unless said otherwise" },
+      { name: "tls-cert", kind: "text", value: "file", files: true, about: "PEM of the certificate to show, for https, wss and grpcs" },
+      { name: "tls-key", kind: "text", value: "file", files: true, about: "PEM of its key" },
+      { name: "tls-ca", kind: "text", value: "file", files: true, about: "let in only clients with a certificate that this one signed" },
+      { name: "insecure", kind: "flag", about: "listen beyond this machine without TLS: something in front does it" },
       { name: "many-tools", kind: "optional", value: "n", about: "list n generated tools too; 100000 without a number" },
       verbose,
     ],
-    examples: ["anywire demo --tour", "anywire tools -- anywire demo --many-tools"],
+    examples: [
+      "anywire demo --tour",
+      "anywire tools -- anywire demo --many-tools",
+      "anywire demo --listen http://127.0.0.1:8000/mcp",
+      "anywire demo --listen grpc://127.0.0.1:50051",
+    ],
   },
   {
     name: "completion",

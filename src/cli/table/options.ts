@@ -30,6 +30,11 @@ export const connecting: readonly OptionSpec[] = [
   },
   { name: "header", kind: "text", value: "name: value", many: true, about: "a header for every request to a URL" },
   { name: "token-env", kind: "text", value: "name", about: "the variable that has the bearer token for a URL" },
+  { name: "dialect", kind: "choice", value: "name", choices: ["auto", "mcp.v1", "tunnel"], about: "what to speak over gRPC" },
+  { name: "calls", kind: "choice", value: "how", choices: ["session", "rpc"], about: "gRPC calls on one stream, or each as an RPC" },
+  { name: "ca", kind: "text", value: "file", files: true, about: "PEM of who signs the server's certificate" },
+  { name: "cert", kind: "text", value: "file", files: true, about: "PEM of the certificate to show the server, with --key" },
+  { name: "key", kind: "text", value: "file", files: true, about: "PEM of its key" },
   { name: "cwd", kind: "text", value: "path", files: true, about: "the directory to start the server in" },
   verbose,
 ];
