@@ -81,14 +81,16 @@ function mergeOthers(table: Table, draft: Draft, others: JsonObject): void {
   }
 }
 
-/** Puts members of `_meta` where they belong. */
+/** Puts members of `_meta` where they belong, in what was read just now. */
 export function addMeta(draft: Draft, lifted: JsonObject): void {
   const meta = draft["_meta"];
   if (meta === undefined) draft["_meta"] = lifted;
   else if (!isObject(meta)) throw refused("_meta is no object");
   else {
-    for (const name of Object.keys(lifted)) if (Object.hasOwn(meta, name)) throw refused(`_meta: ${name} comes twice`);
-    draft["_meta"] = { ...meta, ...lifted };
+    for (const name of Object.keys(lifted)) {
+      if (Object.hasOwn(meta, name)) throw refused(`_meta: ${name} comes twice`);
+      (meta as Draft)[name] = lifted[name];
+    }
   }
 }
 
