@@ -28,6 +28,9 @@ const byHand: readonly string[] = [
   "GenericMessage",
 ];
 
+/** Messages of a stream that may be a notification instead. */
+const noted: readonly string[] = ["CallToolWithProgressResponse", "WatchResourcesResponse", "StreamPromptCompletionResponse"];
+
 const types: Record<Kind, string> = {
   string: "string",
   bool: "bool",
@@ -93,6 +96,7 @@ function fieldsOf(message: Message): Map<number, string> {
   if (message.rest !== undefined) found.set(message.rest, "extra map<string, string>");
   if (message.name === "StreamToolCallsRequest") found.set(1, "request_id string");
   if (message.name === "ContentBegin") found.set(1, "form mcp.v1.ContentForm");
+  if (noted.includes(message.name)) found.set(80, "notification mcp.v1.GenericMessage");
   return found;
 }
 

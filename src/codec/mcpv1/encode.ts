@@ -78,7 +78,10 @@ function variantHas(variant: Slot, name: string): boolean {
   return variant.table?.byMember.has(name) === true;
 }
 
-/** `_meta` without the members that have fields of their own; the bits of what was written, 0 if it does not fit. */
+/**
+ * `_meta` without the members that have fields of their own; the bits of what was written, 0 if it does not fit. A member that leaves
+ * no bytes in its fields stays in `_meta`.
+ */
 function writeMeta(writer: Writer, table: Table, slot: Slot, meta: unknown, options: EncodeOptions, without: string | undefined): number {
   const { lifts } = table;
   if (!isObject(meta) || (lifts === undefined && without === undefined)) return writeSlot(writer, slot, meta, options) ? slot.bit : 0;
@@ -89,7 +92,7 @@ function writeMeta(writer: Writer, table: Table, slot: Slot, meta: unknown, opti
     const lift = lifts?.get(name);
     const at = writer.at;
     if (name === without) lifted++;
-    else if (lift !== undefined && writeSlot(writer, lift, meta[name], options)) {
+    else if (lift !== undefined && writeSlot(writer, lift, meta[name], options) && writer.at > at) {
       lifted++;
       bits |= lift.bit;
     } else {
