@@ -194,6 +194,28 @@ describe("a peer of the base", () => {
     }
   });
 
+  it("gives back the text of a number, which still finds its call", () => {
+    const frame = said("SessionResponse", { inReplyTo: "7", ping: {} });
+    expect(mcpv1.decodeToClient(frame, (id) => (id === 7 ? "ping" : undefined))).toStrictEqual({ kind: "result", id: 7, value: {} });
+    expect(mcpv1.decodeToClient(frame, (id) => (id === "7" ? "ping" : undefined))).toStrictEqual({ kind: "result", id: "7", value: {} });
+    expect(
+      mcpv1.decodeToClient(said("SessionResponse", { inReplyTo: "07", ping: {} }), (id) => (id === 7 ? "ping" : undefined)),
+    ).toMatchObject({ id: "07" });
+  });
+
+  it("hears whose progress it is, whatever the token", () => {
+    const progress = (options: object): JsonValue =>
+      heard(
+        "SessionResponse",
+        mcpv1.encodeToClient({ jsonrpc: "2.0", method: "notifications/progress", params: { progressToken: "t", progress: 1 } }, undefined, {
+          ...plain,
+          ...options,
+        }),
+      );
+    expect(progress({ call: "7" })).toEqual({ inReplyTo: "7", progress: { progressToken: { stringToken: "t" }, progress: 1 } });
+    expect(progress({})).toEqual({ progress: { progressToken: { stringToken: "t" }, progress: 1 } });
+  });
+
   it("gives a value of any type", () => {
     const read = (data: Any): unknown =>
       mcpv1.decodeMessage("StreamError", toBinary(gen.StreamErrorSchema, create(gen.StreamErrorSchema, { data })))["data"];

@@ -162,6 +162,11 @@ describe("bytes that are no message", () => {
     ]) {
       expect(["parse", "invalid-request"], bytes).toContain(faultOf(() => mcpv1.decodeMessage("CallToolRequest", hex(bytes))).code);
     }
+    const link = join(field(6, field(9, hex("11 0000000000000000"))), field(5, hex("11 0000000000000000")));
+    expect(faultOf(() => mcpv1.decodeMessage("CallToolResponse", field(1, link))).code).toBe("invalid-request");
+    expect(faultOf(() => mcpv1.decodeMessage("PingRequest", field(1, field(3, field(1, "traceparent")), field(1, "t")))).code).toBe(
+      "invalid-request",
+    );
     expect(faultOf(() => mcpv1.decodeMessage("ProgressNotification", hex("11 000000000000f87f"))).code).toBe("parse");
   });
 
@@ -232,6 +237,7 @@ describe("a session's frame", () => {
   it("has ids with their type, and no id that lies about it", () => {
     expect(mcpv1.decodeToServer(join(field(1, "1"), varint(2, 1), field(11)))).toMatchObject({ id: 1, method: "ping" });
     expect(faultOf(() => mcpv1.decodeToServer(join(field(1, "one"), varint(2, 1), field(11)))).code).toBe("invalid-request");
+    expect(faultOf(() => mcpv1.decodeToServer(join(field(1, "1"), field(1, "2"), field(11)))).code).toBe("invalid-request");
     expect(faultOf(() => mcpv1.decodeToServer(join(field(1, "1"), field(11), field(1000, '{"id":"2"}')))).code).toBe("invalid-request");
     expect(faultOf(() => mcpv1.decodeToServer(join(field(1, "1"), field(11), field(1000, '{"params":{}}')))).code).toBe("invalid-request");
   });
