@@ -1,17 +1,13 @@
 import { isObject, type JsonObject } from "../../core/index.js";
 import { encodeBase64 } from "../../stream/index.js";
-import { changes, roles } from "./encode.js";
 import { malformed, refused } from "./fault.js";
 import { OTHER_MEMBERS } from "./field.js";
 import { readJson, readJsonObject, setMember } from "./json.js";
+import { appended, type Draft, numberOf, readAnys, readEntry, readMetadata, readRoles, readTime, readToken, roleOf } from "./read-kinds.js";
 import type { Reader } from "./reader.js";
 import type { Slot, Table } from "./table.js";
 import { readAny, readStruct, readValue } from "./value.js";
-
-type Draft = Record<string, unknown>;
-
-const KEY = 0x0a;
-const VALUE = 0x12;
+import { changes, roles } from "./write-kinds.js";
 
 /**
  * The rest of the message that was entered, as an object. `depth`: how many levels its members may have. A member that comes
@@ -48,7 +44,9 @@ export function readMessage(reader: Reader, table: Table, depth: number): Draft 
       if (slot.field.part === undefined) place[slot.member] = readSlot(reader, slot, undefined, depth - 1);
       else partsOf(place, slot)[slot.field.part] = readSlot(reader, slot, undefined, depth - 1);
     } else {
-      if (table.rest !== undefined && Object.hasOwn(draft, slot.member)) throw refused(`${slot.member} comes twice`);
+      // It may also have come as a member that is in no table, or with the variant.
+      if ((table.rest !== undefined || table.variants !== undefined) && Object.hasOwn(draft, slot.member))
+        throw refused(`${table.name}: ${slot.member} comes twice`);
       const value = readSlot(reader, slot, draft[slot.member], depth, (tag & 7) === 2);
       if (value !== undefined) draft[slot.member] = value;
     }
@@ -81,14 +79,16 @@ function mergeOthers(table: Table, draft: Draft, others: JsonObject): void {
   }
 }
 
-/** Puts members of `_meta` where they belong. */
+/** Puts members of `_meta` where they belong, in what was read just now. */
 export function addMeta(draft: Draft, lifted: JsonObject): void {
   const meta = draft["_meta"];
   if (meta === undefined) draft["_meta"] = lifted;
   else if (!isObject(meta)) throw refused("_meta is no object");
   else {
-    for (const name of Object.keys(lifted)) if (Object.hasOwn(meta, name)) throw refused(`_meta: ${name} comes twice`);
-    draft["_meta"] = { ...meta, ...lifted };
+    for (const name of Object.keys(lifted)) {
+      if (Object.hasOwn(meta, name)) throw refused(`_meta: ${name} comes twice`);
+      (meta as Draft)[name] = lifted[name];
+    }
   }
 }
 
@@ -177,109 +177,4 @@ function readNested(reader: Reader, slot: Slot, before: unknown, depth: number):
   }
   reader.leave(outer);
   return value;
-}
-
-function appended(before: unknown, element: unknown): unknown[] {
-  if (before === undefined) return [element];
-  (before as unknown[]).push(element);
-  return before as unknown[];
-}
-
-function readRoles(reader: Reader, before: unknown): unknown {
-  const outer = reader.enter();
-  let list = before;
-  while (reader.at < reader.end) list = appended(list, roleOf(reader));
-  reader.leave(outer);
-  return list;
-}
-
-/** A role; one that nobody knows stands as its number, so that it is not taken for no role at all. */
-function roleOf(reader: Reader): unknown {
-  const number = reader.varint();
-  return roles[number] || number;
-}
-
-/** One entry of a map of strings. */
-function readEntry(reader: Reader, into: Draft, once: boolean): Draft {
-  const outer = reader.enter();
-  let name = "";
-  let value = "";
-  while (reader.at < reader.end) {
-    const tag = reader.tag();
-    if (tag === KEY) name = reader.text();
-    else if (tag === VALUE) value = reader.text();
-    else reader.skip(tag);
-  }
-  reader.leave(outer);
-  if (once && Object.hasOwn(into, name)) throw refused(`${name} comes twice`);
-  setMember(into, name, value);
-  return into;
-}
-
-function readMetadata(reader: Reader): Draft {
-  const metadata: Draft = {};
-  while (reader.at < reader.end) {
-    const tag = reader.tag();
-    if (tag === KEY) readEntry(reader, metadata, false);
-    else reader.skip(tag);
-  }
-  return metadata;
-}
-
-function readAnys(reader: Reader, depth: number): Draft {
-  const anys: Draft = {};
-  while (reader.at < reader.end) {
-    const tag = reader.tag();
-    if (tag !== KEY) {
-      reader.skip(tag);
-      continue;
-    }
-    const outer = reader.enter();
-    let name = "";
-    let value: unknown = {};
-    while (reader.at < reader.end) {
-      const part = reader.tag();
-      if (part === KEY) name = reader.text();
-      else if (part === VALUE) {
-        const entry = reader.enter();
-        value = readAny(reader, depth);
-        reader.leave(entry);
-      } else reader.skip(part);
-    }
-    reader.leave(outer);
-    setMember(anys, name, value);
-  }
-  return anys;
-}
-
-function readToken(reader: Reader): unknown {
-  let token: unknown = "";
-  while (reader.at < reader.end) {
-    const tag = reader.tag();
-    if (tag === KEY) token = reader.text();
-    else if (tag === 0x10) token = reader.int64();
-    else reader.skip(tag);
-  }
-  return token;
-}
-
-function readTime(reader: Reader): string {
-  let seconds = 0;
-  let nanos = 0;
-  while (reader.at < reader.end) {
-    const tag = reader.tag();
-    if (tag === 0x08) seconds = reader.int64();
-    else if (tag === 0x10) nanos = reader.int32();
-    else reader.skip(tag);
-  }
-  const time = new Date(seconds * 1000 + Math.floor(nanos / 1_000_000));
-  if (Number.isNaN(time.getTime())) throw refused("a timestamp is out of range");
-  return time.toISOString();
-}
-
-/** The number whose text an id is. */
-export function numberOf(text: unknown): number {
-  const number = typeof text === "string" && text !== "" ? Number(text) : Number.NaN;
-  if (!Number.isFinite(number)) throw refused("an id is said to be a number, and is none");
-  return number;
 }

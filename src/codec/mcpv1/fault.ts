@@ -10,6 +10,6 @@ export function refused(message: string): Fault {
   return new Fault("invalid-request", message);
 }
 
-export function tooDeep(max: number): Fault {
-  return new Fault("invalid-request", "the message is nested too deep", { data: { limit: "depth", max } });
+export function tooDeep(): Fault {
+  return new Fault("invalid-request", "the message is nested too deep", { data: { limit: "depth" } });
 }

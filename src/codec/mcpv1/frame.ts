@@ -1,13 +1,13 @@
 import { Fault, isObject, type JsonObject, type RpcError } from "../../core/index.js";
 import type { Id, Incoming, IncomingBatch } from "../jsonrpc.js";
 import { noParams } from "../parse.js";
-import { numberOf } from "./decode.js";
-import { writeId, writeJson } from "./encode.js";
 import { malformed, refused } from "./fault.js";
 import { OTHER_MEMBERS } from "./field.js";
 import { readJson, readJsonObject, setMember } from "./json.js";
+import { numberOf } from "./read-kinds.js";
 import type { Reader } from "./reader.js";
 import { GENERIC } from "./session-tables.js";
+import { writeId, writeJson } from "./write-kinds.js";
 import type { Writer } from "./writer.js";
 
 /** A frame of a session taken apart, its payload not yet read. */
@@ -58,9 +58,9 @@ export function readFrame(reader: Reader, shape: Shape, depth: number): Frame {
     const wire = tag & 7;
     if (number === 1 || number === shape.reply || number === OTHER_MEMBERS || shape.isPayload(number)) {
       if (wire !== 2) throw malformed("a field has the wrong wire type");
-      if (number === 1) frame.id = reader.text();
-      else if (number === shape.reply) frame.reply = reader.text();
-      else if (number === OTHER_MEMBERS) others = readJsonObject(reader, depth);
+      if (number === 1) frame.id = once(frame.id, reader.text());
+      else if (number === shape.reply) frame.reply = once(frame.reply, reader.text());
+      else if (number === OTHER_MEMBERS) others = once(others, readJsonObject(reader, depth));
       else {
         if (frame.payload !== 0) throw refused("a message of a session holds one payload");
         frame.payload = number;
@@ -79,6 +79,11 @@ export function readFrame(reader: Reader, shape: Shape, depth: number): Frame {
   if (numericReply) frame.reply = numberOf(frame.reply);
   if (others !== undefined) readOthers(frame, others);
   return frame;
+}
+
+function once<T>(before: T | undefined, value: T): T {
+  if (before !== undefined) throw refused("a field of the frame comes twice");
+  return value;
 }
 
 /** Members of a JSON-RPC message whose value does not fit their field, or that have none. */

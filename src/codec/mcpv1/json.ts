@@ -25,15 +25,15 @@ const parsedFirst = 2 * 1024 * 1024;
 /** A field that holds JSON. `depth`: how many levels there may be. */
 export function readJson(reader: Reader, depth: number): unknown {
   const text = reader.text();
-  if (text.length > parsedFirst && exceedsDepth(text, depth)) throw tooDeep(depth);
+  if (text.length > parsedFirst && exceedsDepth(text, depth)) throw tooDeep();
   let value: unknown;
   try {
     value = JSON.parse(text);
   } catch (cause) {
-    if (exceedsDepth(text, depth)) throw tooDeep(depth);
+    if (exceedsDepth(text, depth)) throw tooDeep();
     throw malformed("a field is no JSON", cause);
   }
-  if (text.length > 2 * depth && nestsDeeper(value, depth)) throw tooDeep(depth);
+  if (text.length > 2 * depth && nestsDeeper(value, depth)) throw tooDeep();
   return value;
 }
 

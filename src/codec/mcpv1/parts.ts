@@ -2,12 +2,13 @@ import { Fault, type JsonObject } from "../../core/index.js";
 import { utf8Length } from "../../stream/index.js";
 import type { Part } from "../jsonrpc.js";
 import { readMessage } from "./decode.js";
-import { type EncodeOptions, writeJson, writeMessage } from "./encode.js";
+import { type EncodeOptions, writeMessage } from "./encode.js";
 import { malformed, refused } from "./fault.js";
 import { TWIN } from "./field.js";
 import { readJson, setMember } from "./json.js";
 import type { Reader } from "./reader.js";
 import { type Table, tableOf } from "./table.js";
+import { writeJson } from "./write-kinds.js";
 import type { Writer } from "./writer.js";
 
 /** The end of a stream: the result's members besides those that were streamed. */

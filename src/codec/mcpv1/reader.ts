@@ -9,12 +9,11 @@ export class Reader {
   readonly bytes: Uint8Array;
   at = 0;
   end: number;
-  readonly #view: DataView;
+  #view: DataView | undefined;
 
   constructor(bytes: Uint8Array) {
     this.bytes = bytes;
     this.end = bytes.length;
-    this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   }
 
   /** An enum, a bool or an int32: what does not fit 32 bits is cut, as protobuf has it. */
@@ -55,6 +54,7 @@ export class Reader {
 
   double(): number {
     if (this.at + 8 > this.end) throw malformed("the message is cut off");
+    this.#view ??= new DataView(this.bytes.buffer, this.bytes.byteOffset, this.bytes.byteLength);
     const value = this.#view.getFloat64(this.at, true);
     this.at += 8;
     // JSON has none, and null would be another value.
@@ -66,10 +66,10 @@ export class Reader {
   #size(): number {
     const { bytes, end } = this;
     let value = 0;
-    for (let shift = 0; shift < 35; shift += 7) {
+    for (let place = 1; place <= 2 ** 28; place *= 128) {
       if (this.at >= end) throw malformed("the message is cut off");
       const octet = bytes[this.at++] as number;
-      value += (octet & 0x7f) * 2 ** shift;
+      value += (octet & 0x7f) * place;
       if (octet < 128) return value;
     }
     throw malformed("a tag or length is longer than five bytes");

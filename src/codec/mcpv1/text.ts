@@ -13,9 +13,21 @@ const write = native?.utf8Write;
 const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 const encoder = new TextEncoder();
 
+/** Up to this length a loop is faster than a call out of JavaScript. */
+const SHORT = 8;
+
 /** The text of the bytes; throws a Fault on what is no UTF-8. */
 export function readText(bytes: Uint8Array, start: number, end: number): string {
-  if (start === end) return "";
+  if (end - start <= SHORT) {
+    let text = "";
+    let at = start;
+    for (; at < end; at++) {
+      const octet = bytes[at] as number;
+      if (octet > 127) break;
+      text += String.fromCharCode(octet);
+    }
+    if (at === end) return text;
+  }
   if (slice === undefined) return decode(bytes, start, end);
   const text = slice.call(bytes, start, end);
   // Where there is bad UTF-8 Buffer puts U+FFFD, which may also be text.

@@ -2,7 +2,7 @@ import { Fault, isObject, type JsonObject, toFault } from "../../core/index.js";
 import type { Id, Incoming, IncomingBatch, IncomingPart, OutgoingMessage, OutgoingNotification, OutgoingResult, Part } from "../jsonrpc.js";
 import { noParams } from "../parse.js";
 import { readMessage } from "./decode.js";
-import { type EncodeOptions, writeId, writeJson, writeMessage } from "./encode.js";
+import { type EncodeOptions, writeMessage } from "./encode.js";
 import { OTHER_MEMBERS } from "./field.js";
 import { errorOf, type Frame, readFrame, readGeneric, type Shape, writeEnvelope, writeGeneric } from "./frame.js";
 import { type DecodeLimits, usual } from "./limits.js";
@@ -36,6 +36,7 @@ import {
   STREAM_ERROR,
   streamed,
 } from "./session-tables.js";
+import { writeId, writeJson } from "./write-kinds.js";
 import type { Writer } from "./writer.js";
 
 const ID = 0x0a;
@@ -46,6 +47,8 @@ const NUMERIC_REPLY = 0x20;
 export interface ToClientOptions extends EncodeOptions {
   /** The call is answered in parts, so that its end and its error are those of a stream. Lists and watches always are. */
   readonly streamed?: boolean;
+  /** The call that a notification of progress belongs to; otherwise the token is its id, if `method` says that there is such a call. */
+  readonly call?: Id | undefined;
 }
 
 /**
@@ -94,14 +97,14 @@ function writePayload(writer: Writer, payload: Payload, value: JsonObject, optio
   writer.close(from);
 }
 
-function writeNotification(writer: Writer, message: OutgoingNotification, method: string | undefined, options: EncodeOptions): void {
+function writeNotification(writer: Writer, message: OutgoingNotification, method: string | undefined, options: ToClientOptions): void {
   const { params } = message;
   const call = callPayloads.get(message.method);
   let more: JsonObject | undefined;
   if (params !== undefined && params !== noParams && (message.method === PROGRESS || call !== undefined)) {
     const { at } = writer;
-    const id = message.method === PROGRESS ? params["progressToken"] : params["requestId"];
-    const replies = (call !== undefined || method !== undefined) && writeId(writer, REPLY, NUMERIC_REPLY, id);
+    const id = message.method === PROGRESS ? (options.call ?? params["progressToken"]) : params["requestId"];
+    const replies = (call !== undefined || options.call !== undefined || method !== undefined) && writeId(writer, REPLY, NUMERIC_REPLY, id);
     if (!replies) writer.at = at;
     if (call === undefined) writePayload(writer, PROGRESS_PAYLOAD, params, options);
     else if (replies) {
@@ -164,6 +167,7 @@ export function decodeToClient(
 ): Single | readonly Single[] {
   const reader = new Reader(bytes);
   const frame = readFrame(reader, shape, limits.depth - 1);
+  if (typeof frame.reply === "string") frame.reply = callNamed(frame.reply, methodOf);
   try {
     if (frame.payload === 0) throw new Fault("invalid-request", "the message has no payload that is known here");
     reader.at = frame.from;
@@ -176,6 +180,13 @@ export function decodeToClient(
     if (frame.payload === PROGRESS_PAYLOAD.number || callsByNumber.has(frame.payload)) return { kind: "bad", silent: true, fault };
     return { kind: "bad", ...(frame.reply === undefined ? { silent: true } : { answers: frame.reply }), fault };
   }
+}
+
+/** The id of the call that a text names: a server of the base gives the text of a number back without saying that it is one. */
+function callNamed(text: string, methodOf: (id: Id) => string | undefined): Id {
+  if (methodOf(text) !== undefined) return text;
+  const number = Number(text);
+  return String(number) === text && methodOf(number) !== undefined ? number : text;
 }
 
 function readPayload(

@@ -141,7 +141,7 @@ export function decodeToServer(bytes: Uint8Array, limits: DecodeLimits = usual):
 /** The window that came beside a request's params, back where it was. */
 function withWindow(message: Exclude<Incoming, IncomingBatch>, { window }: Frame): Exclude<Incoming, IncomingBatch> {
   if (window === undefined || message.kind !== "request") return message;
-  const params: Record<string, unknown> = { ...message.params };
+  const params: Record<string, unknown> = message.params === noParams ? {} : message.params;
   addMeta(params, { [WINDOW]: window });
-  return { ...message, params };
+  return message.params === params ? message : { ...message, params };
 }

@@ -88,7 +88,7 @@ function writeList(writer: Writer, values: readonly unknown[], depth: number): b
 
 /** The rest of the message that was entered, as a Struct. `depth`: how many levels there may be, this one included. */
 export function readStruct(reader: Reader, depth: number): Record<string, unknown> {
-  if (depth <= 0) throw tooDeep(depth);
+  if (depth <= 0) throw tooDeep();
   const struct: Record<string, unknown> = {};
   while (reader.at < reader.end) {
     const tag = reader.tag();
@@ -148,7 +148,7 @@ export function readValue(reader: Reader, depth: number): unknown {
 }
 
 function readList(reader: Reader, depth: number): unknown[] {
-  if (depth <= 0) throw tooDeep(depth);
+  if (depth <= 0) throw tooDeep();
   const list: unknown[] = [];
   while (reader.at < reader.end) {
     const tag = reader.tag();
@@ -179,7 +179,7 @@ export function writeAny(writer: Writer, value: unknown): boolean {
 
 /** The rest of the message that was entered, as an Any. A type that is not JSON's own comes as `{ "@type", "value" }`, in base64. */
 export function readAny(reader: Reader, depth: number): unknown {
-  if (depth <= 0) throw tooDeep(depth);
+  if (depth <= 0) throw tooDeep();
   let url = "";
   let from = -1;
   let to = -1;

@@ -1,9 +1,10 @@
 import { utf8Length } from "../../stream/index.js";
 import { isText, writeText } from "./text.js";
 
-const START = 4096;
-/** A buffer that grew beyond this is not kept for the next message. */
-const KEPT = 1024 * 1024;
+/** Bytes that small messages share: an allocation for each costs more than writing it. */
+const SLAB = 16 * 1024;
+/** With less room than this left, the next message begins a new slab. */
+const LEAST = 1024;
 /** Up to this length a loop is faster than a call out of JavaScript. */
 const SHORT = 40;
 /** Up to this length room is made for the worst case, which is not worth counting. */
@@ -11,21 +12,28 @@ const MEDIUM = 4096;
 
 /** Bytes of one message. What cannot be written is undone by setting `at` back. */
 export class Writer {
-  bytes: Uint8Array = new Uint8Array(START);
+  bytes: Uint8Array = new Uint8Array(SLAB);
   at = 0;
+  #start = 0;
   readonly #float = new DataView(new ArrayBuffer(8));
   readonly #octets = new Uint8Array(this.#float.buffer);
 
-  /** Everything written, as an array of its own. */
+  /** Everything written; the next message begins behind it. */
   finish(): Uint8Array {
-    const whole = this.bytes.slice(0, this.at);
-    this.reset();
+    const { bytes, at } = this;
+    // A large buffer that is mostly empty would be kept as long as its message.
+    const whole = bytes.length > SLAB && at < bytes.length * 0.75 ? bytes.slice(this.#start, at) : bytes.subarray(this.#start, at);
+    this.#start = at;
+    if (bytes.length - at < LEAST || bytes.length > SLAB) {
+      this.bytes = new Uint8Array(SLAB);
+      this.at = this.#start = 0;
+    }
     return whole;
   }
 
+  /** Forgets what was not finished. */
   reset(): void {
-    this.at = 0;
-    if (this.bytes.length > KEPT) this.bytes = new Uint8Array(START);
+    this.at = this.#start;
   }
 
   room(count: number): void {
@@ -34,7 +42,8 @@ export class Writer {
 
   #grow(count: number): void {
     const larger = new Uint8Array(Math.max(this.bytes.length * 2, this.at + count));
-    larger.set(this.bytes.subarray(0, this.at));
+    // Where it was, since positions in it are remembered.
+    larger.set(this.bytes.subarray(this.#start, this.at), this.#start);
     this.bytes = larger;
   }
 

@@ -1,0 +1,142 @@
+import type { JsonObject } from "../../core/index.js";
+import { decodeBase64 } from "../../stream/index.js";
+import { stringify } from "./json.js";
+import type { Slot } from "./table.js";
+import { writeAny } from "./value.js";
+import type { Writer } from "./writer.js";
+
+/** Tags of a map's entry: its key and its value; also the first field of a message. */
+export const KEY = 0x0a;
+export const VALUE = 0x12;
+
+export function writeInteger(writer: Writer, tag: number, value: number): boolean {
+  if (Object.is(value, -0)) return false;
+  writer.varint(tag);
+  writer.integer(value);
+  return true;
+}
+
+export const roles: readonly string[] = ["", "user", "assistant"];
+export const changes: readonly string[] = ["", "created", "modified", "deleted"];
+
+export function writeEnum(writer: Writer, tag: number, value: number): boolean {
+  if (value <= 0) return false;
+  writer.varint(tag);
+  writer.varint(value);
+  return true;
+}
+
+export function writeAudience(writer: Writer, slot: Slot, audience: readonly unknown[]): boolean {
+  const numbers = audience.map((role) => roles.indexOf(role as string));
+  if (numbers.length === 0 || numbers.some((number) => number <= 0)) return false;
+  if (numbers.length === 1) return writeEnum(writer, slot.tag, numbers[0] as number);
+  writer.varint((slot.field.several as number) * 8 + 2);
+  const from = writer.open();
+  for (const number of numbers) writer.varint(number);
+  writer.close(from);
+  return true;
+}
+
+/** What the last group of canonical base64 can end with before its padding. */
+const ends = [undefined, /[AEIMQUYcgkosw048]=$/, /[AQgw]==$/];
+
+export function writeOctets(writer: Writer, tag: number, text: string): boolean {
+  const padding = text.endsWith("==") ? 2 : text.endsWith("=") ? 1 : 0;
+  if (padding > 0 && !ends[padding]?.test(text.slice(-4))) return false;
+  let octets: Uint8Array;
+  try {
+    octets = decodeBase64(text);
+  } catch {
+    return false;
+  }
+  writer.varint(tag);
+  writer.octets(octets);
+  return true;
+}
+
+export function writeTime(writer: Writer, tag: number, text: string): boolean {
+  const ms = Date.parse(text);
+  if (text.length !== 24 || Number.isNaN(ms) || new Date(ms).toISOString() !== text) return false;
+  const seconds = Math.floor(ms / 1000);
+  writer.varint(tag);
+  const from = writer.open();
+  if (seconds !== 0) writeInteger(writer, 0x08, seconds);
+  if (ms !== seconds * 1000) writeInteger(writer, 0x10, (ms - seconds * 1000) * 1_000_000);
+  writer.close(from);
+  return true;
+}
+
+/** An id as text, with a flag if it is a number. */
+export function writeId(writer: Writer, tag: number, flag: number, id: unknown): boolean {
+  if (typeof id === "string") {
+    writer.varint(tag);
+    return writer.text(id);
+  }
+  if (typeof id !== "number" || !Number.isFinite(id)) return false;
+  writer.varint(tag);
+  writer.text(Object.is(id, -0) ? "-0" : String(id));
+  writer.varint(flag);
+  writer.varint(1);
+  return true;
+}
+
+export function writeToken(writer: Writer, tag: number, token: unknown): boolean {
+  writer.varint(tag);
+  const from = writer.open();
+  if (typeof token === "string") {
+    writer.varint(KEY);
+    if (!writer.text(token)) return false;
+  } else if (!Number.isSafeInteger(token) || !writeInteger(writer, 0x10, token as number)) return false;
+  writer.close(from);
+  return true;
+}
+
+export function writeMap(writer: Writer, tag: number, value: JsonObject): boolean {
+  for (const name of Object.keys(value)) {
+    const member = value[name];
+    if (typeof member !== "string" || !writeEntry(writer, tag, name, member)) return false;
+  }
+  return true;
+}
+
+/** One entry of a map of strings; false, and nothing written, if it does not fit. */
+export function writeEntry(writer: Writer, tag: number, name: string, value: string): boolean {
+  const at = writer.at;
+  writer.varint(tag);
+  const from = writer.open();
+  writer.varint(KEY);
+  if (writer.text(name)) {
+    writer.varint(VALUE);
+    if (writer.text(value)) {
+      writer.close(from);
+      return true;
+    }
+  }
+  writer.at = at;
+  return false;
+}
+
+export function writeAnys(writer: Writer, value: JsonObject): boolean {
+  for (const name of Object.keys(value)) {
+    if (value[name] === undefined) continue;
+    writer.varint(KEY);
+    const entry = writer.open();
+    writer.varint(KEY);
+    if (!writer.text(name)) return false;
+    writer.varint(VALUE);
+    const from = writer.open();
+    if (!writeAny(writer, value[name])) return false;
+    writer.close(from);
+    writer.close(entry);
+  }
+  return true;
+}
+
+/** A field that holds JSON, of an object if it has to be one: a program's `toJSON` may make something else of it. */
+export function writeJson(writer: Writer, tag: number, value: unknown, object = false): boolean {
+  const text = stringify(value);
+  if (text === undefined || (object && !text.startsWith("{"))) return false;
+  writer.varint(tag);
+  // JSON.stringify escapes half a surrogate pair, so that there is none in the text.
+  return writer.text(text);
+}

@@ -1,0 +1,20 @@
+import { readFileSync } from "node:fs";
+import { describe, expect, it } from "vitest";
+import * as session from "../../src/codec/mcpv1/session-tables.js";
+import { messages } from "../../src/codec/mcpv1/table.js";
+import { page, payloadsOf, source, target } from "../../tools/proto/page.mjs";
+
+describe("the page of the mapping", () => {
+  const made = page(readFileSync(source, "utf8"), { messages, payloads: payloadsOf(session) });
+
+  it("is what the table says: run `node tools/proto/page.mjs` if it is not", () => {
+    expect(readFileSync(target, "utf8")).toBe(made);
+  });
+
+  it("has every message, and no link that leads nowhere", () => {
+    const headings = new Set([...made.matchAll(/^### (\w+)$/gm)].map(([, name]) => (name as string).toLowerCase()));
+    expect(headings.size).toBe(messages.length);
+    for (const [, anchor] of made.matchAll(/\]\(#(\w+)\)/g)) expect(headings).toContain(anchor);
+    expect(made).not.toContain("(no table");
+  });
+});

@@ -1,0 +1,21 @@
+import type { Incoming, IncomingPart, OutgoingMessage, ParseLimits, Part } from "../../src/codec/index.js";
+import type * as mcpv1 from "../../src/codec/mcpv1/index.js";
+
+export type Codec = Pick<
+  typeof mcpv1,
+  "encodeMessage" | "decodeMessage" | "encodeToServer" | "decodeToServer" | "encodeToClient" | "decodeToClient" | "encodePart"
+> & { parseMessage(text: string, limits: ParseLimits): Incoming };
+
+export interface Case {
+  readonly to: "server" | "client";
+  readonly method?: string;
+  readonly message: object;
+}
+export interface Verdict {
+  readonly size: number;
+  readonly json: number;
+  readonly wrong: { readonly expected: unknown; readonly actual: unknown } | undefined;
+}
+export type { IncomingPart, OutgoingMessage, Part };
+export function session(codec: Codec, of: Case, options: mcpv1.EncodeOptions): Verdict;
+export function message(codec: Codec, name: mcpv1.MessageName, value: object, options: mcpv1.EncodeOptions): Verdict;

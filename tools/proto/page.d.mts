@@ -1,0 +1,14 @@
+import type * as session from "../../src/codec/mcpv1/session-tables.js";
+import type { messages } from "../../src/codec/mcpv1/table.js";
+
+export interface Payloads {
+  readonly requests: typeof session.requestPayloads;
+  readonly notifications: typeof session.notificationPayloads;
+  readonly results: typeof session.resultPayloads;
+  readonly items: typeof session.itemPayloads;
+  readonly calls: typeof session.callPayloads;
+}
+export const source: string;
+export const target: string;
+export function payloadsOf(tables: typeof session): Payloads;
+export function page(text: string, tables: { readonly messages: typeof messages; readonly payloads: Payloads }): string;
