@@ -7,7 +7,7 @@ export const own = {
   chunked: "dev.anywire/chunked",
   /** Capability extension and request `_meta`: bytes of notifications that the caller takes before it grants more. */
   window: "dev.anywire/window",
-  /** Notification that grants more. */
+  /** Notification of how many messages of a call were read: what they weighed is granted again. */
   credit: "notifications/dev.anywire/credit",
   /** Request `_meta` of a list: items of a page, where the server may choose. */
   pageSize: "dev.anywire/page-size",

@@ -18,6 +18,8 @@ export function deliver(peer: Peer, message: IncomingNotification): void {
     const reply = replyOf(method, without(params, named as JsonObject));
     // A legacy session has one level for all of its calls.
     if (reply.kind !== "log" || call?.wantsLog(reply.params["level"]) === true) call?.push({ ...reply, at: peer.arrival() });
+    // Nobody reads it, but it has been taken off the link all the same.
+    else if (call !== undefined) peer.consumed(call, 0);
     return;
   }
   const carrier = message.call === undefined ? undefined : peer.pending.get(message.call);

@@ -53,11 +53,11 @@ export function stampsOf(peer: Peer, call: LinkCall, id: Id): Stamps {
   };
 }
 
+/** Messages read before their server is told, however light they are here: it may weigh them otherwise. */
+const UNTOLD = 64;
+
 /** How many ids of given-up calls are remembered, so that their late answers count as late and not as wrong. */
 const REMEMBERED = 4096;
-
-/** Granted with each notification for what it lost on the way: too little would starve the call, too much does no harm. */
-const ENVELOPE_BYTES = 64;
 
 /** The calling side of a link: ids, progress tokens, and which message belongs to which call. */
 export class Peer implements Caller {
@@ -86,7 +86,8 @@ export class Peer implements Caller {
   #unread = 0;
   /** Ids of calls that were given up, and their methods. */
   readonly #left = new Map<Id, string>();
-  readonly #owed = new Map<LinkCall, number>();
+  /** What was read of each call and its server does not know of. */
+  readonly #owed = new Map<LinkCall, { messages: number; bytes: number }>();
   #nextId = 1;
   #arrival = 0;
   #gone: Fault | undefined;
@@ -200,10 +201,14 @@ export class Peer implements Caller {
 
   consumed(call: LinkCall, bytes: number): void {
     if (!this.credits || !this.pending.has(call.id) || this.apart(call)) return;
-    const owed = (this.#owed.get(call) ?? 0) + bytes + ENVELOPE_BYTES;
-    if (owed < this.windowOf(call) / 2) return void this.#owed.set(call, owed);
-    this.#owed.set(call, 0);
-    this.notify(own.credit, { requestId: call.id, bytes: owed }).catch(() => {});
+    let owed = this.#owed.get(call);
+    if (owed === undefined) this.#owed.set(call, (owed = { messages: 0, bytes: 0 }));
+    owed.messages++;
+    owed.bytes += bytes;
+    if (owed.bytes < this.windowOf(call) / 2 && owed.messages < UNTOLD) return;
+    const { messages } = owed;
+    this.#owed.delete(call);
+    this.notify(own.credit, { requestId: call.id, messages }).catch(() => {});
   }
 
   notify(method: string, params: JsonObject): Promise<void> {

@@ -112,8 +112,9 @@ export class Calls {
     return true;
   }
 
-  grant(id: Id, bytes: number): void {
-    this.#live.get(id)?.sink.grant(bytes);
+  /** The caller has read `messages` of a call. */
+  grant(id: Id, messages: number): void {
+    this.#live.get(id)?.sink.grant(messages);
   }
 
   end(reason: Fault): void {

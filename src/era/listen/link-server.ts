@@ -287,7 +287,7 @@ export class LinkServer implements Desk, Serving {
         return undefined;
       }
       case own.credit:
-        this.#calls.grant(params["requestId"] as Id, Number(params["bytes"]) || 0);
+        this.#calls.grant(params["requestId"] as Id, Number(params["messages"]) || 0);
         return undefined;
       case RELEASE:
         void this.#release(params);

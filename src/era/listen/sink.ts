@@ -4,6 +4,11 @@ import type { Envelope } from "../envelope.js";
 import { own } from "../keys.js";
 import { weighPart } from "../size.js";
 
+/** What the lightest message counts. */
+const LEAST = 16;
+/** Weights of read messages that may be kept. */
+const COMPACT = 1024;
+
 export interface SinkOptions {
   readonly id: Id;
   readonly envelope: Envelope;
@@ -16,6 +21,9 @@ export interface SinkOptions {
 export class Sink {
   readonly #options: SinkOptions;
   #room: number;
+  /** What the messages weigh that the caller has not read; those before `#read` it has. */
+  #weights: number[] = [];
+  #read = 0;
   #wake: (() => void) | undefined;
 
   constructor(options: SinkOptions) {
@@ -43,16 +51,22 @@ export class Sink {
     const { id, envelope } = this.#options;
     const sent = this.#options.part?.(id, part);
     if (envelope.window === undefined) return sent;
-    this.#room -= weighPart(part);
+    this.#spend(weighPart(part));
     if (this.#room > 0) return sent;
     return sent === undefined ? this.#granted() : sent.then(() => this.#granted());
   }
 
-  /** The caller takes `bytes` more. */
-  grant(bytes: number): void {
-    const { window } = this.#options.envelope;
-    // The two ends may weigh a message a little differently; the window bounds what that adds up to.
-    this.#room = Math.min(this.#room + bytes, window ?? this.#room + bytes);
+  /**
+   * The caller has read `messages` more: what they weighed may be sent again. Counted so, because the two ends need not agree on what a
+   * message weighs, and a difference would add up until the call starves or its caller is flooded.
+   */
+  grant(messages: number): void {
+    const count = Math.min(messages, this.#weights.length - this.#read);
+    for (let left = count; left > 0; left--) this.#room += this.#weights[this.#read++] as number;
+    if (this.#read > COMPACT) {
+      this.#weights = this.#weights.slice(this.#read);
+      this.#read = 0;
+    }
     if (this.#room > 0) this.#wake?.();
   }
 
@@ -73,8 +87,15 @@ export class Sink {
     const { id, envelope, send } = this.#options;
     const sent = send({ jsonrpc: "2.0", method, params }, id);
     if (envelope.window === undefined) return sent;
-    this.#room -= weigh(params);
+    this.#spend(weigh(params));
     return this.#room > 0 ? sent : sent.then(() => this.#granted());
+  }
+
+  #spend(weight: number): void {
+    // Even what weighs nothing takes a place in the caller's memory.
+    const counted = Math.max(weight, LEAST);
+    this.#weights.push(counted);
+    this.#room -= counted;
   }
 
   #granted(): Promise<void> | undefined {

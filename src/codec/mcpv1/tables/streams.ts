@@ -42,6 +42,6 @@ export const streams: readonly Message[] = [
   {
     name: "Credit",
     stands: "params of `notifications/dev.anywire/credit`",
-    fields: [field("id", "requestId", 1, { flag: 2, initial: "", added }), field("int64", "bytes", 3, { initial: 0, added })],
+    fields: [field("id", "requestId", 1, { flag: 2, initial: "", added }), field("int64", "messages", 3, { initial: 0, added })],
   },
 ];
