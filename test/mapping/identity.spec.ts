@@ -1,6 +1,8 @@
 import { isDeepStrictEqual } from "node:util";
+import { type DescMessage, fromBinary, toBinary } from "@bufbuild/protobuf";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { SessionRequestSchema, SessionResponseSchema } from "../../src/codec/gen/mcp/v1/mcp_pb.js";
 import { parseMessage } from "../../src/codec/index.js";
 import * as mcpv1 from "../../src/codec/mcpv1/index.js";
 import { message, session } from "../../tools/proto/harness.mjs";
@@ -64,12 +66,32 @@ describe("JSON comes back from mcp.v1 as it went in", () => {
     }
   });
 
+  it("even if generated code had it in its hands on the way", () => {
+    const relayed = {
+      ...codec,
+      encodeToServer: (...given: Parameters<typeof codec.encodeToServer>) => relay(SessionRequestSchema, codec.encodeToServer(...given)),
+      encodeToClient: (...given: Parameters<typeof codec.encodeToClient>) => relay(SessionResponseSchema, codec.encodeToClient(...given)),
+      encodePart: (...given: Parameters<typeof codec.encodePart>) => relay(SessionResponseSchema, codec.encodePart(...given)),
+    };
+    for (const options of both) {
+      for (const one of [...legacy, ...modern]) {
+        const { wrong } = session(relayed, one, options);
+        expect(wrong, JSON.stringify(one)).toBeUndefined();
+      }
+    }
+  });
+
   it("is what a broken codec would fail", () => {
     const lossy = { ...codec, encodeToServer: (given: object) => codec.encodeToServer({ ...given, id: 0 } as never, { twin: false }) };
     expect(session(lossy, { to: "server", message: { jsonrpc: "2.0", id: "0", method: "ping" } }, { twin: false }).wrong).toBeDefined();
     expect(isDeepStrictEqual({ a: -0 }, { a: 0 })).toBe(false);
   });
 });
+
+/** What a program of protobuf-es makes of a message that it reads and writes again. */
+function relay(schema: DescMessage, bytes: Uint8Array): Uint8Array {
+  return toBinary(schema, fromBinary(schema, bytes, { readUnknownFields: false }));
+}
 
 /** The state of a call whose server says where contents begin. */
 function told(): mcpv1.PartState {

@@ -87,7 +87,7 @@ export class SessionStream {
       const ours = message.method === WATCHED || message.method === COMPLETED;
       const named = ours ? { ...message, params: { ...message.params, requestId: call } } : message;
       const method = call === undefined ? undefined : this.#open.get(call)?.method;
-      return this.#call.send(encodeToClient(named, method, this.#options));
+      return this.#call.send(encodeToClient(named, method, call === undefined ? this.#options : { ...this.#options, call }));
     }
     const { id } = message;
     const open = id === null ? undefined : this.#answered(id);
