@@ -5,6 +5,7 @@ export { grpcChannel } from "./grpc/channel.js";
 export { type Duplexed, grpcDuplex } from "./grpc/duplex.js";
 export { binary, fromBinary, valuesOf } from "./grpc/metadata.js";
 export { grpcServer, isGrpc } from "./grpc/server.js";
+export { pipesSocket } from "./grpc/standard-streams.js";
 export { faultStatus, type StatusData, statusFault } from "./grpc/status.js";
 export type {
   Channel,

@@ -1,6 +1,5 @@
-import { Duplex, type Readable, type Writable } from "node:stream";
 import { type Command, type Connection, Fault, type Listener, type Service } from "../../core/index.js";
-import { divertConsole, type Exit, grpcChannel, grpcDuplex, startChild } from "../../io/index.js";
+import { divertConsole, type Exit, grpcChannel, grpcDuplex, pipesSocket, startChild } from "../../io/index.js";
 import { dialChannel } from "./dial/dial.js";
 import type { GrpcDialOptions } from "./dial/options.js";
 import { grpcService } from "./listen/listen.js";
@@ -14,7 +13,7 @@ export async function listenStdio(service: Service, options: GrpcListenOptions):
   listening = true;
   const restore = divertConsole();
   const served = grpcService(service, options, false);
-  const duplex = joined(process.stdin, process.stdout);
+  const duplex = await pipesSocket(process.stdin, process.stdout);
   const closed = grpcDuplex(served.server, duplex).closed.then(async () => {
     await served.close();
     duplex.destroy();
@@ -34,7 +33,7 @@ export async function listenStdio(service: Service, options: GrpcListenOptions):
 export async function dialStdio(command: Command, options: GrpcDialOptions): Promise<Connection> {
   const { onStderr } = options;
   const child = await startChild(command, onStderr === undefined ? {} : { onStderr });
-  const duplex = joined(child.stdout, child.stdin);
+  const duplex = await pipesSocket(child.stdout, child.stdin);
   let exit: Exit | undefined;
   void child.exited.then((how) => {
     exit = how;
@@ -65,9 +64,4 @@ export async function dialStdio(command: Command, options: GrpcDialOptions): Pro
 function exitFault(exit: Exit, cause: unknown): Fault {
   const how = exit.signal === null ? `exited with code ${exit.code}` : `was killed by ${exit.signal}`;
   return new Fault("unavailable", `the server ${how}`, { cause, data: { reason: "exited", ...exit } });
-}
-
-/** Two pipes as one connection. */
-function joined(readable: Readable, writable: Writable): Duplex {
-  return Duplex.from({ readable, writable });
 }
