@@ -139,8 +139,9 @@ class RpcLink implements Link {
       const open: Open = { call, held: false, wake: undefined };
       this.#open.set(id, open);
       const result = await this.#answer(id, rpc, open);
-      if (method(rpc) === "initialize") await this.#remember(call);
-      await this.#deliver([{ kind: "result", id, value: result }]);
+      const begins = rpc.method === "initialize";
+      if (begins) await this.#remember(call);
+      await this.#deliver([{ kind: "result", id, value: begins ? completing(result) : result }]);
     } catch (error) {
       // Whoever left wants no answer.
       if (this.#closed === undefined) await this.#failed(id, toFault(error));
@@ -250,8 +251,10 @@ class PeerError extends Error {
 
 const done = Promise.resolve();
 
-function method(rpc: Rpc): string {
-  return rpc.method;
+/** A server of the base has `Complete`, and no way to say so. */
+function completing(result: JsonObject): JsonObject {
+  const capabilities = isObject(result["capabilities"]) ? result["capabilities"] : {};
+  return { ...result, capabilities: { completions: {}, ...capabilities } };
 }
 
 function trailersOf(data: JsonObject): { metadata?: Metadata } {
