@@ -120,7 +120,7 @@ class PickFirst implements Channel {
   #more(): void {
     if (this.#attempt !== undefined || this.#closed) return;
     const { wait } = this.#backoff;
-    if (this.#ready.size >= (this.#options.maxSessions ?? MAX_SESSIONS)) this.#squeeze();
+    if (this.#ready.size >= Math.max(1, this.#options.maxSessions ?? MAX_SESSIONS)) this.#squeeze();
     else if (wait <= 0) this.#connect(this.#first, 0);
     else if (this.#ready.size > 0) this.#squeeze();
     else if (wait <= PATIENCE_MS) this.#backoff.after(() => this.#more());
