@@ -97,6 +97,25 @@ describe("how calls end", () => {
     expect(await ended("/later")).toMatchObject({ code: 13, message: "oops" });
   });
 
+  it("a status that comes while the client still sends is not lost behind the reset", async () => {
+    const dialled = await start(async (call) => {
+      if (call.path === "/later") for await (const _ of call.messages) break;
+      if (call.path === "/later") call.send(Buffer.from("got"));
+      call.end({ code: 9, message: "early" });
+    });
+    for (let round = 0; round < 50; round++) {
+      for (const [path, messages] of [
+        ["/now", []],
+        ["/later", ["got"]],
+      ] as const) {
+        const call = dialled.call(path);
+        for (let at = 0; at < 20; at++) void call.send(new Uint8Array(100_000));
+        expect((await collect(call)).messages.map(String)).toEqual(messages);
+        expect(await call.status).toMatchObject({ code: 9, message: "early" });
+      }
+    }
+  });
+
   it("trailers that cannot be sent do not leave the call open", async () => {
     const call = (await start((incoming) => incoming.end({ code: 0, metadata: { "x-a": "\r\n" } }))).call("/t.T/M");
     call.done();
