@@ -109,7 +109,7 @@ export class Dialled implements ClientCall {
     } catch (error) {
       onClose();
       if (!(session.closed || session.destroyed)) this.fail(toFault(error));
-      else if (!this.#again()) this.fail(lost(toFault(error)));
+      else if (!this.#again()) this.#lose(toFault(error));
       return;
     }
     this.#stream = stream;
@@ -170,11 +170,17 @@ export class Dialled implements ClientCall {
     if (this.#over !== undefined || this.#stream !== stream) return;
     const { rstCode } = stream;
     if (this.#said !== undefined) this.#conclude(this.#said);
-    else if (session.destroyed && rstCode !== constants.NGHTTP2_REFUSED_STREAM) this.fail(lost(this.#error));
+    else if (session.destroyed && rstCode !== constants.NGHTTP2_REFUSED_STREAM) this.#lose(this.#error);
     else if (rstCode === constants.NGHTTP2_REFUSED_STREAM && this.#answer === undefined && this.#again()) return;
     else if (rstCode === constants.NGHTTP2_NO_ERROR)
       this.#conclude({ code: UNKNOWN, message: "the server ended the call without a status" });
     else this.#conclude({ code: resetToGrpc(rstCode), message: `the server reset the call with HTTP/2 code ${rstCode}` });
+  }
+
+  /** The reader still gets what came before. */
+  #lose(cause: Error | undefined): void {
+    const fault = new Fault("unavailable", "the connection to the server was lost", { data: { reason: "connection-lost" }, cause });
+    this.#conclude(faultStatus(fault), fault);
   }
 
   /** No server looked at it: whether another is asked. */
@@ -215,8 +221,4 @@ export class Dialled implements ClientCall {
     if (reset || stream.writableLength > 0) resetStream(stream);
     else if (stream.writable) stream.end();
   }
-}
-
-function lost(cause: Error | undefined): Fault {
-  return new Fault("unavailable", "the connection to the server was lost", { data: { reason: "connection-lost" }, cause });
 }

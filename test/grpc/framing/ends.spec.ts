@@ -133,6 +133,19 @@ describe("how calls end", () => {
     expect((await collect(call)).messages.length).toBe(32);
   });
 
+  it("a lost connection does not take away what had come", async () => {
+    const dialled = await start((call) => void call.send(Buffer.from("came")));
+    const call = dialled.call("/t.T/M");
+    await call.headers;
+    // The message is there, and nobody has read it yet.
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    await served?.close();
+    await call.status;
+    const { messages, fault } = await collect(call);
+    expect(messages.map(String)).toEqual(["came"]);
+    expect(fault).toMatchObject({ code: "unavailable" });
+  });
+
   it("the messages come once, to one reader", async () => {
     const call = (await start(hang)).call("/t.T/M");
     const messages = call.messages[Symbol.asyncIterator]();
