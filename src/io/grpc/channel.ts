@@ -1,9 +1,9 @@
 import type { OutgoingHttpHeaders } from "node:http2";
-import { defaultLimits, Fault } from "../../core/index.js";
+import { defaultLimits, Fault, toFault } from "../../core/index.js";
 import { Backoff } from "./backoff.js";
 import { Dialled } from "./client-call.js";
 import { ACCEPTED } from "./coding.js";
-import { Connection, type Gone } from "./connection.js";
+import { Connection, type ConnectionOptions, type Gone } from "./connection.js";
 import { defaultKeepalive } from "./keepalive.js";
 import { addMetadata } from "./metadata.js";
 import type { Channel, ChannelState, ClientCall, GrpcCallOptions, GrpcChannelOptions, Keepalive, Target } from "./types.js";
@@ -120,7 +120,7 @@ class PickFirst implements Channel {
   #more(): void {
     if (this.#attempt !== undefined || this.#closed) return;
     const { wait } = this.#backoff;
-    if (this.#ready.size >= (this.#options.maxSessions ?? MAX_SESSIONS)) this.#squeeze();
+    if (this.#ready.size >= Math.max(1, this.#options.maxSessions ?? MAX_SESSIONS)) this.#squeeze();
     else if (wait <= 0) this.#connect(this.#first, 0);
     else if (this.#ready.size > 0) this.#squeeze();
     else if (wait <= PATIENCE_MS) this.#backoff.after(() => this.#more());
@@ -138,7 +138,7 @@ class PickFirst implements Channel {
   }
 
   #connect(at: number, tried: number): void {
-    const connection = new Connection(this.#targets[at] as Target, {
+    const options: ConnectionOptions = {
       keepalive: this.#keepalive,
       connectMs: this.#options.connectMs ?? CONNECT_MS,
       onReady: (ready) => {
@@ -150,8 +150,17 @@ class PickFirst implements Channel {
       onFree: this.#dispatch,
       onClosed: (closed) => this.#leaving.delete(closed),
       onGone: (gone, fault, how) => this.#onGone(gone, fault, how),
-    });
-    this.#attempt = { connection, at, tried };
+    };
+    try {
+      this.#attempt = { connection: new Connection(this.#targets[at] as Target, options), at, tried };
+    } catch (error) {
+      // What makes the socket may throw: a child that cannot be started, a certificate that is none.
+      this.#failed(
+        at,
+        tried,
+        new Fault("unavailable", `cannot connect: ${toFault(error).message}`, { cause: error, data: { reason: "failed" } }),
+      );
+    }
   }
 
   readonly #dispatch = (): void => {
@@ -179,10 +188,13 @@ class PickFirst implements Channel {
     const attempt = this.#attempt;
     if (attempt?.connection !== connection) return;
     this.#attempt = undefined;
-    if (this.#closed) return;
-    const tried = attempt.tried + 1;
-    if (tried < this.#targets.length) {
-      this.#connect((attempt.at + 1) % this.#targets.length, tried);
+    if (!this.#closed) this.#failed(attempt.at, attempt.tried, fault);
+  }
+
+  /** An attempt came to nothing: the next target, or the end of it for now. */
+  #failed(at: number, tried: number, fault: Fault): void {
+    if (tried + 1 < this.#targets.length) {
+      this.#connect((at + 1) % this.#targets.length, tried + 1);
       return;
     }
     this.#backoff.failed(fault);

@@ -2,13 +2,12 @@ import { type ClientHttp2Session, type ClientHttp2Stream, constants, type Incomi
 import { Fault, toFault } from "../../core/index.js";
 import { isEncoding } from "./coding.js";
 import { at } from "./expiry.js";
-import { gate, ignore } from "./gate.js";
+import { type Gate, gate, ignore } from "./gate.js";
 import { Inbox } from "./inbox.js";
 import { readMetadata } from "./metadata.js";
 import { Outbox } from "./outbox.js";
 import { foreignStatus, readStatus } from "./read-status.js";
 import { reset as resetStream } from "./reset.js";
-import { isGrpc } from "./server.js";
 import { DEADLINE_EXCEEDED, faultStatus, INTERNAL, OK, resetToGrpc, statusFault, UNKNOWN } from "./status.js";
 import { formatTimeout } from "./timeout.js";
 import type { ClientCall, Messages, Metadata, Status } from "./types.js";
@@ -31,17 +30,20 @@ const RETRIES = 2;
 /** A client's call. It takes messages before it has a stream. */
 export class Dialled implements ClientCall {
   readonly #dialling: Dialling;
-  readonly #headers = gate<Metadata>();
-  readonly #status = gate<Status>();
   readonly #inbox: Inbox;
   readonly #outbox: Outbox;
   readonly #forget: () => void;
   #stream: ClientHttp2Stream | undefined;
-  #answered = false;
+  /** The response's headers, once they are there. */
+  #answer: { readonly headers: IncomingHttpHeaders; readonly raw: readonly string[] | undefined } | undefined;
+  /** What the server said of the end. */
   #said: Status | undefined;
   #error: Error | undefined;
-  #over = false;
+  #over: { readonly status: Status; readonly fault: Fault | undefined } | undefined;
   #tries = 0;
+  /** Few calls are asked for both. */
+  #headers: Gate<Metadata> | undefined;
+  #status: Gate<Status> | undefined;
 
   constructor(dialling: Dialling) {
     const { messageBytes, deadline, gzip } = dialling;
@@ -53,10 +55,18 @@ export class Dialled implements ClientCall {
   }
 
   get headers(): Promise<Metadata> {
+    if (this.#headers === undefined) {
+      this.#headers = gate();
+      this.#tell();
+    }
     return this.#headers.promise;
   }
 
   get status(): Promise<Status> {
+    if (this.#status === undefined) {
+      this.#status = gate();
+      this.#tell();
+    }
     return this.#status.promise;
   }
 
@@ -76,13 +86,13 @@ export class Dialled implements ClientCall {
     this.#outbox.end();
   }
 
-  cancel(reason: Fault = new Fault("cancelled", "the call was cancelled")): void {
-    this.fail(reason);
+  cancel(reason?: Fault): void {
+    if (this.#over === undefined) this.fail(reason ?? new Fault("cancelled", "the call was cancelled"));
   }
 
   /** Ends it with a fault of this side. */
   fail(fault: Fault): void {
-    if (this.#over) return;
+    if (this.#over !== undefined) return;
     this.#inbox.stop(fault);
     this.#conclude(faultStatus(fault), fault);
   }
@@ -98,7 +108,8 @@ export class Dialled implements ClientCall {
       stream = session.request(headers);
     } catch (error) {
       onClose();
-      this.fail(toFault(error));
+      if (!(session.closed || session.destroyed)) this.fail(toFault(error));
+      else if (!this.#again()) this.#lose(toFault(error));
       return;
     }
     this.#stream = stream;
@@ -118,16 +129,11 @@ export class Dialled implements ClientCall {
   };
 
   readonly #onResponse = (headers: IncomingHttpHeaders, _flags: number, raw?: readonly string[]): void => {
-    if (this.#over) return;
-    this.#answered = true;
+    if (this.#over !== undefined) return;
     this.#outbox.forget();
-    const status = readStatus(headers, raw);
-    if (status !== undefined) {
-      this.#said = status;
-      if (status.code === OK) this.#headers.resolve({});
-      return;
-    }
-    if (Number(headers[":status"]) !== 200 || !isGrpc(headers["content-type"])) {
+    this.#said = readStatus(headers, raw);
+    if (this.#said !== undefined) return;
+    if (Number(headers[":status"]) !== 200 || !/^application\/grpc($|[+;\s])/i.test(headers["content-type"] ?? "")) {
       this.#conclude(foreignStatus(headers));
       return;
     }
@@ -137,7 +143,8 @@ export class Dialled implements ClientCall {
       this.#conclude({ code: INTERNAL, message: `the server compresses with ${String(encoding)}, which was not offered` });
       return;
     }
-    this.#headers.resolve(readMetadata(headers, raw));
+    this.#answer = { headers, raw };
+    this.#tell();
   };
 
   readonly #onTrailers = (headers: IncomingHttpHeaders, _flags: number, raw?: readonly string[]): void => {
@@ -160,31 +167,51 @@ export class Dialled implements ClientCall {
   };
 
   #onClose(stream: ClientHttp2Stream, session: ClientHttp2Session): void {
-    if (this.#over || this.#stream !== stream) return;
+    if (this.#over !== undefined || this.#stream !== stream) return;
     const { rstCode } = stream;
     if (this.#said !== undefined) this.#conclude(this.#said);
-    else if (session.destroyed && rstCode !== constants.NGHTTP2_REFUSED_STREAM) this.fail(lost(this.#error));
-    else if (rstCode === constants.NGHTTP2_REFUSED_STREAM && !this.#answered && this.#tries < RETRIES && this.#outbox.rewind()) {
-      this.#tries++;
-      this.#stream = undefined;
-      this.#dialling.onRefused(this);
-    } else if (rstCode === constants.NGHTTP2_NO_ERROR)
+    else if (session.destroyed && rstCode !== constants.NGHTTP2_REFUSED_STREAM) this.#lose(this.#error);
+    else if (rstCode === constants.NGHTTP2_REFUSED_STREAM && this.#answer === undefined && this.#again()) return;
+    else if (rstCode === constants.NGHTTP2_NO_ERROR)
       this.#conclude({ code: UNKNOWN, message: "the server ended the call without a status" });
     else this.#conclude({ code: resetToGrpc(rstCode), message: `the server reset the call with HTTP/2 code ${rstCode}` });
   }
 
+  /** The reader still gets what came before. */
+  #lose(cause: Error | undefined): void {
+    const fault = new Fault("unavailable", "the connection to the server was lost", { data: { reason: "connection-lost" }, cause });
+    this.#conclude(faultStatus(fault), fault);
+  }
+
+  /** No server looked at it: whether another is asked. */
+  #again(): boolean {
+    if (this.#tries >= RETRIES || !this.#outbox.rewind()) return false;
+    this.#tries++;
+    this.#stream = undefined;
+    this.#dialling.onRefused(this);
+    return true;
+  }
+
   #conclude(status: Status, reason?: Fault): void {
-    if (this.#over) return;
-    this.#over = true;
+    if (this.#over !== undefined) return;
     this.#forget();
     const fault = reason ?? (status.code === OK ? undefined : statusFault(status));
-    if (fault === undefined) this.#headers.resolve({});
-    else this.#headers.reject(fault);
+    this.#over = { status, fault };
     this.#inbox.finish(fault);
-    this.#outbox.fail(fault ?? new Fault("cancelled", "the server has ended the call"));
+    this.#outbox.fail(() => fault ?? new Fault("cancelled", "the server has ended the call"));
     this.#close(reason !== undefined || this.#said === undefined);
-    this.#status.resolve(status);
+    this.#tell();
     this.#dialling.onOver(this);
+  }
+
+  /** Settles the promises that somebody has asked for, as far as that is known. */
+  #tell(): void {
+    const answer = this.#answer;
+    const over = this.#over;
+    if (answer !== undefined) this.#headers?.resolve(readMetadata(answer.headers, answer.raw));
+    else if (over?.fault !== undefined) this.#headers?.reject(over.fault);
+    else if (over !== undefined) this.#headers?.resolve({});
+    if (over !== undefined) this.#status?.resolve(over.status);
   }
 
   /** A server counts resets against its client, so a call that the server ended is half-closed where that is enough. */
@@ -194,8 +221,4 @@ export class Dialled implements ClientCall {
     if (reset || stream.writableLength > 0) resetStream(stream);
     else if (stream.writable) stream.end();
   }
-}
-
-function lost(cause: Error | undefined): Fault {
-  return new Fault("unavailable", "the connection to the server was lost", { data: { reason: "connection-lost" }, cause });
 }

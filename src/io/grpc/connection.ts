@@ -72,7 +72,8 @@ export class Connection {
 
   /** Whether the server lets it have another call. */
   get free(): boolean {
-    return this.#watch.calls < (this.#session.remoteSettings?.maxConcurrentStreams ?? 100);
+    const { closed, destroyed, remoteSettings } = this.#session;
+    return !closed && !destroyed && this.#watch.calls < (remoteSettings?.maxConcurrentStreams ?? 100);
   }
 
   start(call: Dialled): void {

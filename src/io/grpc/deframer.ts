@@ -86,20 +86,25 @@ export class Deframer {
     this.#compressed = flag === 1;
     this.#length = length;
     this.#filled = 0;
-    this.#body = new Uint8Array(Math.min(length, FIRST));
+    this.#body = room(Math.min(length, FIRST));
   }
 
   #fill(chunk: Uint8Array, from: number, to: number): void {
     let body = this.#body as Uint8Array;
     const filled = this.#filled + to - from;
     if (filled > body.length) {
-      const larger = new Uint8Array(Math.min(this.#length, Math.max(filled, body.length * GROWTH)));
+      const larger = room(Math.min(this.#length, Math.max(filled, body.length * GROWTH)));
       larger.set(body.subarray(0, this.#filled));
       this.#body = body = larger;
     }
     body.set(from === 0 && to === chunk.length ? chunk : chunk.subarray(from, to), this.#filled);
     this.#filled = filled;
   }
+}
+
+/** Not zeroed: a message is handed out only when all of its bytes are written. */
+function room(bytes: number): Uint8Array {
+  return Buffer.allocUnsafeSlow(bytes);
 }
 
 export function tooLarge(limit: number): Fault {

@@ -14,10 +14,12 @@ const end: Next = { done: true, value: undefined };
 
 export interface InboxOptions {
   readonly messageBytes: number;
-  /** All bytes have come, or they made no sense: with the fault, if so. Called once, unless the call was over before. */
+  /** All bytes have come, or they made no sense: then with the fault, which may come after the end. Not called once the call is over. */
   readonly onEnd: (fault: Fault | undefined) => void;
   /** The reader left before the end. */
   readonly onLeave: () => void;
+  /** The stream is read no further for now, or again. */
+  readonly onHold?: (held: boolean) => void;
 }
 
 /** The incoming half of a call: a stream's chunks in, batches of messages out. One reader. */
@@ -118,6 +120,7 @@ export class Inbox implements AsyncIterableIterator<Batch, undefined> {
     if (!this.#paused) return;
     this.#paused = false;
     this.#stream?.resume();
+    this.#options.onHold?.(false);
   }
 
   /** Gives a waiting reader what there is. */
@@ -148,6 +151,7 @@ export class Inbox implements AsyncIterableIterator<Batch, undefined> {
     if (this.#bytes + this.#packedBytes >= HIGH_WATER && this.#bounded && !this.#paused) {
       this.#paused = true;
       this.#stream?.pause();
+      this.#options.onHold?.(true);
     }
   };
 
@@ -195,11 +199,12 @@ export class Inbox implements AsyncIterableIterator<Batch, undefined> {
     }
   }
 
+  /** What could not be inflated may come to light after the end. */
   #broken(fault: Fault): void {
     this.#packed = [];
     this.#packedBytes = 0;
-    if (!this.#closed) this.#end(fault);
-    // The end had already come, and the reader had not.
-    else if (this.#finished !== undefined) this.#finished.fault = fault;
+    if (this.#dropped) return;
+    if (this.#finished === undefined) this.#end(fault);
+    else this.#finished.fault = fault;
   }
 }

@@ -27,7 +27,7 @@ export class Outbox {
   #scheduled = false;
   #ending = false;
   #room: Gate | undefined;
-  #fault: Fault | undefined;
+  #gone: (() => Fault) | undefined;
   /** What was written, while it may have to be written again and is not too much. */
   #log: Uint8Array[] | undefined;
   #logged = 0;
@@ -52,7 +52,7 @@ export class Outbox {
   }
 
   send(message: Uint8Array): Promise<void> | undefined {
-    if (this.#fault !== undefined) return rejected(this.#fault);
+    if (this.#gone !== undefined) return rejected(this.#gone());
     if (this.#ending) return rejected(new Fault("internal", "the call takes no messages after its end"));
     if (this.#encoding !== "identity" && (message.length >= WORTH || this.#raw.length > 0 || this.#compressing)) {
       this.#raw.push(message);
@@ -71,7 +71,7 @@ export class Outbox {
   /** The stream came to nothing: makes ready to write all of it to another. False if that cannot be. */
   rewind(): boolean {
     const log = this.#log;
-    if (log === undefined || this.#fault !== undefined) return false;
+    if (log === undefined || this.#gone !== undefined) return false;
     this.#stream = undefined;
     this.#queue = log.concat(this.#queue);
     this.#queued += this.#logged;
@@ -87,19 +87,19 @@ export class Outbox {
 
   /** Writes what waits, and ends the stream. */
   end(): void {
-    if (this.#ending || this.#fault !== undefined) return;
+    if (this.#ending || this.#gone !== undefined) return;
     this.#ending = true;
     this.#finish();
   }
 
-  /** Drops what waits. The first reason counts. */
-  fail(reason: Fault): void {
-    this.#fault ??= reason;
+  /** Drops what waits. The first reason counts; it is made when somebody wants it, for most calls end well. */
+  fail(reason: () => Fault): void {
+    this.#gone ??= reason;
     this.#queue = [];
     this.#raw = [];
     this.#queued = this.#rawBytes = 0;
     this.#log = undefined;
-    this.#room?.reject(this.#fault);
+    this.#room?.reject(this.#gone());
     this.#room = undefined;
   }
 
@@ -198,18 +198,19 @@ export class Outbox {
       if (message === undefined) break;
       try {
         const smaller = message.length >= WORTH ? await compress(this.#encoding, message) : undefined;
-        if (this.#fault !== undefined) break;
+        if (this.#gone !== undefined) break;
         this.#rawBytes -= message.length;
         if (smaller !== undefined) (this.#marked ??= new Set()).add(smaller);
         this.#add(smaller ?? message);
       } catch (error) {
-        this.fail(toFault(error));
-        this.#stream?.destroy(toFault(error));
+        const fault = toFault(error);
+        this.fail(() => fault);
+        this.#stream?.destroy(fault);
         break;
       }
     }
     this.#compressing = false;
-    if (this.#fault !== undefined) return;
+    if (this.#gone !== undefined) return;
     this.#written();
     if (this.#ending) this.#finish();
   }

@@ -4,8 +4,8 @@ import type { Peer, PeerCertificateFacts } from "./types.js";
 
 /** Who is at the other end of a connection. */
 export function peerOf(session: Http2Session | undefined): Peer {
-  const socket = session?.socket as Partial<TLSSocket> | undefined;
-  if (socket === undefined) return {};
+  if (session === undefined || session.destroyed) return {};
+  const socket = session.socket as Partial<TLSSocket>;
   const certificate = socket.authorized === true ? factsOf(socket.getPeerCertificate?.(true)) : undefined;
   return { address: socket.remoteAddress, certificate };
 }

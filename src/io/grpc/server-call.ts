@@ -25,6 +25,8 @@ export interface Accepted {
   readonly peer: () => Peer;
   readonly messageBytes: number;
   readonly gzip: boolean;
+  /** The client was stopped because nobody reads, or goes on. */
+  readonly onHold: (call: Incoming, held: boolean) => void;
   /** The stream is gone and with it the last of the call. */
   readonly onClose: (call: Incoming) => void;
 }
@@ -60,7 +62,7 @@ export class Incoming implements ServerCall {
     const ms = typeof timeout === "string" ? parseTimeout(timeout) : undefined;
     this.deadline = ms === undefined ? undefined : Date.now() + ms;
     this.#forget = this.deadline === undefined ? ignore : at(this.deadline, this.#expire);
-    this.#inbox = new Inbox({ messageBytes, onEnd: this.#onEnd, onLeave: ignore });
+    this.#inbox = new Inbox({ messageBytes, onEnd: this.#onEnd, onLeave: ignore, onHold: (held) => accepted.onHold(this, held) });
     const encoding = headers["grpc-encoding"];
     if (typeof encoding === "string" && isEncoding(encoding)) this.#inbox.encoding = encoding;
     if (accepted.gzip && acceptsGzip(headers["grpc-accept-encoding"])) {
@@ -118,7 +120,6 @@ export class Incoming implements ServerCall {
     if (this.#state === "ended") return;
     const fresh = this.#state === "fresh";
     this.#state = "ended";
-    this.#forget();
     const trailers = trailersOf(status);
     // Nothing more is read; the rest of the request must not hold the stream.
     this.#inbox.stop(undefined);
@@ -128,7 +129,7 @@ export class Incoming implements ServerCall {
       this.#outbox.end();
       return;
     }
-    this.#outbox.fail(new Fault("internal", "the call has ended"));
+    this.#outbox.fail(ended);
     const headers: OutgoingHttpHeaders = { ":status": 200, "content-type": "application/grpc", "grpc-accept-encoding": ACCEPTED };
     this.#stream.respond(Object.assign(headers, trailers), trailersOnly);
     this.#release();
@@ -136,13 +137,12 @@ export class Incoming implements ServerCall {
 
   /** Ends it whatever state it is in, also when the client does not read. */
   abort(reason: Fault): void {
-    this.#canceller.fire(reason);
-    if (this.#state === "begun" && this.backlog > 0) {
+    if (this.#state !== "ended") this.#canceller.fire(reason);
+    if (this.#state === "ended" || this.backlog > 0) {
       this.#state = "ended";
-      this.#forget();
-      this.#inbox.stop(undefined);
-      this.#outbox.fail(reason);
-      reset(this.#stream);
+      this.#inbox.stop(reason);
+      this.#outbox.fail(() => reason);
+      if (!this.#gone) reset(this.#stream);
     } else {
       this.end(faultStatus(reason));
     }
@@ -185,15 +185,21 @@ export class Incoming implements ServerCall {
 
   readonly #onClose = (): void => {
     this.#forget();
-    const gone = new Fault("cancelled", "the client cancelled the call or is gone");
-    if (this.#state !== "ended") {
+    if (this.#state === "ended") {
+      this.#outbox.fail(ended);
+    } else {
       this.#state = "ended";
+      const gone = new Fault("cancelled", "the client cancelled the call or is gone");
       this.#canceller.fire(gone);
+      this.#inbox.stop(gone);
+      this.#outbox.fail(() => gone);
     }
-    this.#inbox.stop(gone);
-    this.#outbox.fail(gone);
     this.#accepted.onClose(this);
   };
+}
+
+function ended(): Fault {
+  return new Fault("internal", "the call has ended");
 }
 
 function trailersOf({ code, message, metadata }: Status): OutgoingHttpHeaders {

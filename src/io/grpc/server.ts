@@ -12,12 +12,14 @@ import type { GrpcServer, GrpcServerOptions, Peer, ServerCall } from "./types.js
 
 /** Milliseconds that a client has to hear that no new calls are taken. */
 const NOTICE_MS = 1000;
+/** Calls of one connection that nobody reads at a time: each may hold as much as its window. */
+const HELD = 64;
 /** Milliseconds for the last statuses to leave. */
 const LAST_MS = 250;
 
-/** Whether a content type is gRPC's own; gRPC-Web's is not. */
+/** Whether a content type is gRPC's with protobuf; gRPC-Web's and other codecs' are not. */
 export function isGrpc(contentType: string | undefined): boolean {
-  return contentType !== undefined && /^application\/grpc(\+[a-z.-]+)?($|[;\s])/i.test(contentType);
+  return contentType !== undefined && /^application\/grpc(\+proto)?($|[;\s])/i.test(contentType);
 }
 
 /** Serves gRPC. An unknown path is the handler's business; one that throws or rejects ends its call with the fault's status. */
@@ -29,6 +31,8 @@ export function grpcServer(handle: (call: ServerCall) => void | Promise<void>, o
 interface Connected {
   readonly session: ServerHttp2Session;
   readonly watch: Watch;
+  /** Calls that nobody reads. */
+  held: number;
   peer?: Peer;
 }
 
@@ -69,6 +73,11 @@ class Server implements GrpcServer {
       messageBytes,
       gzip,
       peer: () => (connected.peer ??= peerOf(session)),
+      onHold: (holding, held) => {
+        connected.held += held ? 1 : -1;
+        if (held && connected.held > HELD)
+          holding.abort(new Fault("overload", "too many calls wait to be read", { data: { limit: "held" } }));
+      },
       onClose: (closed) => {
         watch.remove();
         this.#calls.delete(closed);
@@ -108,7 +117,7 @@ class Server implements GrpcServer {
     const known = this.#connections.get(session);
     if (known !== undefined) return known;
     const watch = new Watch(session, this.#options.keepalive ?? defaultKeepalive, () => kill(session));
-    const connected: Connected = { session, watch };
+    const connected: Connected = { session, watch, held: 0 };
     this.#connections.set(session, connected);
     session.once("close", () => {
       watch.stop();

@@ -254,6 +254,18 @@ describe("a channel", () => {
     }
   });
 
+  it("goes on to the next target when a socket cannot even be made", async () => {
+    const { port } = later(await serve(echo));
+    const broken: Target = {
+      duplex: () => {
+        throw new Error("no such command");
+      },
+    };
+    const alone = later(grpcChannel([broken]));
+    await expect(say(alone, "a")).rejects.toMatchObject({ code: "unavailable", message: "cannot connect: no such command" });
+    expect(await say(later(grpcChannel([broken, { host: "127.0.0.1", port }])), "b")).toEqual(["b"]);
+  });
+
   it("tells the server where a call comes from and to", async () => {
     let seen: ServerCall | undefined;
     const { port } = later(

@@ -97,6 +97,25 @@ describe("how calls end", () => {
     expect(await ended("/later")).toMatchObject({ code: 13, message: "oops" });
   });
 
+  it("a status that comes while the client still sends is not lost behind the reset", async () => {
+    const dialled = await start(async (call) => {
+      if (call.path === "/later") for await (const _ of call.messages) break;
+      if (call.path === "/later") call.send(Buffer.from("got"));
+      call.end({ code: 9, message: "early" });
+    });
+    for (let round = 0; round < 50; round++) {
+      for (const [path, messages] of [
+        ["/now", []],
+        ["/later", ["got"]],
+      ] as const) {
+        const call = dialled.call(path);
+        for (let at = 0; at < 20; at++) void call.send(new Uint8Array(100_000));
+        expect((await collect(call)).messages.map(String)).toEqual(messages);
+        expect(await call.status).toMatchObject({ code: 9, message: "early" });
+      }
+    }
+  });
+
   it("trailers that cannot be sent do not leave the call open", async () => {
     const call = (await start((incoming) => incoming.end({ code: 0, metadata: { "x-a": "\r\n" } }))).call("/t.T/M");
     call.done();
@@ -112,6 +131,19 @@ describe("how calls end", () => {
     call.done();
     expect((await call.status).code).toBe(0);
     expect((await collect(call)).messages.length).toBe(32);
+  });
+
+  it("a lost connection does not take away what had come", async () => {
+    const dialled = await start((call) => void call.send(Buffer.from("came")));
+    const call = dialled.call("/t.T/M");
+    await call.headers;
+    // The message is there, and nobody has read it yet.
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    await served?.close();
+    await call.status;
+    const { messages, fault } = await collect(call);
+    expect(messages.map(String)).toEqual(["came"]);
+    expect(fault).toMatchObject({ code: "unavailable" });
   });
 
   it("the messages come once, to one reader", async () => {

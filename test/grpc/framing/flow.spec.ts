@@ -1,3 +1,5 @@
+import { once } from "node:events";
+import { connect } from "node:http2";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { type Channel, grpcChannel, type ServerCall } from "../../../src/io/index.js";
 import { collect, echo, type Handle, type Served, serve } from "./support.js";
@@ -88,6 +90,46 @@ describe("a reader that stops", () => {
     expect((await call.status).code).toBe(0);
   });
 
+  it("refuses the calls of a client that has too many of them unread", async () => {
+    let go: () => void = () => {};
+    const started = new Promise<void>((resolve) => {
+      go = resolve;
+    });
+    const dialled = await start(async (call) => {
+      await started;
+      for await (const _ of call.messages);
+      call.end({ code: 0 });
+    });
+    const calls = Array.from({ length: 70 }, () => {
+      const call = dialled.call("/slow");
+      call.send(new Uint8Array(300_000));
+      call.done();
+      return call;
+    });
+    let refused = 0;
+    for (const call of calls) void call.status.then(({ code }) => (refused += code === 8 ? 1 : 0));
+    await vi.waitFor(() => expect(refused).toBe(6));
+    go();
+    const codes = (await Promise.all(calls.map((call) => call.status))).map(({ code }) => code);
+    expect(codes.filter((code) => code === 0).length).toBe(64);
+  });
+
+  it("does not keep a call that has ended past its deadline", async () => {
+    let sent = 0;
+    const dialled = await start((call) => {
+      while (sent < 64 << 20) {
+        void call.send(new Uint8Array(1 << 20));
+        sent += 1 << 20;
+      }
+      call.end({ code: 0 });
+    });
+    // The client's own deadline is not what ends it here: the window is full, and the status behind it.
+    const { port } = served as Served;
+    const answer = await stalled(port, { "grpc-timeout": "300m" });
+    expect(answer).toBe(8);
+    await dialled.close();
+  });
+
   it("bounds what waits for a connection that does not come", async () => {
     const waiting = grpcChannel([{ host: "127.0.0.1", port: 1, authority: "nowhere" }], { connectMs: 60_000 });
     const call = waiting.call("/t.T/M");
@@ -99,3 +141,14 @@ describe("a reader that stops", () => {
     await expect(room.at(-1)).rejects.toMatchObject({ code: "unavailable" });
   });
 });
+
+/** A request whose answer is not read; resolves with the code of the reset. */
+async function stalled(port: number, headers: Record<string, string>): Promise<number> {
+  const session = connect(`http://127.0.0.1:${port}`);
+  const stream = session.request({ ":method": "POST", ":path": "/t.T/M", te: "trailers", "content-type": "application/grpc", ...headers });
+  stream.on("error", () => {});
+  stream.end();
+  await once(stream, "close");
+  session.destroy();
+  return stream.rstCode;
+}

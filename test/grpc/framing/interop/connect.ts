@@ -51,7 +51,7 @@ const pack = (value: Uint8Array): BytesValue => create(BytesValueSchema, { value
 
 export function connectClient(port: number): Client {
   const baseUrl = `http://127.0.0.1:${port}`;
-  const options = { baseUrl, httpVersion: "2" as const, acceptCompression: [compressionGzip], readMaxBytes: 64 << 20 };
+  const options = { baseUrl, acceptCompression: [compressionGzip], readMaxBytes: 64 << 20 };
   const plain = createGrpcTransport(options);
   const gzipped = createGrpcTransport({ ...options, sendCompression: compressionGzip });
   return {

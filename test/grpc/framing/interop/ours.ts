@@ -44,7 +44,12 @@ async function endOf(ended: Promise<Status>, begun: Promise<Metadata>): Promise<
 }
 
 function lists(metadata: Metadata): Record<string, readonly string[]> {
-  return Object.fromEntries(Object.entries(metadata).map(([name, value]) => [name, [value].flat()]));
+  return Object.fromEntries(
+    Object.entries(metadata).map(([name, value]) => [
+      name,
+      [value].flat().map((each) => (name.endsWith("-bin") ? each.replace(/=+$/, "") : each)),
+    ]),
+  );
 }
 
 export async function ourServer({ wrap, unwrap }: Wrap = plain): Promise<Server> {

@@ -1,0 +1,105 @@
+import { performance } from "node:perf_hooks";
+import { atLeast, atMost, type Bench, format, type Outcome } from "./figure.js";
+import { bareHttp2, connectNode, grpcJs, ours, type Stack } from "./grpc/clients.js";
+import { type Child, start } from "./grpc/peers.js";
+import { CHUNK } from "./grpc/service.js";
+import { type Contender, median, type Rated, ratio, takeTurns } from "./rounds.js";
+
+/** gRPC framing of our own beside grpc-js, connect-node and bare node:http2: one process a server, raw bytes. */
+export const grpcFraming: Bench = { name: "grpc-framing", run };
+
+const IN_FLIGHT = 64;
+const OPEN = 1000;
+const DELAY_MS = 10;
+const MB = 1e6;
+
+async function run(): Promise<Outcome> {
+  const children = await Promise.all(["ours", "grpc-js", "connect", "http2"].map((role) => start(role)));
+  const [a, b, c, d] = children as [Child, Child, Child, Child];
+  const [mine, theirs, connected, bare] = [ours(a.port), grpcJs(b.port), connectNode(c.port), bareHttp2(d.port)];
+  try {
+    const stacks: readonly Stack[] = [mine, theirs, connected];
+    const chat = await race(stacks.map((stack) => timed(stack.name, (times) => stack.chat(times, IN_FLIGHT))));
+    const unary = await race(stacks.map((stack) => timed(stack.name, (times) => stack.unary(times, IN_FLIGHT))));
+    const chunks = await race([timed("anywire", mine.flood), timed("node:http2", bare.flood), timed("grpc-js", theirs.flood)]);
+    const far = await delayed(a.port, b.port);
+    const memory = { ours: await held("ours"), theirs: await held("grpc-js") };
+    const [chatOurs, chatGrpcJs, chatConnect] = chat as [Rated, Rated, Rated];
+    const [unaryOurs, unaryGrpcJs] = unary as [Rated, Rated];
+    const [chunksOurs, chunksBare] = chunks as [Rated, Rated];
+    return {
+      figures: [
+        atLeast(`messages on one gRPC stream, ${IN_FLIGHT} in flight, over grpc-js's`, ratio(chatOurs, chatGrpcJs), 3, "x"),
+        atLeast("the same over connect-node's", ratio(chatOurs, chatConnect), 3, "x"),
+        atLeast(`unary gRPC calls, ${IN_FLIGHT} at a time, over grpc-js's`, ratio(unaryOurs, unaryGrpcJs), 1.3, "x"),
+        atLeast("64 KiB chunks over bare node:http2's", ratio(chunksOurs, chunksBare), 0.4, "x"),
+        atLeast(`64 MB at ${DELAY_MS} ms each way over grpc-js's defaults`, far.ours / far.theirs, 10, "x"),
+        atMost(`${OPEN} open gRPC streams, server`, memory.ours.server / MB, 25, " MB"),
+      ],
+      notes: [
+        ...table("messages/s", chat, 1),
+        ...table("unary calls/s", unary, 1),
+        ...table("MB/s in 64 KiB chunks", chunks, CHUNK / MB),
+        `at ${DELAY_MS} ms each way: anywire ${format(far.ours)} MB/s, grpc-js ${format(far.theirs, 1)} MB/s`,
+        `${OPEN} open streams, MB, client and server: anywire ${both(memory.ours)}, grpc-js ${both(memory.theirs)}`,
+      ],
+    };
+  } finally {
+    await Promise.all([mine.close(), theirs.close(), bare.close()]);
+    await Promise.all(children.map((child) => child.close()));
+  }
+}
+
+function timed(name: string, work: (times: number) => Promise<void>): Contender {
+  return {
+    name,
+    async run(times) {
+      const began = performance.now();
+      await work(times);
+      return performance.now() - began;
+    },
+  };
+}
+
+function race(contenders: readonly Contender[]): Promise<Rated[]> {
+  return takeTurns(contenders, { rounds: 9, ms: 200, warmUpMs: 800 });
+}
+
+function table(title: string, rated: readonly Rated[], factor: number): string[] {
+  return rated.map(({ name, rates }) => `${title}: ${name} ${format(median(rates) * factor)}`);
+}
+
+/** MB a second through a proxy that holds every byte back: ours 64 MB, grpc-js a few, for it would take most of a minute. */
+async function delayed(our: number, their: number): Promise<{ ours: number; theirs: number }> {
+  const proxies = await Promise.all([our, their].map((port) => start("proxy", String(port), String(DELAY_MS))));
+  const [first, second] = proxies as [Child, Child];
+  const [mine, theirs] = [ours(first.port), grpcJs(second.port)];
+  const rate = async (flood: (chunks: number) => Promise<void>, chunks: number): Promise<number> => {
+    await flood(1);
+    const began = performance.now();
+    await flood(chunks);
+    return (chunks * CHUNK) / 1000 / (performance.now() - began);
+  };
+  const rates = { ours: await rate(mine.flood, 1024), theirs: await rate(theirs.flood, 128) };
+  await Promise.all([mine.close(), theirs.close()]);
+  await Promise.all(proxies.map((proxy) => proxy.close()));
+  return rates;
+}
+
+interface Held {
+  readonly client: number;
+  readonly server: number;
+}
+
+const both = ({ client, server }: Held): string => `${format(client / MB)} and ${format(server / MB)}`;
+
+/** What open streams cost, in a server and a client that did nothing else. */
+async function held(stack: string): Promise<Held> {
+  const server = await start(stack);
+  const client = await start("hold", stack, String(server.port), String(OPEN));
+  const before = await server.ask();
+  const figure = { client: await client.ask(), server: (await server.ask()) - before };
+  await client.close();
+  await server.close();
+  return figure;
+}
