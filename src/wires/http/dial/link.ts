@@ -2,6 +2,8 @@ import {
   type Id,
   type Incoming,
   type IncomingBad,
+  type IncomingPart,
+  type IncomingResult,
   type Outgoing,
   type OutgoingMessage,
   parseMessage,
@@ -26,6 +28,7 @@ import { ToolHeaders } from "../tool-headers.js";
 import { type Held, readEvents, type Seen } from "./events.js";
 import { httpFault } from "./fault.js";
 import { requestHeaders } from "./headers.js";
+import { readLarge } from "./large-read.js";
 import { sifted } from "./mirror.js";
 import { wait } from "./wait.js";
 
@@ -46,6 +49,8 @@ export function httpLink(url: URL, options: HttpDialOptions = {}, tools: ToolHea
 
 interface Open extends Held {
   readonly abort: AbortController;
+  /** Whether it is a read, whose answer may be large. */
+  readonly reads: boolean;
 }
 
 /** Characters of messages that may be on their way to the server. */
@@ -53,7 +58,7 @@ const WINDOW = 1024 * 1024;
 const RESUMES = 5;
 
 class HttpLink implements Link {
-  readonly incoming: AsyncIterable<readonly Incoming[]>;
+  readonly incoming: AsyncIterable<readonly (Incoming | IncomingPart)[]>;
   readonly #url: URL;
   readonly #options: HttpDialOptions;
   readonly #limits: Limits;
@@ -61,7 +66,7 @@ class HttpLink implements Link {
   readonly #tools: ToolHeaders;
   /** Modern lists of tools that are under way. */
   readonly #lists = new Set<Id>();
-  readonly #inbox = pipe<readonly Incoming[]>({ items: 1024 });
+  readonly #inbox = pipe<readonly (Incoming | IncomingPart)[]>({ items: 1024 });
   readonly #open = new Map<Id, Open>();
   readonly #general = new AbortController();
   #underWay = 0;
@@ -164,7 +169,8 @@ class HttpLink implements Link {
     const id = "id" in message && "method" in message ? message.id : undefined;
     const begins = "method" in message && message.method === "initialize";
     if (begins) this.#initialize = message;
-    const open: Open = { abort: new AbortController(), held: false, wake: undefined };
+    const reads = "method" in message && message.method === "resources/read";
+    const open: Open = { abort: new AbortController(), held: false, wake: undefined, reads };
     if (id !== undefined) this.#open.set(id, open);
     if (id !== undefined && "method" in message && message.method === "tools/list" && this.#initialize === undefined) this.#lists.add(id);
     try {
@@ -198,13 +204,20 @@ class HttpLink implements Link {
   async #answer(id: Id, sent: Sent, open: Open, begins: boolean): Promise<void> {
     const type = sent.header("content-type")?.split(";", 1)[0]?.trim();
     if (sent.status === 200 && type === SSE_TYPE) return this.#events(id, sent, open, begins);
-    const text = await sent.text(this.#limits.messageBytes);
+    const text = await this.#body(id, sent, open, type);
+    if (typeof text !== "string") return this.#deliver([text]);
     // Whatever the body says: a refused caller has to be told from a method that the server does not know.
     if (sent.status === 401) throw httpFault(sent.status, text);
     const message = type === JSON_TYPE && text !== "" ? parseMessage(text, { depth: this.#limits.depth }) : undefined;
     if (message?.kind === "error" && message.id === undefined) return this.#deliver([{ ...message, id }]);
     if (message !== undefined && message.kind !== "bad") return this.#deliver([message], begins);
     throw sent.status >= 400 ? httpFault(sent.status, text) : new Fault("parse", `the server's answer is no message: HTTP ${sent.status}`);
+  }
+
+  /** The text of an answer; of a large read only the result is left, and the rest has been delivered. */
+  #body(id: Id, sent: Sent, open: Open, type: string | undefined): Promise<string | IncomingResult> {
+    if (!open.reads || sent.status !== 200 || type !== JSON_TYPE) return sent.text(this.#limits.messageBytes);
+    return readLarge(sent, { id, limits: this.#limits, open, take: async (parts) => void (await this.#inbox.write(parts)) });
   }
 
   async #deliver(messages: readonly Incoming[], begins = false): Promise<void> {
