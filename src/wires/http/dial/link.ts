@@ -28,6 +28,7 @@ import { ToolHeaders } from "../tool-headers.js";
 import { type Held, readEvents, type Seen } from "./events.js";
 import { httpFault } from "./fault.js";
 import { requestHeaders } from "./headers.js";
+import { KeptState } from "./kept-state.js";
 import { readLarge } from "./large-read.js";
 import { sifted } from "./mirror.js";
 import { wait } from "./wait.js";
@@ -56,6 +57,8 @@ interface Open extends Held {
 /** Characters of messages that may be on their way to the server. */
 const WINDOW = 1024 * 1024;
 const RESUMES = 5;
+/** How often a server that had a stream is tried for it: it may be starting anew. */
+const RETURNS = 12;
 
 class HttpLink implements Link {
   readonly incoming: AsyncIterable<readonly (Incoming | IncomingPart)[]>;
@@ -77,6 +80,7 @@ class HttpLink implements Link {
   /** What began the legacy session, to begin it again. */
   #initialize: OutgoingMessage | undefined;
   #reviving: Promise<boolean> | undefined;
+  readonly #kept = new KeptState();
   #listening = false;
 
   constructor(url: URL, options: HttpDialOptions, tools: ToolHeaders) {
@@ -97,6 +101,7 @@ class HttpLink implements Link {
     if (this.#closed !== undefined) throw this.#closed;
     if (Array.isArray(message)) throw new Fault("internal", "batches are received, not sent");
     const single = message as OutgoingMessage;
+    this.#kept.note(single);
     const cancelled = this.#cancelled(single);
     // A modern call is cancelled by closing its stream.
     if (!this.#legacy && "method" in single && single.method === "notifications/cancelled") return leave(cancelled);
@@ -283,7 +288,8 @@ class HttpLink implements Link {
     this.#listening = true;
     const seen: Seen = { last: undefined, retry: undefined };
     let session = this.#session;
-    for (let tries = 0; tries < RESUMES && !signal.aborted; tries++) {
+    let had = false;
+    for (let tries = 0; tries < (had ? RETURNS : RESUMES) && !signal.aborted; tries++) {
       if (session !== this.#session) {
         session = this.#session;
         seen.last = undefined;
@@ -297,10 +303,14 @@ class HttpLink implements Link {
         });
         if (sent.status !== 200) {
           await sent.text(this.#limits.messageBytes);
-          // Not every server has one.
-          if (sent.status === 405 || (sent.status === 404 && session === this.#session)) break;
+          // Not every server has one; one that had it does not know the session any more.
+          if (sent.status === 405) break;
+          if (sent.status === 404 && session === this.#session && !(had && session !== undefined && (await this.#revive(session)))) break;
           seen.last = undefined;
-        } else await readEvents(sent, { limits: this.#limits, seen, take: (messages) => this.#deliver(messages) });
+        } else {
+          had = true;
+          await readEvents(sent, { limits: this.#limits, seen, take: (messages) => this.#deliver(messages) });
+        }
       } catch (error) {
         const fault = toFault(error);
         if (!signal.aborted) this.#options.onFault?.(fault);
@@ -339,7 +349,22 @@ class HttpLink implements Link {
       ready,
       await this.#client.send("POST", this.#url, { headers: this.#headers(ready), body: serialise(ready), signal: this.#general.signal }),
     );
+    for (const request of this.#kept.requests()) await this.#tell(request);
+    await this.#deliver(this.#kept.doubts().map((doubt) => ({ kind: "notification", ...doubt })));
     return true;
+  }
+
+  /** Makes a request of this link's own: whatever comes with its answer goes on, the answer does not. */
+  async #tell({ id, ...rest }: { readonly id: string; readonly method: string; readonly params: JsonObject }): Promise<void> {
+    const message: OutgoingMessage = { jsonrpc: "2.0", id, ...rest };
+    const { signal } = this.#general;
+    const sent = await this.#client.send("POST", this.#url, { headers: this.#headers(message), body: serialise(message), signal });
+    if (sent.header("content-type")?.startsWith(SSE_TYPE) !== true) return void (await sent.text(this.#limits.messageBytes));
+    await readEvents(sent, {
+      limits: this.#limits,
+      seen: { last: undefined, retry: undefined },
+      take: (messages) => this.#deliver(messages.filter((each) => !("id" in each) || each.id !== id)),
+    });
   }
 
   /** Ends one call on this side. */
