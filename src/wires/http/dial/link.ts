@@ -14,7 +14,6 @@ import {
   defaultLimits,
   Fault,
   isObject,
-  type JsonObject,
   type Limits,
   legacyVersions,
   modernVersions,
@@ -25,12 +24,12 @@ import { authorized, type HttpAuth, type HttpClient, httpClient, type Sent, type
 import { pipe } from "../../../stream/index.js";
 import { JSON_TYPE, SSE_TYPE } from "../answer.js";
 import { ToolHeaders } from "../tool-headers.js";
-import { type Held, readEvents, type Seen } from "./events.js";
+import { type Held, readEvents } from "./events.js";
 import { httpFault } from "./fault.js";
 import { requestHeaders } from "./headers.js";
-import { KeptState } from "./kept-state.js";
 import { readLarge } from "./large-read.js";
 import { sifted } from "./mirror.js";
+import { LegacySession, pause, RESUMES } from "./session.js";
 import { wait } from "./wait.js";
 
 export interface HttpDialOptions extends DialOptions {
@@ -56,10 +55,6 @@ interface Open extends Held {
 
 /** Characters of messages that may be on their way to the server. */
 const WINDOW = 1024 * 1024;
-const RESUMES = 5;
-/** How often a server that had a stream is tried for it: it may be starting anew. */
-const RETURNS = 12;
-
 class HttpLink implements Link {
   readonly incoming: AsyncIterable<readonly (Incoming | IncomingPart)[]>;
   readonly #url: URL;
@@ -75,13 +70,8 @@ class HttpLink implements Link {
   #underWay = 0;
   readonly #waiting = new Set<() => void>();
   #closed: Fault | undefined;
-  #session: string | undefined;
+  readonly #session: LegacySession;
   #version: string | undefined;
-  /** What began the legacy session, to begin it again. */
-  #initialize: OutgoingMessage | undefined;
-  #reviving: Promise<boolean> | undefined;
-  readonly #kept = new KeptState();
-  #listening = false;
 
   constructor(url: URL, options: HttpDialOptions, tools: ToolHeaders) {
     this.#url = url;
@@ -90,6 +80,15 @@ class HttpLink implements Link {
     const client = httpClient(options);
     this.#client = options.auth === undefined ? client : authorized(client, options.auth);
     this.#limits = { ...defaultLimits, ...options.limits };
+    this.#session = new LegacySession({
+      url,
+      client: this.#client,
+      limits: this.#limits,
+      signal: this.#general.signal,
+      headers: (message) => this.#headers(message),
+      deliver: (messages) => this.#deliver(messages),
+      fault: (fault) => options.onFault?.(fault),
+    });
     this.incoming = this.#inbox;
   }
 
@@ -101,7 +100,7 @@ class HttpLink implements Link {
     if (this.#closed !== undefined) throw this.#closed;
     if (Array.isArray(message)) throw new Fault("internal", "batches are received, not sent");
     const single = message as OutgoingMessage;
-    this.#kept.note(single);
+    this.#session.kept.note(single);
     const cancelled = this.#cancelled(single);
     // A modern call is cancelled by closing its stream.
     if (!this.#legacy && "method" in single && single.method === "notifications/cancelled") return leave(cancelled);
@@ -135,20 +134,9 @@ class HttpLink implements Link {
     this.#general.abort();
     for (const open of this.#open.values()) leave(open);
     for (const wake of this.#waiting) wake();
-    if (this.#session !== undefined) await this.#end();
+    await this.#session.end();
     this.#inbox.close();
     this.#client.close();
-  }
-
-  /** Tells the server that a session is over, without waiting for long. */
-  async #end(): Promise<void> {
-    const abort = new AbortController();
-    const timer = setTimeout(() => abort.abort(), 500);
-    await this.#client.send("DELETE", this.#url, { headers: this.#headers(), signal: abort.signal }).then(
-      (sent) => sent.text(1024).catch(() => ""),
-      () => "",
-    );
-    clearTimeout(timer);
   }
 
   /** The call that a message cancels. */
@@ -158,13 +146,13 @@ class HttpLink implements Link {
   }
 
   get #legacy(): boolean {
-    return this.#session !== undefined || this.#initialize !== undefined;
+    return this.#session.initialize !== undefined;
   }
 
   #headers(message?: OutgoingMessage): Record<string, string> {
     return requestHeaders(message, {
-      session: this.#session,
-      version: this.#version ?? (this.#initialize === undefined ? modernVersions[0] : legacyVersions[0]),
+      session: this.#session.id,
+      version: this.#version ?? (this.#legacy ? legacyVersions[0] : modernVersions[0]),
       headers: this.#options.headers,
       tools: this.#tools,
     });
@@ -173,20 +161,20 @@ class HttpLink implements Link {
   async #post(message: OutgoingMessage, text: string): Promise<void> {
     const id = "id" in message && "method" in message ? message.id : undefined;
     const begins = "method" in message && message.method === "initialize";
-    if (begins) this.#initialize = message;
+    if (begins) this.#session.initialize = message;
     const reads = "method" in message && message.method === "resources/read";
     const open: Open = { abort: new AbortController(), held: false, wake: undefined, reads };
     if (id !== undefined) this.#open.set(id, open);
-    if (id !== undefined && "method" in message && message.method === "tools/list" && this.#initialize === undefined) this.#lists.add(id);
+    if (id !== undefined && "method" in message && message.method === "tools/list" && !this.#legacy) this.#lists.add(id);
     try {
-      const session = this.#session;
+      const session = this.#session.id;
       let sent = await this.#client.send("POST", this.#url, { headers: this.#headers(message), body: text, signal: open.abort.signal });
-      if (sent.status === 404 && session !== undefined && !begins && (await this.#revive(session))) {
+      if (sent.status === 404 && session !== undefined && !begins && (await this.#session.revive(session))) {
         await sent.text(this.#limits.messageBytes);
         // The server does not know the session, so it has not run this.
         sent = await this.#client.send("POST", this.#url, { headers: this.#headers(message), body: text, signal: open.abort.signal });
       }
-      if (begins && sent.status === 200) this.#session = sent.header("mcp-session-id");
+      if (begins && sent.status === 200) this.#session.id = sent.header("mcp-session-id");
       if (id === undefined) return await this.#posted(message, sent);
       await this.#answer(id, sent, open, begins);
     } catch (error) {
@@ -203,7 +191,7 @@ class HttpLink implements Link {
   async #posted(message: OutgoingMessage, sent: Sent): Promise<void> {
     const text = await sent.text(this.#limits.messageBytes);
     if (sent.status >= 400) throw httpFault(sent.status, text);
-    if ("method" in message && message.method === "notifications/initialized") void this.#listen();
+    if ("method" in message && message.method === "notifications/initialized") void this.#session.listen();
   }
 
   async #answer(id: Id, sent: Sent, open: Open, begins: boolean): Promise<void> {
@@ -268,103 +256,16 @@ class HttpLink implements Link {
       if (seen.last !== last) tries = 0;
       ({ last, retry } = seen);
       sent = undefined;
-      if (last === undefined || this.#session === undefined || ++tries > RESUMES)
+      if (last === undefined || this.#session.id === undefined || ++tries > RESUMES)
         throw new Fault("unavailable", "the server closed the stream before its answer", { data: { reason: "closed" } });
-      await wait(retry ?? Math.min(50 * 2 ** tries, 2_000), open.abort.signal);
+      await wait(retry ?? pause(tries), open.abort.signal);
     }
   }
 
   async #resume(last: string, signal: AbortSignal): Promise<Sent> {
-    const { accept, ...headers } = this.#headers();
-    const sent = await this.#client.send("GET", this.#url, { headers: { ...headers, accept: SSE_TYPE, "last-event-id": last }, signal });
+    const sent = await this.#session.get(last, signal);
     if (sent.status === 200) return sent;
     throw httpFault(sent.status, await sent.text(this.#limits.messageBytes));
-  }
-
-  /** The legacy stream of what belongs to no call: kept open while the session lives. One at a time, also when the session begins anew. */
-  async #listen(): Promise<void> {
-    const { signal } = this.#general;
-    if (this.#listening || signal.aborted) return;
-    this.#listening = true;
-    const seen: Seen = { last: undefined, retry: undefined };
-    let session = this.#session;
-    let had = false;
-    for (let tries = 0; tries < (had ? RETURNS : RESUMES) && !signal.aborted; tries++) {
-      if (session !== this.#session) {
-        session = this.#session;
-        seen.last = undefined;
-      }
-      const before = seen.last;
-      try {
-        const { accept, ...headers } = this.#headers();
-        const sent = await this.#client.send("GET", this.#url, {
-          headers: { ...headers, accept: SSE_TYPE, ...(seen.last === undefined ? undefined : { "last-event-id": seen.last }) },
-          signal,
-        });
-        if (sent.status !== 200) {
-          await sent.text(this.#limits.messageBytes);
-          // Not every server has one; one that had it does not know the session any more.
-          if (sent.status === 405) break;
-          if (sent.status === 404 && session === this.#session && !(had && session !== undefined && (await this.#revive(session)))) break;
-          seen.last = undefined;
-        } else {
-          had = true;
-          await readEvents(sent, { limits: this.#limits, seen, take: (messages) => this.#deliver(messages) });
-        }
-      } catch (error) {
-        const fault = toFault(error);
-        if (!signal.aborted) this.#options.onFault?.(fault);
-        // A person who did not sign in is not asked over and over.
-        if (fault.code === "unauthenticated") break;
-      }
-      if (seen.last !== before) tries = 0;
-      await wait(seen.retry ?? Math.min(50 * 2 ** tries, 2_000), signal);
-    }
-    this.#listening = false;
-  }
-
-  /** Begins the session anew, once for all who found it gone. */
-  #revive(lost: string): Promise<boolean> {
-    if (this.#session !== undefined && this.#session !== lost) return Promise.resolve(true);
-    this.#reviving ??= this.#begin().finally(() => {
-      this.#reviving = undefined;
-    });
-    return this.#reviving;
-  }
-
-  async #begin(): Promise<boolean> {
-    const { method, params } = this.#initialize as { method: string; params?: JsonObject };
-    this.#session = undefined;
-    const again: OutgoingMessage = { jsonrpc: "2.0", id: "initialize-again", method, ...(params === undefined ? undefined : { params }) };
-    const sent = await this.#client.send("POST", this.#url, {
-      headers: this.#headers(again),
-      body: serialise(again),
-      signal: this.#general.signal,
-    });
-    await sent.text(this.#limits.messageBytes);
-    if (sent.status !== 200) return false;
-    this.#session = sent.header("mcp-session-id");
-    const ready: OutgoingMessage = { jsonrpc: "2.0", method: "notifications/initialized" };
-    await this.#posted(
-      ready,
-      await this.#client.send("POST", this.#url, { headers: this.#headers(ready), body: serialise(ready), signal: this.#general.signal }),
-    );
-    for (const request of this.#kept.requests()) await this.#tell(request);
-    await this.#deliver(this.#kept.doubts().map((doubt) => ({ kind: "notification", ...doubt })));
-    return true;
-  }
-
-  /** Makes a request of this link's own: whatever comes with its answer goes on, the answer does not. */
-  async #tell({ id, ...rest }: { readonly id: string; readonly method: string; readonly params: JsonObject }): Promise<void> {
-    const message: OutgoingMessage = { jsonrpc: "2.0", id, ...rest };
-    const { signal } = this.#general;
-    const sent = await this.#client.send("POST", this.#url, { headers: this.#headers(message), body: serialise(message), signal });
-    if (sent.header("content-type")?.startsWith(SSE_TYPE) !== true) return void (await sent.text(this.#limits.messageBytes));
-    await readEvents(sent, {
-      limits: this.#limits,
-      seen: { last: undefined, retry: undefined },
-      take: (messages) => this.#deliver(messages.filter((each) => !("id" in each) || each.id !== id)),
-    });
   }
 
   /** Ends one call on this side. */
