@@ -25,7 +25,7 @@ export type {
   Status,
   Target,
 } from "./grpc/types.js";
-export { authorized, type Challenge, type HttpAuth } from "./http/authorized.js";
+export { type AuthRequest, authorized, type Challenge, type HttpAuth } from "./http/authorized.js";
 export { type AuthOptions, checkCredentials, METADATA_PATH, type Principal, type Verdict } from "./http/credentials.js";
 export type { Exchange, Outlet } from "./http/exchange.js";
 export { fetchExchange } from "./http/fetch-exchange.js";

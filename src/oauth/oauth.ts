@@ -46,8 +46,8 @@ export function oauth(options: OAuthOptions = {}): HttpAuth {
     return session;
   };
   return {
-    headers: (request) => sessionOf(request.url).headers(request),
-    challenged: (challenge) => sessionOf(challenge.url).challenged(challenge),
+    headers: (request) => sessionOf(request.resource ?? request.url).headers(request),
+    challenged: (challenge) => sessionOf(challenge.resource ?? challenge.url).challenged(challenge),
     patienceMs,
   };
 }

@@ -120,7 +120,7 @@ describe.each(Object.entries(asks))("credentials over %s", (scheme, ask) => {
     for (const jwt of bad) {
       const { status, challenge } = await ask(at.url, bearer(jwt));
       expect(status).toBe(401);
-      expect(challenge).toContain('error="invalid_token"');
+      expect(challenge).toContain('error="invalid_token", scope="mcp:read mcp:write"');
       expect(challenge).toContain("resource_metadata=");
     }
     expect(at.calls).toEqual([]);

@@ -1,9 +1,17 @@
 import type { HttpClient } from "./request.js";
 import type { Sent } from "./sent.js";
 
+/** A request that needs credentials. */
+export interface AuthRequest {
+  readonly method: string;
+  readonly url: URL;
+  /** The address that was dialed, which the credentials are for, where requests go to other URLs of it too. */
+  readonly resource?: URL | undefined;
+}
+
 /** What lets a request in, and what to do when it was not. Asked for every request of a connection. */
 export interface HttpAuth {
-  headers(request: { readonly method: string; readonly url: URL }): Promise<Readonly<Record<string, string>>>;
+  headers(request: AuthRequest): Promise<Readonly<Record<string, string>>>;
   /** Whether to send the refused request once more. Rejects with the Fault that the request shall end with. */
   challenged(challenge: Challenge): Promise<boolean>;
   /** Milliseconds that `challenged` may take, for a person who has to sign in: a handshake waits so much longer. */
@@ -14,6 +22,8 @@ export interface HttpAuth {
 export interface Challenge {
   readonly status: 401 | 403;
   readonly url: URL;
+  /** The address that was dialed, as in the request. */
+  readonly resource?: URL | undefined;
   /** A header of the answer. */
   header(name: string): string | undefined;
   /** What `headers` gave for the request: somebody else may have renewed it since. */
@@ -29,12 +39,12 @@ const RETRIES = 3;
 const REFUSAL_BYTES = 64 * 1024;
 
 /** A client whose requests carry credentials; one that is refused is sent again once these are better. */
-export function authorized(client: HttpClient, auth: HttpAuth): HttpClient {
+export function authorized(client: HttpClient, auth: HttpAuth, resource?: URL): HttpClient {
   return {
     async send(method, url, options) {
       const before: (401 | 403)[] = [];
       for (;;) {
-        const headers = await auth.headers({ method, url });
+        const headers = await auth.headers({ method, url, resource });
         const sent = await client.send(method, url, { ...options, headers: { ...options.headers, ...headers } });
         const { status } = sent;
         // The end of a session is not worth a sign-in.
@@ -44,6 +54,7 @@ export function authorized(client: HttpClient, auth: HttpAuth): HttpClient {
         const again = await auth.challenged({
           status,
           url,
+          resource,
           header: (name) => sent.header(name),
           sent: headers,
           before: [...before],

@@ -33,10 +33,12 @@ export async function checkCredentials(
       .map(([name, value]) => `${name}="${value.replaceAll(/["\\]/g, "")}"`)
       .join(", ")}`;
   const scope = auth.scopes?.join(" ");
+  // Whoever has to get a token should know what it has to be good for, also where it had one.
+  const needed: Record<string, string> = scope === undefined ? {} : { scope };
   const token = /^bearer +(\S+)$/i.exec(exchange.header("authorization") ?? "")?.[1];
-  if (token === undefined) return { status: 401, challenge: challenge(scope === undefined ? {} : { scope }) };
+  if (token === undefined) return { status: 401, challenge: challenge(needed) };
   const principal = await verified(token, auth);
-  if (principal === undefined) return { status: 401, challenge: challenge({ error: "invalid_token" }) };
+  if (principal === undefined) return { status: 401, challenge: challenge({ error: "invalid_token", ...needed }) };
   const missing = auth.scopes?.filter((name) => principal.scopes?.includes(name) !== true) ?? [];
   // Every required scope is named, not only the missing one: the client has to ask for them all again.
   if (missing.length > 0) return { status: 403, challenge: challenge({ error: "insufficient_scope", scope: scope ?? "" }) };

@@ -2,12 +2,14 @@ import { setMaxListeners } from "node:events";
 import { type Incoming, type Outgoing, parseMessage, serialise, sseParser } from "../../codec/index.js";
 import { type DialOptions, defaultLimits, Fault, type Limits, toFault } from "../../core/index.js";
 import type { Link } from "../../era/index.js";
-import { httpClient, type Sent, type TlsDialOptions } from "../../io/index.js";
+import { authorized, type HttpAuth, httpClient, type Sent, type TlsDialOptions } from "../../io/index.js";
 import { type Pipe, pipe } from "../../stream/index.js";
 
 export interface SseDialOptions extends DialOptions {
   /** Sent with every request. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
+  /** Credentials of every request, and what to do when the server wants others. */
+  readonly auth?: HttpAuth | undefined;
   readonly tls?: TlsDialOptions | undefined;
   /** Milliseconds between signs of life on a connection of HTTP/2; 15,000 unless given. */
   readonly pingMs?: number | undefined;
@@ -19,7 +21,9 @@ const WINDOW = 1024 * 1024;
 /** Opens the stream, waits for the place to POST to, and makes a link of the two. */
 export async function sseLink(url: URL, options: SseDialOptions): Promise<Link> {
   const limits = { ...defaultLimits, ...options.limits };
-  const client = httpClient(options);
+  const plain = httpClient(options);
+  // Whatever URL the stream names to POST to, the credentials are for the one that was dialed.
+  const client = options.auth === undefined ? plain : authorized(plain, options.auth, url);
   const abort = new AbortController();
   // Every request under way listens to it, and there may be many.
   setMaxListeners(0, abort.signal);

@@ -5,15 +5,19 @@ import { listen, type SseOptions } from "./listen.js";
 
 export { type SseDialOptions, type SseOptions, sseLink };
 
+const HANDSHAKE_MS = 60_000;
+
 /** HTTP+SSE, two endpoints, legacy only: `sse+http://host/sse`. */
 export const sse: Wire = {
   name: "sse",
   accepts: (address) => typeof address === "string" && /^sse\+https?:\/\//.test(address),
   listen: (service, address, options) => listen(service, address, options),
-  dial: async (address, options) => {
+  dial: async (address, options: SseDialOptions) => {
     if (options.era === "modern")
       throw new Fault("unsupported-version", "HTTP+SSE is of the legacy era; the modern one has no such transport");
-    return dialLink(await sseLink(parse(address), options), { ...options, era: "legacy" });
+    // The first request may have to wait for a person to sign in.
+    const handshakeMs = (options.handshakeMs ?? HANDSHAKE_MS) + (options.auth?.patienceMs ?? 0);
+    return dialLink(await sseLink(parse(address), { ...options, handshakeMs }), { ...options, handshakeMs, era: "legacy" });
   },
 };
 

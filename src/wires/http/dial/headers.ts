@@ -29,6 +29,8 @@ export function requestHeaders(message: OutgoingMessage | undefined, options: He
     return headers;
   }
   headers["mcp-protocol-version"] = options.version;
-  if (options.session !== undefined) headers["mcp-session-id"] = options.session;
+  // What begins a session belongs to none, also where another goes before it.
+  const begins = message !== undefined && "method" in message && message.method === "initialize";
+  if (options.session !== undefined && !begins) headers["mcp-session-id"] = options.session;
   return headers;
 }

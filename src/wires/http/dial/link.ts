@@ -2,6 +2,8 @@ import {
   type Id,
   type Incoming,
   type IncomingBad,
+  type IncomingPart,
+  type IncomingResult,
   type Outgoing,
   type OutgoingMessage,
   parseMessage,
@@ -12,7 +14,6 @@ import {
   defaultLimits,
   Fault,
   isObject,
-  type JsonObject,
   type Limits,
   legacyVersions,
   modernVersions,
@@ -23,10 +24,12 @@ import { authorized, type HttpAuth, type HttpClient, httpClient, type Sent, type
 import { pipe } from "../../../stream/index.js";
 import { JSON_TYPE, SSE_TYPE } from "../answer.js";
 import { ToolHeaders } from "../tool-headers.js";
-import { type Held, readEvents, type Seen } from "./events.js";
+import { type Held, readEvents } from "./events.js";
 import { httpFault } from "./fault.js";
 import { requestHeaders } from "./headers.js";
+import { readLarge } from "./large-read.js";
 import { sifted } from "./mirror.js";
+import { LegacySession, pause, RESUMES } from "./session.js";
 import { wait } from "./wait.js";
 
 export interface HttpDialOptions extends DialOptions {
@@ -46,14 +49,14 @@ export function httpLink(url: URL, options: HttpDialOptions = {}, tools: ToolHea
 
 interface Open extends Held {
   readonly abort: AbortController;
+  /** Whether it is a read, whose answer may be large. */
+  readonly reads: boolean;
 }
 
 /** Characters of messages that may be on their way to the server. */
 const WINDOW = 1024 * 1024;
-const RESUMES = 5;
-
 class HttpLink implements Link {
-  readonly incoming: AsyncIterable<readonly Incoming[]>;
+  readonly incoming: AsyncIterable<readonly (Incoming | IncomingPart)[]>;
   readonly #url: URL;
   readonly #options: HttpDialOptions;
   readonly #limits: Limits;
@@ -61,18 +64,14 @@ class HttpLink implements Link {
   readonly #tools: ToolHeaders;
   /** Modern lists of tools that are under way. */
   readonly #lists = new Set<Id>();
-  readonly #inbox = pipe<readonly Incoming[]>({ items: 1024 });
+  readonly #inbox = pipe<readonly (Incoming | IncomingPart)[]>({ items: 1024 });
   readonly #open = new Map<Id, Open>();
   readonly #general = new AbortController();
   #underWay = 0;
   readonly #waiting = new Set<() => void>();
   #closed: Fault | undefined;
-  #session: string | undefined;
+  readonly #session: LegacySession;
   #version: string | undefined;
-  /** What began the legacy session, to begin it again. */
-  #initialize: OutgoingMessage | undefined;
-  #reviving: Promise<boolean> | undefined;
-  #listening = false;
 
   constructor(url: URL, options: HttpDialOptions, tools: ToolHeaders) {
     this.#url = url;
@@ -81,6 +80,15 @@ class HttpLink implements Link {
     const client = httpClient(options);
     this.#client = options.auth === undefined ? client : authorized(client, options.auth);
     this.#limits = { ...defaultLimits, ...options.limits };
+    this.#session = new LegacySession({
+      url,
+      client: this.#client,
+      limits: this.#limits,
+      signal: this.#general.signal,
+      headers: (message) => this.#headers(message),
+      deliver: (messages) => this.#deliver(messages),
+      fault: (fault) => options.onFault?.(fault),
+    });
     this.incoming = this.#inbox;
   }
 
@@ -92,6 +100,7 @@ class HttpLink implements Link {
     if (this.#closed !== undefined) throw this.#closed;
     if (Array.isArray(message)) throw new Fault("internal", "batches are received, not sent");
     const single = message as OutgoingMessage;
+    this.#session.kept.note(single);
     const cancelled = this.#cancelled(single);
     // A modern call is cancelled by closing its stream.
     if (!this.#legacy && "method" in single && single.method === "notifications/cancelled") return leave(cancelled);
@@ -125,20 +134,9 @@ class HttpLink implements Link {
     this.#general.abort();
     for (const open of this.#open.values()) leave(open);
     for (const wake of this.#waiting) wake();
-    if (this.#session !== undefined) await this.#end();
+    await this.#session.end();
     this.#inbox.close();
     this.#client.close();
-  }
-
-  /** Tells the server that a session is over, without waiting for long. */
-  async #end(): Promise<void> {
-    const abort = new AbortController();
-    const timer = setTimeout(() => abort.abort(), 500);
-    await this.#client.send("DELETE", this.#url, { headers: this.#headers(), signal: abort.signal }).then(
-      (sent) => sent.text(1024).catch(() => ""),
-      () => "",
-    );
-    clearTimeout(timer);
   }
 
   /** The call that a message cancels. */
@@ -148,13 +146,13 @@ class HttpLink implements Link {
   }
 
   get #legacy(): boolean {
-    return this.#session !== undefined || this.#initialize !== undefined;
+    return this.#session.initialize !== undefined;
   }
 
   #headers(message?: OutgoingMessage): Record<string, string> {
     return requestHeaders(message, {
-      session: this.#session,
-      version: this.#version ?? (this.#initialize === undefined ? modernVersions[0] : legacyVersions[0]),
+      session: this.#session.id,
+      version: this.#version ?? (this.#legacy ? legacyVersions[0] : modernVersions[0]),
       headers: this.#options.headers,
       tools: this.#tools,
     });
@@ -163,19 +161,20 @@ class HttpLink implements Link {
   async #post(message: OutgoingMessage, text: string): Promise<void> {
     const id = "id" in message && "method" in message ? message.id : undefined;
     const begins = "method" in message && message.method === "initialize";
-    if (begins) this.#initialize = message;
-    const open: Open = { abort: new AbortController(), held: false, wake: undefined };
+    if (begins) this.#session.initialize = message;
+    const reads = "method" in message && message.method === "resources/read";
+    const open: Open = { abort: new AbortController(), held: false, wake: undefined, reads };
     if (id !== undefined) this.#open.set(id, open);
-    if (id !== undefined && "method" in message && message.method === "tools/list" && this.#initialize === undefined) this.#lists.add(id);
+    if (id !== undefined && "method" in message && message.method === "tools/list" && !this.#legacy) this.#lists.add(id);
     try {
-      const session = this.#session;
+      const session = this.#session.id;
       let sent = await this.#client.send("POST", this.#url, { headers: this.#headers(message), body: text, signal: open.abort.signal });
-      if (sent.status === 404 && session !== undefined && !begins && (await this.#revive(session))) {
+      if (sent.status === 404 && session !== undefined && !begins && (await this.#session.revive(session))) {
         await sent.text(this.#limits.messageBytes);
         // The server does not know the session, so it has not run this.
         sent = await this.#client.send("POST", this.#url, { headers: this.#headers(message), body: text, signal: open.abort.signal });
       }
-      if (begins && sent.status === 200) this.#session = sent.header("mcp-session-id");
+      if (begins && sent.status === 200) this.#session.id = sent.header("mcp-session-id");
       if (id === undefined) return await this.#posted(message, sent);
       await this.#answer(id, sent, open, begins);
     } catch (error) {
@@ -192,19 +191,26 @@ class HttpLink implements Link {
   async #posted(message: OutgoingMessage, sent: Sent): Promise<void> {
     const text = await sent.text(this.#limits.messageBytes);
     if (sent.status >= 400) throw httpFault(sent.status, text);
-    if ("method" in message && message.method === "notifications/initialized") void this.#listen();
+    if ("method" in message && message.method === "notifications/initialized") void this.#session.listen();
   }
 
   async #answer(id: Id, sent: Sent, open: Open, begins: boolean): Promise<void> {
     const type = sent.header("content-type")?.split(";", 1)[0]?.trim();
     if (sent.status === 200 && type === SSE_TYPE) return this.#events(id, sent, open, begins);
-    const text = await sent.text(this.#limits.messageBytes);
+    const text = await this.#body(id, sent, open, type);
+    if (typeof text !== "string") return this.#deliver([text]);
     // Whatever the body says: a refused caller has to be told from a method that the server does not know.
     if (sent.status === 401) throw httpFault(sent.status, text);
     const message = type === JSON_TYPE && text !== "" ? parseMessage(text, { depth: this.#limits.depth }) : undefined;
     if (message?.kind === "error" && message.id === undefined) return this.#deliver([{ ...message, id }]);
     if (message !== undefined && message.kind !== "bad") return this.#deliver([message], begins);
     throw sent.status >= 400 ? httpFault(sent.status, text) : new Fault("parse", `the server's answer is no message: HTTP ${sent.status}`);
+  }
+
+  /** The text of an answer; of a large read only the result is left, and the rest has been delivered. */
+  #body(id: Id, sent: Sent, open: Open, type: string | undefined): Promise<string | IncomingResult> {
+    if (!open.reads || sent.status !== 200 || type !== JSON_TYPE) return sent.text(this.#limits.messageBytes);
+    return readLarge(sent, { id, limits: this.#limits, open, take: async (parts) => void (await this.#inbox.write(parts)) });
   }
 
   async #deliver(messages: readonly Incoming[], begins = false): Promise<void> {
@@ -250,83 +256,16 @@ class HttpLink implements Link {
       if (seen.last !== last) tries = 0;
       ({ last, retry } = seen);
       sent = undefined;
-      if (last === undefined || this.#session === undefined || ++tries > RESUMES)
+      if (last === undefined || this.#session.id === undefined || ++tries > RESUMES)
         throw new Fault("unavailable", "the server closed the stream before its answer", { data: { reason: "closed" } });
-      await wait(retry ?? Math.min(50 * 2 ** tries, 2_000), open.abort.signal);
+      await wait(retry ?? pause(tries), open.abort.signal);
     }
   }
 
   async #resume(last: string, signal: AbortSignal): Promise<Sent> {
-    const { accept, ...headers } = this.#headers();
-    const sent = await this.#client.send("GET", this.#url, { headers: { ...headers, accept: SSE_TYPE, "last-event-id": last }, signal });
+    const sent = await this.#session.get(last, signal);
     if (sent.status === 200) return sent;
     throw httpFault(sent.status, await sent.text(this.#limits.messageBytes));
-  }
-
-  /** The legacy stream of what belongs to no call: kept open while the session lives. One at a time, also when the session begins anew. */
-  async #listen(): Promise<void> {
-    const { signal } = this.#general;
-    if (this.#listening || signal.aborted) return;
-    this.#listening = true;
-    const seen: Seen = { last: undefined, retry: undefined };
-    let session = this.#session;
-    for (let tries = 0; tries < RESUMES && !signal.aborted; tries++) {
-      if (session !== this.#session) {
-        session = this.#session;
-        seen.last = undefined;
-      }
-      const before = seen.last;
-      try {
-        const { accept, ...headers } = this.#headers();
-        const sent = await this.#client.send("GET", this.#url, {
-          headers: { ...headers, accept: SSE_TYPE, ...(seen.last === undefined ? undefined : { "last-event-id": seen.last }) },
-          signal,
-        });
-        if (sent.status !== 200) {
-          await sent.text(this.#limits.messageBytes);
-          // Not every server has one.
-          if (sent.status === 405 || (sent.status === 404 && session === this.#session)) break;
-          seen.last = undefined;
-        } else await readEvents(sent, { limits: this.#limits, seen, take: (messages) => this.#deliver(messages) });
-      } catch (error) {
-        const fault = toFault(error);
-        if (!signal.aborted) this.#options.onFault?.(fault);
-        // A person who did not sign in is not asked over and over.
-        if (fault.code === "unauthenticated") break;
-      }
-      if (seen.last !== before) tries = 0;
-      await wait(seen.retry ?? Math.min(50 * 2 ** tries, 2_000), signal);
-    }
-    this.#listening = false;
-  }
-
-  /** Begins the session anew, once for all who found it gone. */
-  #revive(lost: string): Promise<boolean> {
-    if (this.#session !== undefined && this.#session !== lost) return Promise.resolve(true);
-    this.#reviving ??= this.#begin().finally(() => {
-      this.#reviving = undefined;
-    });
-    return this.#reviving;
-  }
-
-  async #begin(): Promise<boolean> {
-    const { method, params } = this.#initialize as { method: string; params?: JsonObject };
-    this.#session = undefined;
-    const again: OutgoingMessage = { jsonrpc: "2.0", id: "initialize-again", method, ...(params === undefined ? undefined : { params }) };
-    const sent = await this.#client.send("POST", this.#url, {
-      headers: this.#headers(again),
-      body: serialise(again),
-      signal: this.#general.signal,
-    });
-    await sent.text(this.#limits.messageBytes);
-    if (sent.status !== 200) return false;
-    this.#session = sent.header("mcp-session-id");
-    const ready: OutgoingMessage = { jsonrpc: "2.0", method: "notifications/initialized" };
-    await this.#posted(
-      ready,
-      await this.#client.send("POST", this.#url, { headers: this.#headers(ready), body: serialise(ready), signal: this.#general.signal }),
-    );
-    return true;
   }
 
   /** Ends one call on this side. */

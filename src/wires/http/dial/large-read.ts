@@ -1,0 +1,90 @@
+import { type Id, type IncomingPart, type IncomingResult, type Part, parseMessage } from "../../../codec/index.js";
+import { Fault, type Limits } from "../../../core/index.js";
+import type { Sent } from "../../../io/index.js";
+import { concat } from "../../../stream/index.js";
+import type { Held } from "./events.js";
+import { scanner } from "./scanner.js";
+
+/** Bytes of an answer up to which it is held and parsed whole, whatever it looks like. */
+const WHOLE_BYTES = 8 * 1024 * 1024;
+/** Bytes of data that are given on at a time. */
+const BATCH = 32 * 1024;
+
+export interface LargeReadOptions {
+  readonly id: Id;
+  readonly limits: Limits;
+  readonly open: Held;
+  readonly take: (parts: readonly IncomingPart[]) => Promise<void>;
+}
+
+/** Reads the JSON answer to a read: as its text, or, if it is large, as parts and then the rest of its result. */
+export async function readLarge(sent: Sent, options: LargeReadOptions): Promise<string | IncomingResult> {
+  const { id, limits } = options;
+  const max = limits.messageBytes;
+  let held: Uint8Array[] | undefined = [];
+  let bytes = 0;
+  let looked = false;
+  const scanned = scanner({ maxBytes: max, depth: limits.depth });
+  for await (const chunk of sent.body) {
+    if (held === undefined) {
+      await give(scanned.push(chunk), options);
+      continue;
+    }
+    held.push(chunk);
+    bytes += chunk.byteLength;
+    if (bytes > Math.min(WHOLE_BYTES, max) && !looked) {
+      looked = true;
+      const found = attempt(() => held?.flatMap((each) => scanned.push(each)) ?? []);
+      // What is of another shape is held on, as far as a message may go.
+      if (Array.isArray(found)) {
+        held = undefined;
+        await give(found, options);
+      }
+    }
+    if (held !== undefined && bytes > max)
+      throw new Fault("overload", "the answer is larger than a message may be", { data: { limit: "messageBytes", max } });
+  }
+  if (held !== undefined) return text(concat(held));
+  const message = parseMessage(text(scanned.finish()), { depth: limits.depth });
+  if (message.kind !== "result" || message.id !== id) throw new Fault("parse", "the server's answer is no message");
+  const { contents, ...rest } = message.value;
+  return { ...message, value: rest };
+}
+
+function attempt(scan: () => Part[]): Part[] | Fault {
+  try {
+    return scan();
+  } catch (error) {
+    if (error instanceof Fault) return error;
+    throw error;
+  }
+}
+
+/** Gives parts on, no faster than they are read. */
+async function give(parts: readonly Part[], { id, open, take }: LargeReadOptions): Promise<void> {
+  let batch: IncomingPart[] = [];
+  let weight = 0;
+  for (const [at, part] of parts.entries()) {
+    batch.push({ kind: "part", id, part });
+    weight += part.kind === "chunk" ? part.data.length : 64;
+    if (weight < BATCH && at < parts.length - 1) continue;
+    await take(batch);
+    batch = [];
+    weight = 0;
+    // The reader hears of it within this turn, and says in it whether it is behind.
+    await new Promise((resolve) => setImmediate(resolve));
+    while (open.held) {
+      await new Promise<void>((resolve) => {
+        open.wake = resolve;
+      });
+    }
+  }
+}
+
+function text(bytes: Uint8Array): string {
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+  } catch (error) {
+    throw new Fault("parse", "the answer is not UTF-8", { cause: error });
+  }
+}

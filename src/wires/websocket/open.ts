@@ -1,0 +1,97 @@
+import type { IncomingMessage } from "node:http";
+import { WebSocket } from "ws";
+import { type DialOptions, defaultLimits, Fault, toFault } from "../../core/index.js";
+import {
+  authorized,
+  type HttpAuth,
+  type HttpClient,
+  type SendOptions,
+  type Sent,
+  secureContext,
+  type TlsDialOptions,
+} from "../../io/index.js";
+
+export interface WebSocketDialOptions extends DialOptions {
+  /** Sent with the request that opens the socket. */
+  readonly headers?: Readonly<Record<string, string>> | undefined;
+  /** Credentials of that request, and what to do when the server wants others. */
+  readonly auth?: HttpAuth | undefined;
+  readonly tls?: TlsDialOptions | undefined;
+  readonly pingMs?: number | undefined;
+}
+
+const OPENED = 101;
+
+/** Opens a socket: asked for by a request of HTTP, which may be refused and made again with better credentials. */
+export async function openSocket(address: string, options: WebSocketDialOptions): Promise<WebSocket> {
+  let open: WebSocket | undefined;
+  const client: HttpClient = {
+    async send(_method, _url, sending) {
+      const answer = await request(address, options, sending);
+      if (answer instanceof WebSocket) open = answer;
+      return answer instanceof WebSocket ? sentOf(OPENED, {}) : sentOf(answer.statusCode ?? 0, answer.headers);
+    },
+    close() {},
+  };
+  const { auth, signal, headers } = options;
+  const sender = auth === undefined ? client : authorized(client, auth);
+  const asked = new URL(address.replace(/^ws/, "http"));
+  const { status } = await sender
+    .send("GET", asked, { headers: { ...headers }, ...(signal === undefined ? undefined : { signal }) })
+    .catch((error) => {
+      throw signal?.aborted === true ? givenUp(signal) : toFault(error);
+    });
+  if (open !== undefined) return open;
+  const code = status === 401 ? "unauthenticated" : status === 403 ? "denied" : "unavailable";
+  throw new Fault(code, `the server answered HTTP ${status}`, { data: { status } });
+}
+
+/** A socket, or the answer of a server that opens none. */
+function request(address: string, options: WebSocketDialOptions, { headers, signal }: SendOptions): Promise<WebSocket | IncomingMessage> {
+  // Known to ws; its declared types lag behind.
+  const closeTimeout: object = { closeTimeout: 1_000 };
+  const socket = new WebSocket(address, ["mcp"], {
+    maxPayload: options.limits?.messageBytes ?? defaultLimits.messageBytes,
+    perMessageDeflate: false,
+    handshakeTimeout: options.handshakeMs ?? 60_000,
+    headers: { ...headers },
+    ...secureContext(options.tls),
+    ...closeTimeout,
+  });
+  // From now on the link hears of its errors; one with no listener would be thrown.
+  socket.on("error", () => {});
+  let abort = (): void => {};
+  return new Promise<WebSocket | IncomingMessage>((resolve, reject) => {
+    abort = () => {
+      reject(givenUp(signal));
+      socket.terminate();
+    };
+    socket.once("open", () => resolve(socket));
+    socket.once("unexpected-response", (_request, response) => {
+      resolve(response);
+      socket.terminate();
+    });
+    socket.once("error", (error) =>
+      reject(new Fault("unavailable", `cannot reach ${new URL(address).origin}: ${error.message}`, { cause: error })),
+    );
+    signal?.addEventListener("abort", abort, { once: true });
+    if (signal?.aborted === true) abort();
+  }).finally(() => signal?.removeEventListener("abort", abort));
+}
+
+function givenUp(signal: AbortSignal | undefined): Fault {
+  return new Fault("cancelled", "dialing was given up", { cause: signal?.reason });
+}
+
+/** An answer of which only the head is of use. */
+function sentOf(status: number, headers: IncomingMessage["headers"]): Sent {
+  return {
+    status,
+    header(name) {
+      const value = headers[name];
+      return Array.isArray(value) ? value.join(", ") : value;
+    },
+    body: (async function* () {})(),
+    text: async () => "",
+  };
+}
