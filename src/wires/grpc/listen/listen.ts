@@ -1,8 +1,9 @@
-import { type Address, Fault, type Listener, type Service } from "../../../core/index.js";
+import { type Address, Canceller, Fault, type Listener, type Service } from "../../../core/index.js";
 import { type GrpcServer, grpcServer, httpHost, type ServerCall } from "../../../io/index.js";
 import { placeOf } from "../address.js";
 import { faultStatus } from "../faults.js";
 import { SERVICE } from "../names.js";
+import { standardServices } from "../services/index.js";
 import { TUNNEL, tunnelService } from "../tunnel/listen.js";
 import type { GrpcListenOptions } from "./options.js";
 import { McpService } from "./service.js";
@@ -20,10 +21,14 @@ export interface Served {
 export function grpcService(service: Service, options: GrpcListenOptions, tunnelOnly: boolean): Served {
   const mcp = new McpService(service, options);
   const tunnel = tunnelService(service, options);
+  const closing = new Canceller();
+  const standard = standardServices({ options, tunnelOnly, closing });
   const handle = (call: ServerCall): void | Promise<void> => {
     if (call.path === TUNNEL) return tunnel(call);
     if (!tunnelOnly && call.path.startsWith(SERVICE)) return mcp.handle(call);
-    call.end(faultStatus(new Fault("unknown-method", `unknown method: ${call.path}`)));
+    const answered = standard(call);
+    if (answered === undefined) call.end(faultStatus(new Fault("unknown-method", `unknown method: ${call.path}`)));
+    return answered;
   };
   const { limits, keepalive, gzip, onFault } = options;
   const server = grpcServer(handle, { messageBytes: limits?.messageBytes, keepalive, gzip, onFault });
@@ -31,8 +36,10 @@ export function grpcService(service: Service, options: GrpcListenOptions, tunnel
     server,
     async close() {
       const ms = options.drainMs ?? DRAIN_MS;
+      const reason = new Fault("unavailable", "the server is shutting down", { data: { reason: "closing" } });
+      closing.fire(reason);
       const drained = server.close(ms);
-      await mcp.drain(new Fault("unavailable", "the server is shutting down", { data: { reason: "closing" } }), ms);
+      await mcp.drain(reason, ms);
       await drained;
     },
   };
