@@ -16,6 +16,7 @@ export function sample(): Server & { readonly calls: string[] } {
       for (let at = 1; at <= Number(n); at++) yield progress(at, Number(n), `step ${at}`);
       return "counted";
     })
+    .resource({ uri: "test://text", name: "text" }, () => "Hello")
     .tool("wait", {}, (_args, ctx) => {
       calls.push("wait");
       return new Promise((resolve) =>

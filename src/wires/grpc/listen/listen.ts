@@ -1,6 +1,7 @@
 import { type Address, Canceller, Fault, type Listener, type Service } from "../../../core/index.js";
 import { type GrpcServer, grpcServer, httpHost, type ServerCall } from "../../../io/index.js";
 import { placeOf } from "../address.js";
+import { ConnectServer } from "../connect/index.js";
 import { faultStatus } from "../faults.js";
 import { SERVICE } from "../names.js";
 import { standardServices } from "../services/index.js";
@@ -13,6 +14,8 @@ const DRAIN_MS = 5_000;
 /** What a listener serves, whoever accepts its connections. */
 export interface Served {
   readonly server: GrpcServer;
+  /** Takes what is no gRPC. */
+  readonly web: ConnectServer;
   /** Ends what is open: calls in flight have a moment to finish. */
   close(): Promise<void>;
 }
@@ -30,15 +33,17 @@ export function grpcService(service: Service, options: GrpcListenOptions, tunnel
     if (answered === undefined) call.end(faultStatus(new Fault("unknown-method", `unknown method: ${call.path}`)));
     return answered;
   };
+  const web = new ConnectServer(handle, { options, tunnelOnly, closing });
   const { limits, keepalive, gzip, onFault } = options;
   const server = grpcServer(handle, { messageBytes: limits?.messageBytes, keepalive, gzip, onFault });
   return {
     server,
+    web,
     async close() {
       const ms = options.drainMs ?? DRAIN_MS;
       const reason = new Fault("unavailable", "the server is shutting down", { data: { reason: "closing" } });
       closing.fire(reason);
-      const drained = server.close(ms);
+      const drained = Promise.all([server.close(ms), web.close(ms)]);
       await mcp.drain(reason, ms);
       await drained;
     },
@@ -54,14 +59,14 @@ export async function listen(service: Service, address: Address, options: GrpcLi
   if (place.scheme !== "grpcs" && tls !== undefined) throw new Fault("invalid-params", "a listener with a certificate is grpcs://");
   const [first, ...more] = place.hosts;
   if (more.length > 0) throw new Fault("invalid-params", "a listener has one address");
-  const { server, close: end } = grpcService(service, options, tunnelOnly);
+  const { server, web, close: end } = grpcService(service, options, tunnelOnly);
   const host = await httpHost({
     hostname: first?.host ?? "",
     port: first?.port ?? 0,
     path: place.path,
     tls,
     insecure,
-    request: (_request, response) => void response.writeHead(415).end(),
+    request: (request, response) => void web.request(request, response),
     grpc: (stream, headers, raw) => server.stream(stream, headers, raw),
   });
   let ended: () => void = () => {};
