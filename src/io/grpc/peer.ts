@@ -1,11 +1,11 @@
-import type { Http2Session } from "node:http2";
 import type { DetailedPeerCertificate, TLSSocket } from "node:tls";
 import type { Peer, PeerCertificateFacts } from "./types.js";
 
-/** Who is at the other end of a connection. */
-export function peerOf(session: Http2Session | undefined): Peer {
-  if (session === undefined || session.destroyed) return {};
-  const socket = session.socket as Partial<TLSSocket>;
+/** Who is at the other end of a connection: of an HTTP/2 session, or of an HTTP/1.1 request. */
+export function peerOf(connected: { readonly socket: unknown; readonly destroyed?: boolean } | undefined): Peer {
+  if (connected === undefined || connected.destroyed === true) return {};
+  const socket = connected.socket as Partial<TLSSocket> | undefined;
+  if (socket === undefined) return {};
   const certificate = socket.authorized === true ? factsOf(socket.getPeerCertificate?.(true)) : undefined;
   return { address: socket.remoteAddress, certificate };
 }

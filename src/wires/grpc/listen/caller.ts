@@ -9,16 +9,22 @@ export interface Caller {
   readonly kin: boolean;
 }
 
+/** A call whose Host, Origin and credentials were looked at before it was made. */
+export interface AdmittedCall extends ServerCall {
+  readonly admitted: { readonly principal: string | undefined };
+}
+
 /** What may be asked of a call before its messages are looked at: Host, Origin, credentials. Throws the fault it is refused with. */
-export async function callerOf(call: ServerCall, options: GateOptions): Promise<Caller> {
+export async function callerOf(call: ServerCall | AdmittedCall, options: GateOptions): Promise<Caller> {
+  const { authorization, ...metadata } = call.metadata;
+  const kin = valuesOf(metadata, "anywire-twins").length > 0;
+  const certified = call.peer.certificate === undefined ? undefined : identity(call.peer.certificate);
+  if ("admitted" in call) return { principal: call.admitted.principal ?? certified, metadata, kin };
   const exchange = { header: (name: string) => (name === ":authority" ? call.authority : valuesOf(call.metadata, name)[0]) };
   // Nobody but a local process gets to a pipe or a Unix socket.
   const refused = call.peer.address === undefined ? undefined : refusal(exchange, options);
   if (refused !== undefined) throw new Fault("denied", refused);
-  const { authorization, ...metadata } = call.metadata;
-  const kin = valuesOf(metadata, "anywire-twins").length > 0;
   const { auth } = options;
-  const certified = call.peer.certificate === undefined ? undefined : identity(call.peer.certificate);
   if (auth === undefined) return { principal: certified, metadata, kin };
   const verdict = await checkCredentials(exchange, auth, undefined);
   if (!("status" in verdict)) return { principal: verdict.principal.id, metadata, kin };

@@ -1,0 +1,89 @@
+import type { IncomingMessage } from "node:http";
+import type { Http2ServerRequest } from "node:http2";
+import { Fault } from "../../../core/index.js";
+
+type Step = IteratorResult<Uint8Array, undefined>;
+
+/**
+ * The body of a request as it is read: what nobody takes holds the client up. Unlike the request's own iterator it leaves the
+ * connection alone when its reader leaves, so that the answer still arrives: the rest is read to nowhere.
+ */
+export class Body implements AsyncIterableIterator<Uint8Array, undefined> {
+  readonly #request: IncomingMessage | Http2ServerRequest;
+  readonly #chunks: Uint8Array[] = [];
+  readonly #timer: ReturnType<typeof setTimeout> | undefined;
+  #waiting: { resolve(step: Step): void; reject(error: unknown): void } | undefined;
+  #ended: { readonly error?: Fault } | undefined;
+
+  /** `ms` is the time for all of it, unless it may take as long as it likes. */
+  constructor(request: IncomingMessage | Http2ServerRequest, ms: number | undefined) {
+    this.#request = request;
+    request.on("data", this.#onData);
+    request.on("end", this.#onEnd);
+    request.on("close", this.#onClose);
+    request.on("error", this.#onClose);
+    request.pause();
+    if (ms !== undefined)
+      this.#timer = setTimeout(
+        () =>
+          this.#finish({ error: new Fault("deadline", `the body did not arrive within ${ms} ms`, { data: { limit: "bodyMs", max: ms } }) }),
+        ms,
+      );
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  next(): Promise<Step> {
+    return new Promise((resolve, reject) => {
+      this.#waiting = { resolve, reject };
+      this.#settle();
+      if (this.#waiting !== undefined) this.#request.resume();
+    });
+  }
+
+  return(): Promise<Step> {
+    this.#chunks.length = 0;
+    this.#finish({});
+    return Promise.resolve({ done: true, value: undefined });
+  }
+
+  #settle(): void {
+    const waiting = this.#waiting;
+    const chunk = this.#chunks.shift();
+    if (waiting === undefined || (chunk === undefined && this.#ended === undefined)) {
+      if (chunk !== undefined) this.#chunks.unshift(chunk);
+      return;
+    }
+    this.#waiting = undefined;
+    if (chunk !== undefined) waiting.resolve({ done: false, value: chunk });
+    else if (this.#ended?.error !== undefined) waiting.reject(this.#ended.error);
+    else waiting.resolve({ done: true, value: undefined });
+  }
+
+  #finish(how: { readonly error?: Fault }): void {
+    if (this.#ended !== undefined) return;
+    this.#ended = how;
+    clearTimeout(this.#timer);
+    const request = this.#request;
+    request.off("data", this.#onData);
+    request.off("end", this.#onEnd);
+    request.off("close", this.#onClose);
+    request.off("error", this.#onClose);
+    // Errors of a connection that is gone have been told, or are of no interest any more.
+    request.on("error", () => {});
+    request.resume();
+    this.#settle();
+  }
+
+  readonly #onData = (chunk: Uint8Array): void => {
+    this.#chunks.push(chunk);
+    this.#request.pause();
+    this.#settle();
+  };
+
+  readonly #onEnd = (): void => this.#finish({});
+
+  readonly #onClose = (): void => this.#finish({ error: new Fault("cancelled", "the client closed the request before its end") });
+}

@@ -1,0 +1,178 @@
+import { type DescMethod, fromBinary, type Message, toBinary } from "@bufbuild/protobuf";
+import { Code, ConnectError, createContextKey, type HandlerContext } from "@connectrpc/connect";
+import { type Cancel, Canceller, Fault, toFault } from "../../../core/index.js";
+import { faultStatus, type Messages, type Metadata, type Peer, type Status, statusFault } from "../../../io/index.js";
+import type { AdmittedCall } from "../listen/caller.js";
+
+/** Bytes that wait for the client to read before the producer is held up. */
+const HIGH_WATER = 64 * 1024;
+
+/** What HTTP said of a request that Connect does not pass on. */
+export interface Accepted {
+  readonly metadata: Metadata;
+  readonly authority: string | undefined;
+  readonly peer: Peer;
+  readonly principal: string | undefined;
+}
+
+export const acceptedKey: { id: symbol; defaultValue: Accepted } = createContextKey<Accepted>({
+  metadata: {},
+  authority: undefined,
+  peer: {},
+  principal: undefined,
+});
+
+type State = { tag: "open"; begun: boolean } | { tag: "ended"; error: ConnectError | undefined };
+
+/** A call of Connect or gRPC-Web as the gRPC handlers know calls: bytes of messages both ways. */
+export class ConnectCall implements AdmittedCall {
+  readonly path: string;
+  readonly deadline: number | undefined;
+  readonly admitted: { readonly principal: string | undefined };
+  readonly messages: Messages;
+  readonly #context: HandlerContext;
+  readonly #accepted: Accepted;
+  readonly #canceller = new Canceller();
+  readonly #queue: Uint8Array[] = [];
+  readonly #held: { resolve(): void; reject(fault: Fault): void }[] = [];
+  #state: State = { tag: "open", begun: false };
+  #wake: (() => void) | undefined;
+  #bytes = 0;
+
+  constructor(context: HandlerContext, requests: AsyncIterable<Message>) {
+    const { method, service, signal } = context;
+    this.path = `/${service.typeName}/${method.name}`;
+    const ms = context.timeoutMs();
+    this.deadline = ms === undefined ? undefined : Date.now() + ms;
+    this.#context = context;
+    this.#accepted = context.values.get(acceptedKey);
+    this.admitted = this.#accepted;
+    this.messages = serialised(method, requests);
+    if (signal.aborted) this.#onAbort();
+    else signal.addEventListener("abort", this.#onAbort, { once: true });
+  }
+
+  get metadata(): Metadata {
+    return this.#accepted.metadata;
+  }
+
+  get authority(): string | undefined {
+    return this.#accepted.authority;
+  }
+
+  get peer(): Peer {
+    return this.#accepted.peer;
+  }
+
+  get cancel(): Cancel {
+    return this.#canceller;
+  }
+
+  get backlog(): number {
+    return this.#bytes;
+  }
+
+  /** The headers leave with the first message: Connect knows no other way. */
+  begin(metadata: Metadata = {}): void {
+    if (this.#state.tag === "ended" || this.#state.begun) return;
+    this.#state.begun = true;
+    append(this.#context.responseHeader, metadata);
+  }
+
+  send(message: Uint8Array): Promise<void> | undefined {
+    if (this.#state.tag === "ended") return gone(this.#canceller.reason);
+    this.#state.begun = true;
+    this.#queue.push(message);
+    this.#bytes += message.byteLength;
+    this.#awaken();
+    if (this.#bytes < HIGH_WATER) return undefined;
+    const room = new Promise<void>((resolve, reject) => this.#held.push({ resolve, reject }));
+    room.catch(() => {});
+    return room;
+  }
+
+  end(status: Status): void {
+    if (this.#state.tag === "ended") return;
+    if (status.code === 0) append(this.#context.responseTrailer, status.metadata ?? {});
+    this.#finish(status.code === 0 ? undefined : connectError(status));
+  }
+
+  /** The answer, message by message: not taking one holds the producer up, leaving cancels the call. */
+  async *responses(): AsyncGenerator<Message> {
+    try {
+      for (;;) {
+        const message = this.#queue.shift();
+        if (message !== undefined) {
+          this.#bytes -= message.byteLength;
+          if (this.#bytes < HIGH_WATER) for (const { resolve } of this.#held.splice(0)) resolve();
+          yield fromBinary(this.#context.method.output, message);
+        } else if (this.#state.tag === "ended") {
+          if (this.#state.error !== undefined) throw this.#state.error;
+          return;
+        } else {
+          await new Promise<void>((resolve) => {
+            this.#wake = resolve;
+          });
+        }
+      }
+    } finally {
+      this.#abandon(new Fault("cancelled", "the client cancelled the call or is gone"));
+    }
+  }
+
+  readonly #onAbort = (): void => {
+    const { reason } = this.#context.signal as { readonly reason: unknown };
+    if (reason instanceof Fault) this.#abandon(reason, connectError(faultStatus(reason)));
+    else if (reason instanceof ConnectError && reason.code === Code.DeadlineExceeded)
+      this.#abandon(new Fault("deadline", "the deadline passed", { cause: reason }), reason);
+    else this.#abandon(new Fault("cancelled", "the client cancelled the call or is gone", { cause: reason }));
+  };
+
+  /** Ends a call that nobody waits for any more; what waits is dropped. */
+  #abandon(fault: Fault, error: ConnectError = new ConnectError(fault.message, Code.Canceled)): void {
+    if (this.#state.tag === "open") {
+      this.#finish(error);
+      this.#canceller.fire(fault);
+    }
+    this.#queue.length = 0;
+    this.#bytes = 0;
+    for (const { reject } of this.#held.splice(0)) reject(fault);
+  }
+
+  #finish(error: ConnectError | undefined): void {
+    this.#state = { tag: "ended", error };
+    this.#context.signal.removeEventListener("abort", this.#onAbort);
+    this.#awaken();
+  }
+
+  #awaken(): void {
+    this.#wake?.();
+    this.#wake = undefined;
+  }
+}
+
+function gone(reason: Fault | undefined): Promise<void> {
+  const rejected = Promise.reject(reason ?? new Fault("internal", "the call has ended"));
+  rejected.catch(() => {});
+  return rejected;
+}
+
+/** Requests as batches of bytes. What Connect refuses of them is a fault like that of any framing. */
+async function* serialised({ input }: DescMethod, requests: AsyncIterable<Message>): AsyncGenerator<readonly Uint8Array[]> {
+  try {
+    for await (const request of requests) yield [toBinary(input, request)];
+  } catch (error) {
+    throw error instanceof ConnectError ? statusFault({ code: error.code, message: error.rawMessage }) : toFault(error);
+  }
+}
+
+function append(headers: Headers, metadata: Metadata): void {
+  for (const [name, value] of Object.entries(metadata))
+    for (const each of typeof value === "string" ? [value] : value) headers.append(name, each);
+}
+
+function connectError({ code, message = "", metadata = {} }: Status): ConnectError {
+  const headers = new Headers();
+  append(headers, metadata);
+  return new ConnectError(message, code, headers);
+}

@@ -1,0 +1,38 @@
+/** What Connect and gRPC-Web clients send beside the headers of the protocol. */
+const sent = [
+  "Connect-Protocol-Version",
+  "Connect-Timeout-Ms",
+  "Connect-Content-Encoding",
+  "Connect-Accept-Encoding",
+  "Content-Encoding",
+  "X-Grpc-Web",
+  "X-User-Agent",
+  "Grpc-Timeout",
+  "X-Grpc-Timeout",
+  "Traceparent",
+  "Tracestate",
+  "Baggage",
+];
+
+/** What they have to see of an answer. */
+const seen = [
+  "Grpc-Status",
+  "Grpc-Message",
+  "Grpc-Status-Details-Bin",
+  "Grpc-Encoding",
+  "Content-Encoding",
+  "Connect-Content-Encoding",
+  "Mcp-Error-Code",
+  "Mcp-Error-Data-Bin",
+];
+
+/** The gate's headers for a page of another origin, with those of Connect and gRPC-Web. */
+export function webHeaders(headers: Readonly<Record<string, string>>): Record<string, string> {
+  const more = { ...headers };
+  for (const [name, names] of [
+    ["access-control-allow-headers", sent],
+    ["access-control-expose-headers", seen],
+  ] as const)
+    if (more[name] !== undefined) more[name] = [more[name], ...names].join(", ");
+  return more;
+}

@@ -1,0 +1,123 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { constants, type Http2ServerRequest, type Http2ServerResponse } from "node:http2";
+import { ConnectError, createContextValues } from "@connectrpc/connect";
+import type { UniversalHandler, UniversalServerRequest, UniversalServerResponse } from "@connectrpc/connect/protocol";
+import { type Fault, toFault } from "../../../core/index.js";
+import { faultStatus } from "../../../io/index.js";
+import { Body } from "./body.js";
+import { type Accepted, acceptedKey } from "./call.js";
+import { withText } from "./text.js";
+
+export type NodeRequest = IncomingMessage | Http2ServerRequest;
+export type NodeResponse = ServerResponse | Http2ServerResponse;
+
+/** The longest time that a timer can be set to. */
+const MAX_MS = 2 ** 31 - 1;
+const BODY_MS = 60_000;
+
+export interface Served {
+  readonly handler: UniversalHandler;
+  readonly accepted: Accepted;
+  readonly signal: AbortSignal;
+  /** Headers that every answer has. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** What to say where Connect says nothing but a status. */
+  explain(status: number): string;
+}
+
+/** Answers a request by a handler of Connect; resolves when the answer is written or its client gone. */
+export async function exchange(request: NodeRequest, response: NodeResponse, served: Served): Promise<void> {
+  const { handler, signal, explain } = served;
+  // Only a stream of requests may take its time.
+  const streams = handler.method.methodKind === "bidi_streaming" || handler.method.methodKind === "client_streaming";
+  const answer = await withText(handler)({
+    httpVersion: request.httpVersion,
+    method: request.method ?? "",
+    url: `http://${served.accepted.authority ?? "localhost"}${request.url}`,
+    header: headersOf(request),
+    body: faulted(new Body(request, streams ? undefined : BODY_MS)),
+    signal,
+    contextValues: createContextValues().set(acceptedKey, served.accepted),
+  } satisfies UniversalServerRequest);
+  const silent = answer.status >= 400 && answer.body === undefined;
+  await write(response, {
+    status: answer.status,
+    headers: { ...served.headers, ...plain(answer, response), ...(silent && { "content-type": "text/plain; charset=utf-8" }) },
+    body: silent ? said(explain(answer.status)) : answer.body,
+  });
+  // A body that nobody will read would hold the stream open as long as its client likes.
+  if ("stream" in request && !request.complete) request.stream.close(constants.NGHTTP2_NO_ERROR);
+}
+
+/** Connect knows its own errors alone; it calls any other internal. */
+async function* faulted(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  try {
+    yield* body;
+  } catch (error) {
+    throw connectError(toFault(error));
+  }
+}
+
+function connectError(fault: Fault): ConnectError {
+  const { code, message } = faultStatus(fault);
+  return new ConnectError(message ?? "", code, undefined, undefined, fault);
+}
+
+function headersOf(request: NodeRequest): Headers {
+  const headers = new Headers();
+  for (const [name, value] of Object.entries(request.headers)) {
+    if (value === undefined || name.startsWith(":")) continue;
+    for (const each of typeof value === "string" ? [value] : value) headers.append(name, each);
+  }
+  // A time beyond what a timer can hold is no limit; the timer would fire at once.
+  if (Number(headers.get("connect-timeout-ms") ?? 0) > MAX_MS) headers.delete("connect-timeout-ms");
+  const unit: Readonly<Record<string, number>> = { H: 3_600_000, M: 60_000, S: 1000 };
+  const timeout = /^(\d{1,8})([HMS])$/.exec(headers.get("grpc-timeout") ?? "");
+  if (timeout !== null && Number(timeout[1]) * (unit[timeout[2] as string] as number) > MAX_MS) headers.delete("grpc-timeout");
+  return headers;
+}
+
+function plain({ header }: UniversalServerResponse, response: NodeResponse): Record<string, string> {
+  const headers: Record<string, string> = Object.fromEntries(header ?? []);
+  // HTTP/2 has no such header.
+  if ("stream" in response) delete headers["connection"];
+  return headers;
+}
+
+async function* said(text: string): AsyncGenerator<Uint8Array> {
+  yield Buffer.from(text);
+}
+
+interface Answer {
+  readonly status: number;
+  readonly headers: Record<string, string>;
+  readonly body: AsyncIterable<Uint8Array> | undefined;
+}
+
+async function write(response: NodeResponse, { status, headers, body }: Answer): Promise<void> {
+  if (gone(response)) return void (await body?.[Symbol.asyncIterator]().return?.());
+  // The two versions declare the same calls in ways that do not join into one type.
+  const out = response as ServerResponse;
+  out.writeHead(status, headers);
+  for await (const chunk of body ?? []) {
+    if (gone(response)) return;
+    if (!out.write(chunk)) await drained(response);
+  }
+  if (!gone(response)) out.end();
+}
+
+function gone(response: NodeResponse): boolean {
+  return response.destroyed || response.writableEnded || ("stream" in response && response.stream?.destroyed !== false);
+}
+
+function drained(response: NodeResponse): Promise<void> {
+  return new Promise((resolve) => {
+    const done = (): void => {
+      response.off("drain", done);
+      response.off("close", done);
+      resolve();
+    };
+    response.on("drain", done);
+    response.on("close", done);
+  });
+}

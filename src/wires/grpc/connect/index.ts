@@ -1,0 +1,128 @@
+import { toFault } from "../../../core/index.js";
+import { type Admission, admit, type Exchange, isGrpc, nodeExchange, peerOf, readMetadata, within } from "../../../io/index.js";
+import { HEALTH } from "../services/options.js";
+import type { Accepted } from "./call.js";
+import { webHeaders } from "./cors.js";
+import type { NodeRequest, NodeResponse } from "./exchange.js";
+import { explain, web } from "./explain.js";
+import type { Loaded } from "./load.js";
+import type { ConnectOptions, Handle } from "./options.js";
+
+/** Milliseconds for the last answers to leave. */
+const LAST_MS = 250;
+
+/** Connect and gRPC-Web on the calls of gRPC's handler, over HTTP/1.1 and HTTP/2. Their library is loaded with the first call. */
+export class ConnectServer {
+  readonly #handle: Handle;
+  readonly #served: ConnectOptions;
+  readonly #open = new Set<AbortController>();
+  #loaded: Promise<Loaded> | undefined;
+  #empty: (() => void) | undefined;
+
+  constructor(handle: Handle, served: ConnectOptions) {
+    this.#handle = handle;
+    this.#served = served;
+  }
+
+  /** Answers a request; never rejects. */
+  async request(request: NodeRequest, response: NodeResponse): Promise<void> {
+    const exchange = nodeExchange(request, response);
+    const controller = new AbortController();
+    const unhook = exchange.onGone(() => controller.abort());
+    this.#open.add(controller);
+    try {
+      await this.#answer(request, response, exchange, controller.signal);
+    } catch (error) {
+      this.#served.options.onFault?.(toFault(error));
+      exchange.reply(500, {});
+    } finally {
+      unhook();
+      this.#open.delete(controller);
+      if (this.#open.size === 0) this.#empty?.();
+    }
+  }
+
+  /** Calls in flight may finish for `graceMs`, then they end unavailable. */
+  async close(graceMs: number): Promise<void> {
+    if (await this.#drained(graceMs)) return;
+    for (const controller of this.#open) controller.abort(this.#served.closing.reason);
+    await this.#drained(LAST_MS);
+  }
+
+  #drained(ms: number): Promise<boolean> {
+    if (this.#open.size === 0) return Promise.resolve(true);
+    return within(
+      new Promise<void>((resolve) => {
+        this.#empty = resolve;
+      }),
+      ms,
+    );
+  }
+
+  async #answer(request: NodeRequest, response: NodeResponse, exchange: Exchange, signal: AbortSignal): Promise<void> {
+    const peer = peerOf("stream" in request ? request.stream.session : request);
+    const admission = await this.#admit(exchange, peer.address !== undefined);
+    const headers = webHeaders(admission.headers);
+    if ("status" in admission) return refuse(exchange, admission, headers);
+    const { path } = exchange;
+    const health = path.startsWith(HEALTH);
+    if (this.#served.closing.fired && !health)
+      return refuse(exchange, { status: 503, text: this.#served.closing.reason?.message ?? "" }, headers);
+    const say = (status: number): void =>
+      exchange.reply(status, { ...headers, "content-type": "text/plain; charset=utf-8" }, explain(status, path));
+    const type = exchange.header("content-type");
+    if (isGrpc(type)) return say(505);
+    if (exchange.method !== "GET" && !web.test(type ?? "")) return say(415);
+    const { routes, exchange: run } = await (this.#loaded ??= import("./load.js").then(({ loaded }) => loaded(this.#handle, this.#served)));
+    const handler = routes.get(path);
+    if (handler === undefined) return say(404);
+    const accepted: Accepted = {
+      metadata: metadataOf(request),
+      authority: exchange.header(":authority") ?? exchange.header("host"),
+      peer,
+      principal: admission.principal,
+    };
+    await run(request, response, { handler, accepted, signal, headers, explain: (status) => explain(status, path) });
+  }
+
+  #admit(exchange: Exchange, network: boolean): Promise<Admission> {
+    const { options } = this.#served;
+    return admit(
+      exchange,
+      {
+        ...options,
+        // Nobody but a local process gets to a Unix socket, whatever it calls the host.
+        ...(network ? undefined : { allowedHosts: ["*"] }),
+        // Whoever looks after a server may ask without credentials.
+        ...(exchange.path.startsWith(HEALTH) && { auth: undefined }),
+      },
+      "",
+    );
+  }
+}
+
+/** Names of the codes that the gate and the end of a listener stand for. */
+const codes: Readonly<Record<number, readonly [name: string, grpc: number]>> = {
+  401: ["unauthenticated", 16],
+  403: ["permission_denied", 7],
+  503: ["unavailable", 14],
+};
+
+/** A refusal in the words of the protocol that was spoken; its HTTP status is the same in all. */
+function refuse(exchange: Exchange, refusal: { readonly status: number; readonly text: string }, headers: Record<string, string>): void {
+  const { status } = refusal;
+  const code = codes[status];
+  if (code === undefined) return exchange.reply(status, headers, refusal.text);
+  const message = refusal.text === "" ? (headers["www-authenticate"] ?? "") : refusal.text;
+  if (/^application\/grpc-web/i.test(exchange.header("content-type") ?? ""))
+    return exchange.reply(status, { ...headers, "grpc-status": String(code[1]), "grpc-message": encodeURIComponent(message) });
+  exchange.reply(status, { ...headers, "content-type": "application/json" }, JSON.stringify({ code: code[0], message }));
+}
+
+/** The headers of a request without those of HTTP and of Connect. */
+function metadataOf(request: NodeRequest): Accepted["metadata"] {
+  const metadata = { ...readMetadata(request.headers, request.rawHeaders) };
+  for (const name of Object.keys(metadata))
+    if (/^(connect-|(x-)?grpc-|accept-encoding$|content-encoding$)/.test(name)) delete metadata[name];
+  return metadata;
+}

@@ -1,0 +1,58 @@
+import { createRegistry, type DescMethod, type DescService, type Message } from "@bufbuild/protobuf";
+import { ListValueSchema, StructSchema, ValueSchema } from "@bufbuild/protobuf/wkt";
+import { Code, ConnectError, createConnectRouter, type HandlerContext, type MethodImpl } from "@connectrpc/connect";
+import type { UniversalHandler } from "@connectrpc/connect/protocol";
+import { compressionGzip } from "@connectrpc/connect-node";
+import { defaultLimits } from "../../../core/index.js";
+import type { GrpcListenOptions } from "../listen/options.js";
+import { ConnectCall } from "./call.js";
+import type { Handle } from "./options.js";
+
+/** The most that Connect can be told: nothing is compressed. */
+const NEVER = 0xffff_ffff;
+
+/** Handlers of Connect and gRPC-Web by path, over the handler of gRPC calls. */
+export function connectRoutes(
+  services: readonly DescService[],
+  handle: Handle,
+  options: GrpcListenOptions,
+): ReadonlyMap<string, UniversalHandler> {
+  const router = createConnectRouter({
+    grpc: false,
+    readMaxBytes: options.limits?.messageBytes ?? defaultLimits.messageBytes,
+    // Compressed requests are always read.
+    acceptCompression: [compressionGzip],
+    ...(options.gzip === true ? undefined : { compressMinBytes: NEVER }),
+    // Error data is a Value inside of an Any.
+    jsonOptions: { registry: createRegistry(ValueSchema, StructSchema, ListValueSchema, ...services.map(({ file }) => file)) },
+  });
+  for (const { methods } of services) for (const method of methods) router.rpc(method, implementation(method, handle));
+  return new Map(router.handlers.map((handler) => [handler.requestPath, handler]));
+}
+
+function implementation(method: DescMethod, handle: Handle): MethodImpl<DescMethod> {
+  const start = (requests: AsyncIterable<Message>, context: HandlerContext): AsyncGenerator<Message> => {
+    const call = new ConnectCall(context, requests);
+    void (async () => handle(call))().catch((error: unknown) => call.end({ code: Code.Internal, message: String(error) }));
+    return call.responses();
+  };
+  const kinds = {
+    unary: (request: Message, context: HandlerContext) => only(start(one(request), context)),
+    server_streaming: (request: Message, context: HandlerContext) => start(one(request), context),
+    client_streaming: (requests: AsyncIterable<Message>, context: HandlerContext) => only(start(requests, context)),
+    bidi_streaming: start,
+  };
+  return kinds[method.methodKind] as MethodImpl<DescMethod>;
+}
+
+/** The one message of an answer, once its status is known to be OK. */
+async function only(responses: AsyncIterable<Message>): Promise<Message> {
+  let only: Message | undefined;
+  for await (const response of responses) only = response;
+  if (only === undefined) throw new ConnectError("the call ended without its answer", Code.Internal);
+  return only;
+}
+
+async function* one(request: Message): AsyncGenerator<Message> {
+  yield request;
+}

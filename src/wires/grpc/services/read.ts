@@ -1,0 +1,18 @@
+import { type DescMessage, fromBinary, type MessageShape } from "@bufbuild/protobuf";
+import { Fault } from "../../../core/index.js";
+import type { ServerCall } from "../../../io/index.js";
+
+/** A message of a call; a fault if the bytes are none. */
+export function read<Desc extends DescMessage>(schema: Desc, bytes: Uint8Array): MessageShape<Desc> {
+  try {
+    return fromBinary(schema, bytes);
+  } catch (cause) {
+    throw new Fault("parse", `the message is no ${schema.typeName}`, { cause });
+  }
+}
+
+/** The one message of a call that has one. */
+export async function readOnly<Desc extends DescMessage>(schema: Desc, call: ServerCall): Promise<MessageShape<Desc>> {
+  for await (const [first] of call.messages) if (first !== undefined) return read(schema, first);
+  throw new Fault("invalid-request", "the call came without its message");
+}
