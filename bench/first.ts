@@ -35,7 +35,7 @@ async function onMemory(): Promise<number> {
 }
 
 /** Asks while the list is open: what was made meanwhile counts too, so the figure is never too small. */
-async function madeAtFirst(client: McpClient, count: () => Promise<number>): Promise<number> {
+export async function madeAtFirst(client: McpClient, count: () => Promise<number>): Promise<number> {
   const tools = client.tools();
   const { value } = await tools.next();
   if (value === undefined) throw new Error("the list is empty");

@@ -4,6 +4,7 @@ import { burst } from "./burst.js";
 import { echo } from "./echo.js";
 import type { Bench, Figure } from "./figure.js";
 import { first } from "./first.js";
+import { grpc } from "./grpc.js";
 import { codec } from "./grpc-codec.js";
 import { grpcFraming } from "./grpc-framing.js";
 import { http } from "./http.js";
@@ -12,7 +13,7 @@ import { read } from "./read.js";
 import { waist } from "./waist.js";
 
 // Runs the benches that the arguments name, or all, and prints each figure beside its target. Exits with 1 if one is missed.
-const benches: readonly Bench[] = [first, read, echo, list, waist, burst, http, codec, grpcFraming];
+const benches: readonly Bench[] = [first, read, echo, list, waist, burst, http, codec, grpc, grpcFraming];
 
 const names = process.argv.slice(2);
 const unknown = names.filter((name) => !benches.some((bench) => bench.name === name));

@@ -92,7 +92,7 @@ export function same(block: unknown, text: string): void {
 }
 
 export type Make = "anywire" | "sdk" | "pipe";
-export type Wire = "stdio" | "http";
+export type Wire = "stdio" | "http" | "grpc" | "grpc-rpc";
 /** The tools that a server lists: a few, or many with JSON Schemas or with schemas of zod. */
 export type What = "plain" | "list" | "list-zod";
 

@@ -1,6 +1,7 @@
 /** The client of one pair in a process of its own, so that no contender pays for another's garbage. Arguments: make, era, what, wire. */
 import { performance } from "node:perf_hooks";
 import type { Era } from "anywire";
+import { openGrpcPair } from "./grpc/pairs.js";
 import { openHttpPair } from "./http/pairs.js";
 import { type Make, openPair, type Pair, type What, type Wire } from "./pairs.js";
 import { WORKERS } from "./sizes.js";
@@ -27,7 +28,11 @@ const works: Readonly<Record<Order["work"], (pair: Pair, times: number) => Promi
 };
 
 const [make, era, what, wire] = process.argv.slice(2) as [Make, Era, What, Wire];
-const pair = wire === "http" ? await openHttpPair(make, era) : await openPair(make, era, what);
+const pair = await (wire === "http"
+  ? openHttpPair(make, era)
+  : wire.startsWith("grpc")
+    ? openGrpcPair(era, wire)
+    : openPair(make, era, what));
 process.on("message", async ({ work, times }: Order) => {
   const began = performance.now();
   await works[work](pair, times);

@@ -5,11 +5,12 @@
 import { createServer, progress, serve } from "anywire";
 import { held, memoryProbe } from "../memory.js";
 import { type Buffers, octets } from "../octets.js";
-import { BURST, FLOOD, FLOOD_BYTES, MANY } from "../sizes.js";
+import { BURST, CHUNK, FLOOD, FLOOD_BYTES, MANY } from "../sizes.js";
 import { benchTool, TOOLS } from "../tools.js";
 
 const probe = memoryProbe();
 let made = 0;
+let produced = 0;
 const server = createServer({ name: "bench-anywire", version: "1.0.0" })
   .tool(
     "echo",
@@ -32,10 +33,18 @@ const server = createServer({ name: "bench-anywire", version: "1.0.0" })
     for (made = 0; made < FLOOD; made++) yield progress(made, FLOOD, text);
     return "done";
   })
-  .resourceTemplate({ uriTemplate: "bench://octets/{buffers}/{size}", name: "octets" }, (_uri, { variables }) => ({
-    size: Number(variables["size"]),
-    data: octets(Number(variables["size"]), variables["buffers"] as Buffers, () => probe.sample()),
-  }));
+  .tool("produced", {}, () => String(produced))
+  .resourceTemplate({ uriTemplate: "bench://octets/{buffers}/{size}", name: "octets" }, (_uri, { variables, range }) => {
+    const size = Number(variables["size"]);
+    // A source that can seek begins at the chunk that the range begins in.
+    const offset = Math.floor((range?.offset ?? 0) / CHUNK) * CHUNK;
+    produced = 0;
+    const each = (): void => {
+      produced += CHUNK;
+      probe.sample();
+    };
+    return { size, offset, data: octets(size - offset, variables["buffers"] as Buffers, each) };
+  });
 
 const [what, address = "stdio:"] = process.argv.slice(2);
 if (what === "many")
