@@ -9,6 +9,8 @@ import { type Contender, median, type Rated, ratio, takeTurns } from "./rounds.j
 export const grpcFraming: Bench = { name: "grpc-framing", run };
 
 const IN_FLIGHT = 64;
+/** Work is done in lots, so that the beginning of a stream weighs little however short a round is. */
+const LOT = 256;
 const OPEN = 1000;
 const DELAY_MS = 10;
 const MB = 1e6;
@@ -19,27 +21,33 @@ async function run(): Promise<Outcome> {
   const [mine, theirs, connected, bare] = [ours(a.port), grpcJs(b.port), connectNode(c.port), bareHttp2(d.port)];
   try {
     const stacks: readonly Stack[] = [mine, theirs, connected];
-    const chat = await race(stacks.map((stack) => timed(stack.name, (times) => stack.chat(times, IN_FLIGHT))));
-    const unary = await race(stacks.map((stack) => timed(stack.name, (times) => stack.unary(times, IN_FLIGHT))));
-    const chunks = await race([timed("anywire", mine.flood), timed("node:http2", bare.flood), timed("grpc-js", theirs.flood)]);
+    const chat = await race(stacks.map((stack) => timed(stack.name, (times) => stack.chat(times * LOT, IN_FLIGHT))));
+    const unary = await race(stacks.map((stack) => timed(stack.name, (times) => stack.unary(times * LOT, IN_FLIGHT))));
+    const chunks = await race([mine, bare, theirs].map(({ name, flood }) => timed(name, (times) => flood(times * LOT))));
+    const chunkCpu = { mine: await cpu(mine.flood, a), bare: await cpu(bare.flood, d), theirs: await cpu(theirs.flood, b) };
+    const callCpu = {
+      mine: await cpu((times) => mine.unary(times, IN_FLIGHT), a),
+      theirs: await cpu((times) => theirs.unary(times, IN_FLIGHT), b),
+    };
     const far = await delayed(a.port, b.port);
     const memory = { ours: await held("ours"), theirs: await held("grpc-js") };
     const [chatOurs, chatGrpcJs, chatConnect] = chat as [Rated, Rated, Rated];
-    const [unaryOurs, unaryGrpcJs] = unary as [Rated, Rated];
-    const [chunksOurs, chunksBare] = chunks as [Rated, Rated];
     return {
       figures: [
         atLeast(`messages on one gRPC stream, ${IN_FLIGHT} in flight, over grpc-js's`, ratio(chatOurs, chatGrpcJs), 3, "x"),
         atLeast("the same over connect-node's", ratio(chatOurs, chatConnect), 3, "x"),
-        atLeast(`unary gRPC calls, ${IN_FLIGHT} at a time, over grpc-js's`, ratio(unaryOurs, unaryGrpcJs), 1.3, "x"),
-        atLeast("64 KiB chunks over bare node:http2's", ratio(chunksOurs, chunksBare), 0.4, "x"),
+        atLeast(`CPU of a unary gRPC call, ${IN_FLIGHT} at a time, with grpc-js over ours`, callCpu.theirs / callCpu.mine, 1.3, "x"),
+        atMost("CPU of a 64 KiB chunk over bare node:http2's", chunkCpu.mine / chunkCpu.bare, 3, "x", 2),
+        atLeast("CPU of a 64 KiB chunk with grpc-js over ours", chunkCpu.theirs / chunkCpu.mine, 1, "x"),
         atLeast(`64 MB at ${DELAY_MS} ms each way over grpc-js's defaults`, far.ours / far.theirs, 10, "x"),
         atMost(`${OPEN} open gRPC streams, server`, memory.ours.server / MB, 25, " MB"),
       ],
       notes: [
-        ...table("messages/s", chat, 1),
-        ...table("unary calls/s", unary, 1),
-        ...table("MB/s in 64 KiB chunks", chunks, CHUNK / MB),
+        ...table("messages/s", chat, LOT),
+        ...table("unary calls/s", unary, LOT),
+        ...table("MB/s in 64 KiB chunks", chunks, (LOT * CHUNK) / MB),
+        `CPU of a unary call, client and server, µs: anywire ${format(callCpu.mine)}, grpc-js ${format(callCpu.theirs)}`,
+        `CPU of a 64 KiB chunk, client and server, µs: anywire ${format(chunkCpu.mine)}, node:http2 ${format(chunkCpu.bare)}, grpc-js ${format(chunkCpu.theirs)}`,
         `at ${DELAY_MS} ms each way: anywire ${format(far.ours)} MB/s, grpc-js ${format(far.theirs, 1)} MB/s`,
         `${OPEN} open streams, MB, client and server: anywire ${both(memory.ours)}, grpc-js ${both(memory.theirs)}`,
       ],
@@ -67,6 +75,18 @@ function race(contenders: readonly Contender[]): Promise<Rated[]> {
 
 function table(title: string, rated: readonly Rated[], factor: number): string[] {
   return rated.map(({ name, rates }) => `${title}: ${name} ${format(median(rates) * factor)}`);
+}
+
+/** Microseconds of CPU that one of many takes, of both processes together: that the machine is busy otherwise shows less in it. */
+async function cpu(work: (times: number) => Promise<void>, server: Child): Promise<number> {
+  const rounds: number[] = [];
+  for (let round = 0; round < 5; round++) {
+    const before = { client: process.cpuUsage(), server: await server.ask("cpu") };
+    await work(8 * LOT);
+    const { user, system } = process.cpuUsage(before.client);
+    rounds.push((user + system + (await server.ask("cpu")) - before.server) / (8 * LOT));
+  }
+  return median(rounds);
 }
 
 /** MB a second through a proxy that holds every byte back: ours 64 MB, grpc-js a few, for it would take most of a minute. */
@@ -97,8 +117,8 @@ const both = ({ client, server }: Held): string => `${format(client / MB)} and $
 async function held(stack: string): Promise<Held> {
   const server = await start(stack);
   const client = await start("hold", stack, String(server.port), String(OPEN));
-  const before = await server.ask();
-  const figure = { client: await client.ask(), server: (await server.ask()) - before };
+  const before = await server.ask("memory");
+  const figure = { client: await client.ask("memory"), server: (await server.ask("memory")) - before };
   await client.close();
   await server.close();
   return figure;

@@ -127,11 +127,12 @@ export function connectNode(port: number): Stack {
 }
 
 /** The chunks by node:http2 alone. */
-export function bareHttp2(port: number): { flood(chunks: number): Promise<void>; close(): Promise<void> } {
+export function bareHttp2(port: number): { readonly name: string; flood(chunks: number): Promise<void>; close(): Promise<void> } {
   const window = 8 * 1024 * 1024;
   const session = connectHttp2(`http://127.0.0.1:${port}`, { settings: { initialWindowSize: window } });
   session.once("connect", () => session.setLocalWindowSize(window));
   return {
+    name: "node:http2",
     flood: (chunks) =>
       new Promise((resolve, reject) => {
         const stream = session.request({ ":path": "/", "x-chunks": String(chunks) });

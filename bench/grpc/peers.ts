@@ -5,8 +5,8 @@ import { fileURLToPath } from "node:url";
 export interface Child {
   /** What it said first: of a server its port. */
   readonly port: number;
-  /** Asks it for its figure: of a server the bytes resident after a collection. */
-  ask(): Promise<number>;
+  /** Bytes resident after a collection, or microseconds of CPU so far. */
+  ask(what: "memory" | "cpu"): Promise<number>;
   close(): Promise<void>;
 }
 
@@ -21,8 +21,8 @@ export async function start(role: string, ...args: readonly string[]): Promise<C
   const said = async (): Promise<number> => (await Promise.race([once(child, "message"), ended]))[0] as number;
   return {
     port: await said(),
-    ask() {
-      child.send("ask");
+    ask(what) {
+      child.send(what);
       return said();
     },
     async close() {

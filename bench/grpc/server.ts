@@ -6,7 +6,7 @@ import grpc from "@grpc/grpc-js";
 import { grpcServer, httpHost, type ServerCall } from "../../dist/io/index.js";
 import { CHAT, CHUNK, FLOOD, SAME, service } from "./service.js";
 
-// A child process of the bench: one server, or a proxy that delays. Sends its port, and its memory when asked.
+// A child process of the bench: one server, or a proxy that delays. Sends its port, then its memory or CPU time when asked.
 
 const [role = "", upstream = "", delayMs = ""] = process.argv.slice(2);
 const chunk = Buffer.alloc(CHUNK, 7);
@@ -15,9 +15,10 @@ const roles: Readonly<Record<string, () => Promise<number>>> = { ours, "grpc-js"
 const begin = roles[role];
 if (begin === undefined) throw new Error(`no role ${role}`);
 process.send?.(await begin());
-process.on("message", () => {
-  (globalThis as { gc?: () => void }).gc?.();
-  process.send?.(process.memoryUsage.rss());
+process.on("message", (what) => {
+  const { user, system } = process.cpuUsage();
+  if (what === "memory") (globalThis as { gc?: () => void }).gc?.();
+  process.send?.(what === "memory" ? process.memoryUsage.rss() : user + system);
 });
 process.on("disconnect", () => process.exit());
 
