@@ -121,7 +121,7 @@ async function seeking(): Promise<Outcome> {
   await using client = await connect(server.address);
   const size = Math.ceil((1000 * MB) / CHUNK) * CHUNK;
   let read = 0;
-  for await (const { data } of client.readChunks(`bench://octets/pooled/${size}`, { offset: OFFSET })) read += data.length;
+  for await (const { data } of client.readChunks(`bench://octets/same/${size}`, { offset: OFFSET })) read += data.length;
   if (read !== size - OFFSET) throw new Error(`read ${read} octets after ${OFFSET} of ${size}`);
   const produced = Number(textOf(await client.callTool("produced")));
   return {
@@ -145,7 +145,7 @@ async function sessions(): Promise<Outcome> {
 
 async function readAll(client: McpClient, chunks: number): Promise<void> {
   let bytes = 0;
-  for await (const { data } of client.readChunks(`bench://octets/pooled/${chunks * CHUNK}`)) bytes += data.length;
+  for await (const { data } of client.readChunks(`bench://octets/same/${chunks * CHUNK}`)) bytes += data.length;
   if (bytes !== chunks * CHUNK) throw new Error(`read ${bytes} octets of ${chunks * CHUNK}`);
 }
 

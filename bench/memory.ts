@@ -24,6 +24,8 @@ export function memoryProbe(): MemoryProbe {
   let timer: NodeJS.Timeout | undefined;
   let marked = false;
   const sample = (): void => {
+    // Looking costs as much as a chunk takes.
+    if (timer === undefined) return;
     peak.rss = Math.max(peak.rss, process.memoryUsage.rss());
     peak.heap = Math.max(peak.heap, heap());
   };
@@ -35,8 +37,9 @@ export function memoryProbe(): MemoryProbe {
     },
     sample,
     stop() {
-      clearInterval(timer);
       sample();
+      clearInterval(timer);
+      timer = undefined;
       return marked ? { ...peak, rss: Math.max(peak.rss, highWater()) } : peak;
     },
   };

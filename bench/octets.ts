@@ -5,17 +5,27 @@ const STRIDE = 4096;
 /** Buffers that a pooled source goes round in: many more than may be under way between a source that is pulled and its reader. */
 const POOL = 16;
 
-/** How a source comes by its buffers: a new one for each chunk, or the next of a few. */
-export type Buffers = "allocated" | "pooled";
+/** How a source comes by its buffers: a new one for each chunk, the next of a few, or always the same, without marks. */
+export type Buffers = "allocated" | "pooled" | "same";
 
 /** A source of `size` octets in chunks made as they are read. */
 export async function* octets(size: number, buffers: Buffers, each: () => void): AsyncGenerator<Uint8Array> {
+  if (buffers === "same") return yield* same(size, each);
   const pool = buffers === "pooled" ? Array.from({ length: POOL }, () => new Uint8Array(CHUNK)) : [];
   for (let at = 0; at < size; at += CHUNK) {
     const chunk = pool[(at / CHUNK) % POOL] ?? new Uint8Array(CHUNK);
     chunk.fill(at / CHUNK);
     const view = new DataView(chunk.buffer);
     for (let mark = 0; mark < CHUNK; mark += STRIDE) view.setFloat64(mark, at + mark);
+    each();
+    yield size - at < CHUNK ? chunk.subarray(0, size - at) : chunk;
+  }
+}
+
+/** What costs nothing to make: to measure the way alone. */
+async function* same(size: number, each: () => void): AsyncGenerator<Uint8Array> {
+  const chunk = new Uint8Array(CHUNK);
+  for (let at = 0; at < size; at += CHUNK) {
     each();
     yield size - at < CHUNK ? chunk.subarray(0, size - at) : chunk;
   }

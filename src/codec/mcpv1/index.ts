@@ -3,6 +3,7 @@ export type { DecodeLimits } from "./limits.js";
 export {
   decodeMessage,
   decodePartMessage,
+  encodeChunkMessageHead,
   encodeMessage,
   encodePartMessage,
   encodeRest,
@@ -10,5 +11,5 @@ export {
 } from "./message.js";
 export { decodeNote, encodeNote, type Note } from "./notes.js";
 export { type PartState, partState, type RestPart } from "./parts.js";
-export { decodeToClient, encodePart, encodeToClient, type ToClientLimits, type ToClientOptions } from "./to-client.js";
+export { decodeToClient, encodeChunkHead, encodePart, encodeToClient, type ToClientLimits, type ToClientOptions } from "./to-client.js";
 export { decodeToServer, encodeToServer } from "./to-server.js";

@@ -11,6 +11,7 @@ import {
   type RestPart,
   readChunkParts,
   readListPart,
+  writeChunkHead,
   writeChunkPart,
   writeListPart,
 } from "./parts.js";
@@ -90,6 +91,17 @@ function requestIdOf(bytes: Uint8Array): string {
     else reader.skip(tag);
   }
   return id;
+}
+
+/** What goes before the `bytes` octets of a chunk in its ReadResourceChunkedResponse. */
+export function encodeChunkMessageHead(bytes: number, state?: PartState): Uint8Array {
+  const writer = borrow();
+  try {
+    writeChunkHead(writer, bytes, state);
+    return writer.finish();
+  } finally {
+    giveBack(writer);
+  }
 }
 
 /** A message of a list or of a chunked read. A `state` of the call lets chunks say where they start, as some peers want it. */

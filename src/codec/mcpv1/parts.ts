@@ -119,6 +119,16 @@ export function writeChunkPart(writer: Writer, part: Part | RestPart, options: E
   }
 }
 
+/** Writes a chunk of `bytes` octets up to where they follow. */
+export function writeChunkHead(writer: Writer, bytes: number, state?: PartState): void {
+  if (state !== undefined) {
+    writePlace(writer, state);
+    state.offset += bytes;
+  }
+  writer.varint(0x22);
+  writer.varint(bytes);
+}
+
 function begun(uri: unknown, mimeType: unknown, offset = 0, size: number | undefined): Partial<PartState> {
   const said = (value: unknown): string | undefined => (typeof value === "string" ? value : undefined);
   return { uri: said(uri), mimeType: said(mimeType), offset, size, begun: true };

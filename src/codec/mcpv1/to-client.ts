@@ -13,6 +13,7 @@ import {
   readChunkParts,
   readListPart,
   readRest,
+  writeChunkHead,
   writeChunkPart,
   writeListPart,
   writeRest,
@@ -113,6 +114,32 @@ function writeNotification(writer: Writer, message: OutgoingNotification, method
     } else more = writeGeneric(writer, { method: message.method, params, notification: true });
   } else more = writeGeneric(writer, { method: message.method, params, notification: true });
   writeEnvelope(writer, message, 0, 0, more);
+}
+
+/**
+ * What goes before the `bytes` octets of a chunk in its SessionResponse: they follow as they lie, since copying them would cost more than
+ * all the rest.
+ */
+export function encodeChunkHead(id: Id, bytes: number, state?: PartState): Uint8Array {
+  const writer = borrow();
+  try {
+    if (!writeId(writer, REPLY, NUMERIC_REPLY, id)) {
+      writer.at = 0;
+      writeJson(writer, OTHER_MEMBERS * 8 + 2, { id });
+    }
+    const { at } = writer;
+    writeChunkHead(writer, bytes, state);
+    const head = writer.bytes.slice(at, writer.at);
+    writer.at = at;
+    writer.varint(RESOURCE_CHUNK * 8 + 2);
+    writer.varint(head.length + bytes);
+    writer.room(head.length);
+    writer.bytes.set(head, writer.at);
+    writer.at += head.length;
+    return writer.finish();
+  } finally {
+    giveBack(writer);
+  }
 }
 
 /** One SessionResponse that holds a part of an answer. A `state` of the call lets chunks say where they start, as some peers want it. */

@@ -78,8 +78,8 @@ export class Dialled implements ClientCall {
     return this.#outbox.backlog;
   }
 
-  send(message: Uint8Array): Promise<void> | undefined {
-    return this.#outbox.send(message);
+  send(message: Uint8Array, tail?: Uint8Array): Promise<void> | undefined {
+    return this.#outbox.send(message, tail);
   }
 
   done(): void {

@@ -5,7 +5,7 @@ export type OnFrame = (message: Uint8Array, compressed: boolean) => void;
 
 const PREFIX = 5;
 /** Room for a message that comes in pieces before any of it has: what is declared but not sent costs no more. */
-const FIRST = 64 * 1024;
+const FIRST = 96 * 1024;
 /** The room grows by this factor: what comes in tiny pieces is copied a constant number of times, and only once if it is small. */
 const GROWTH = 4;
 

@@ -21,6 +21,8 @@ export class Outbox {
   /** Which messages of the queue are compressed. */
   #marked: Set<Uint8Array> | undefined;
   /** Waiting to be compressed; once one does, all that follow wait behind it. */
+  /** What follows some messages of the queue, as part of them. */
+  #tails: Map<Uint8Array, Uint8Array> | undefined;
   #raw: Uint8Array[] = [];
   #rawBytes = 0;
   #compressing = false;
@@ -51,7 +53,11 @@ export class Outbox {
     else this.#flush();
   }
 
-  send(message: Uint8Array): Promise<void> | undefined {
+  send(message: Uint8Array, tail?: Uint8Array): Promise<void> | undefined {
+    if (tail !== undefined) {
+      if (tail.length < LARGE || this.#encoding !== "identity" || this.#log !== undefined) return this.send(Buffer.concat([message, tail]));
+      (this.#tails ??= new Map()).set(message, tail);
+    }
     if (this.#gone !== undefined) return rejected(this.#gone());
     if (this.#ending) return rejected(new Fault("internal", "the call takes no messages after its end"));
     if (this.#encoding !== "identity" && (message.length >= WORTH || this.#raw.length > 0 || this.#compressing)) {
@@ -96,6 +102,7 @@ export class Outbox {
   fail(reason: () => Fault): void {
     this.#gone ??= reason;
     this.#queue = [];
+    this.#tails = undefined;
     this.#raw = [];
     this.#queued = this.#rawBytes = 0;
     this.#log = undefined;
@@ -105,7 +112,7 @@ export class Outbox {
 
   #add(message: Uint8Array): void {
     this.#queue.push(message);
-    this.#queued += PREFIX + message.length;
+    this.#queued += PREFIX + message.length + (this.#tails?.get(message)?.length ?? 0);
     if (this.#scheduled) return;
     this.#scheduled = true;
     process.nextTick(this.#flush);
@@ -145,25 +152,34 @@ export class Outbox {
     const queue = this.#queue;
     const marked = this.#marked;
     let left = this.#queued;
-    for (const message of queue) if (message.length >= LARGE) left -= message.length;
+    const tails = this.#tails;
+    for (const message of queue) {
+      if (message.length >= LARGE) left -= message.length;
+      else if (tails !== undefined) left -= tails.get(message)?.length ?? 0;
+    }
     const packed = Buffer.allocUnsafe(left);
     const pieces: Uint8Array[] = [];
     let at = 0;
     let from = 0;
     for (const message of queue) {
-      const { length } = message;
+      const tail = tails?.get(message);
+      const length = message.length + (tail?.length ?? 0);
       packed[at] = marked?.has(message) === true ? 1 : 0;
       packed[at + 1] = length >>> 24;
       packed[at + 2] = length >>> 16;
       packed[at + 3] = length >>> 8;
       packed[at + 4] = length;
       at += PREFIX;
-      if (length >= LARGE) {
+      if (message.length >= LARGE) {
         pieces.push(packed.subarray(from, at), message);
         from = at;
       } else {
         packed.set(message, at);
-        at += length;
+        at += message.length;
+        if (tail !== undefined) {
+          pieces.push(packed.subarray(from, at), tail);
+          from = at;
+        }
       }
     }
     if (at > from) pieces.push(packed.subarray(from, at));
@@ -182,6 +198,7 @@ export class Outbox {
     }
     this.#queue = [];
     this.#queued = 0;
+    this.#tails = undefined;
   }
 
   readonly #written = (): void => {

@@ -111,9 +111,9 @@ export class Incoming implements ServerCall {
     this.#stream.respond(headers, withTrailers);
   }
 
-  send(message: Uint8Array): Promise<void> | undefined {
+  send(message: Uint8Array, tail?: Uint8Array): Promise<void> | undefined {
     if (this.#state === "fresh") this.begin();
-    return this.#outbox.send(message);
+    return this.#outbox.send(message, tail);
   }
 
   end(status: Status): void {

@@ -34,9 +34,10 @@ export type Messages = AsyncIterable<readonly Uint8Array[]>;
 export interface Outgoing {
   /**
    * Takes a message, whose bytes belong to the call from then on. Undefined says that there is room for more; else the promise
-   * resolves when there is, and rejects when the call is gone. The messages of one tick leave in one write.
+   * resolves when there is, and rejects when the call is gone. The messages of one tick leave in one write. A `tail` is the rest of the
+   * message, which is not copied.
    */
-  send(message: Uint8Array): Promise<void> | undefined;
+  send(message: Uint8Array, tail?: Uint8Array): Promise<void> | undefined;
   /** Bytes that were taken and not yet written to the socket. */
   readonly backlog: number;
 }

@@ -2,6 +2,7 @@ import { type DescMethod, fromBinary, type Message, toBinary } from "@bufbuild/p
 import { Code, ConnectError, createContextKey, type HandlerContext } from "@connectrpc/connect";
 import { type Cancel, Canceller, Fault, toFault } from "../../../core/index.js";
 import { faultStatus, type Messages, type Metadata, type Peer, type Status, statusFault } from "../../../io/index.js";
+import { concat } from "../../../stream/index.js";
 import type { AdmittedCall } from "../listen/caller.js";
 
 /** Bytes that wait for the client to read before the producer is held up. */
@@ -79,7 +80,8 @@ export class ConnectCall implements AdmittedCall {
     append(this.#context.responseHeader, metadata);
   }
 
-  send(message: Uint8Array): Promise<void> | undefined {
+  send(head: Uint8Array, tail?: Uint8Array): Promise<void> | undefined {
+    const message = tail === undefined ? head : concat([head, tail]);
     if (this.#state.tag === "ended") return gone(this.#canceller.reason);
     this.#state.begun = true;
     this.#queue.push(message);

@@ -7,7 +7,6 @@ import { header, SERVICE } from "../names.js";
 import { dialTunnel } from "../tunnel/dial.js";
 import type { GrpcDialOptions } from "./options.js";
 import { rpcLink } from "./rpc-link.js";
-import { sessionLink } from "./session-link.js";
 
 export async function dial(address: Address, options: GrpcDialOptions): Promise<Connection> {
   const place = placeOf(address);
@@ -40,9 +39,7 @@ async function linkFor(channel: Channel, options: GrpcDialOptions, lasting: bool
   if (status.code === grpcStatuses["unknown-method"] && options.dialect !== "mcp.v1") return dialTunnel(channel, metadata, limits);
   if (status.code !== 0 && status.code !== grpcStatuses["unknown-method"]) throw statusFault(status);
   const common = { metadata, limits: options.limits, onFault: options.onFault };
-  if (!kin) return rpcLink(channel, { ...common, session: undefined });
-  const session = sessionLink(channel, { ...common, lasting });
-  return options.calls === "rpc" ? rpcLink(channel, { ...common, session }) : session;
+  return rpcLink(channel, kin ? { ...common, kin: { calls: options.calls ?? "session", lasting } } : common);
 }
 
 async function ping(channel: Channel, metadata: Metadata, options: GrpcDialOptions): Promise<{ kin: boolean; status: Status }> {

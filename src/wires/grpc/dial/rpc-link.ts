@@ -14,23 +14,25 @@ import {
 } from "../../../core/index.js";
 import type { Link } from "../../../era/index.js";
 import type { Channel, ClientCall, Metadata } from "../../../io/index.js";
-import { type Pipe, pipe } from "../../../stream/index.js";
 import { statusError } from "../faults.js";
 import { mirrorOf } from "../mirror.js";
 import { header, type Rpc, rpcs, SERVICE } from "../names.js";
-import type { SessionLink } from "./session-link.js";
+import { type Inbox, inboxOf, type SessionLink, sessionLink } from "./session-link.js";
 import { Watches } from "./watches.js";
 
 type Message = Incoming | IncomingPart;
-
-const BATCHES = 64;
 
 export interface RpcLinkOptions {
   readonly metadata: Metadata;
   readonly limits?: Partial<Limits> | undefined;
   readonly onFault?: ((fault: Fault) => void) | undefined;
-  /** For what has no RPC of its own; only an Anywire server understands all of that. */
-  readonly session: SessionLink | undefined;
+  /** Of an Anywire server: what has no RPC of its own goes on a stream, where the server understands all of it. */
+  readonly kin?: {
+    /** `session`: of what has, too, all but reads, which fill a line best with a stream of their own. */
+    readonly calls: "session" | "rpc";
+    /** Whether a stream that breaks is opened anew. */
+    readonly lasting: boolean;
+  };
 }
 
 interface Open {
@@ -49,7 +51,8 @@ class RpcLink implements Link {
   readonly #channel: Channel;
   readonly #limits: Limits;
   readonly #session: SessionLink | undefined;
-  readonly #inbox: Pipe<readonly Message[]> = pipe<readonly Message[]>({ items: BATCHES });
+  readonly #inbox: Inbox = inboxOf();
+  readonly #calls: "session" | "rpc";
   readonly #open = new Map<Id, Open>();
   readonly #watches: Watches;
   /** Names the legacy session in the metadata of its calls. */
@@ -59,13 +62,14 @@ class RpcLink implements Link {
   constructor(channel: Channel, options: RpcLinkOptions) {
     this.#channel = channel;
     this.#limits = { ...defaultLimits, ...options.limits };
-    this.#session = options.session;
-    this.#metadata = options.session === undefined ? options.metadata : { ...options.metadata, [header.twins]: "1" };
+    const { metadata, limits, kin } = options;
+    this.#calls = kin?.calls ?? "rpc";
+    this.#session = kin === undefined ? undefined : sessionLink(channel, { metadata, limits, lasting: kin.lasting, inbox: this.#inbox });
+    this.#metadata = kin === undefined ? metadata : { ...metadata, [header.twins]: "1" };
     this.#watches = new Watches(
       (patterns) => this.#call("WatchResources", { uriPatterns: patterns }),
       (message) => this.#deliver([message]),
     );
-    if (options.session !== undefined) void this.#pump(options.session);
   }
 
   get incoming(): AsyncIterable<readonly Message[]> {
@@ -92,7 +96,7 @@ class RpcLink implements Link {
   }
 
   apart(method: string): boolean {
-    return this.#session === undefined || (byMethod.has(method) && !onStream(method));
+    return this.#session === undefined || (byMethod.has(method) && !this.#onStream(method));
   }
 
   async close(reason?: Fault): Promise<void> {
@@ -104,18 +108,9 @@ class RpcLink implements Link {
     await this.#channel.close();
   }
 
-  /** Brings on what comes on the session's stream. */
-  async #pump(session: SessionLink): Promise<void> {
-    try {
-      for await (const batch of session.incoming) await this.#inbox.write(batch);
-    } catch (error) {
-      this.#inbox.fail(error);
-    }
-  }
-
   #request(message: OutgoingRequest, deadline: number | undefined): Promise<void> {
     const { id, method, params = {} } = message;
-    const name = nameFor(message, this.#session !== undefined);
+    const name = this.#session !== undefined && this.#onStream(method) ? undefined : nameFor(message);
     if (name !== undefined) {
       void this.#run(id, name, params, deadline);
       return done;
@@ -128,6 +123,15 @@ class RpcLink implements Link {
       (error) => this.#deliver([{ kind: "error", id, error: toRpcError(toFault(error), "legacy") }]),
     );
     return done;
+  }
+
+  /**
+   * What goes on the stream of an Anywire server though there is an RPC for it. Its session begins there, where it can ask; and there it
+   * makes no more of a list than its reader has asked for, where the window of an RPC is wide enough for thousands of items.
+   */
+  #onStream(method: string): boolean {
+    if (this.#calls === "session") return method !== "resources/read";
+    return method === "initialize" || method === "ping" || listMembers.has(method);
   }
 
   async #run(id: Id, name: string, params: JsonObject, deadline: number | undefined): Promise<void> {
@@ -273,17 +277,8 @@ const byMethod = new Map(
   [...rpcs].filter(([name]) => name !== "CallToolWithProgress" && name !== "ReadResource").map(([name, rpc]) => [rpc.method, name]),
 );
 
-/**
- * What goes on the stream of an Anywire server all the same. Its session begins there, where it can ask; and there it makes no more of a
- * list than its reader has asked for, where the window of an RPC is wide enough for thousands of items.
- */
-function onStream(method: string): boolean {
-  return method === "initialize" || method === "ping" || listMembers.has(method);
-}
-
 /** The RPC that makes a request. */
-function nameFor({ method, params }: OutgoingRequest, kin: boolean): string | undefined {
-  if (kin && onStream(method)) return undefined;
+function nameFor({ method, params }: OutgoingRequest): string | undefined {
   const token = isObject(params?.["_meta"]) ? params["_meta"]["progressToken"] : undefined;
   return method === "tools/call" && token !== undefined ? "CallToolWithProgress" : byMethod.get(method);
 }

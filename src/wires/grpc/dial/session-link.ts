@@ -23,6 +23,14 @@ export interface SessionLinkOptions {
   readonly limits?: Partial<Limits> | undefined;
   /** Whether a stream that breaks is opened anew. */
   readonly lasting: boolean;
+  /** Where messages go, if not only those of this link go there. */
+  readonly inbox?: Inbox;
+}
+
+export type Inbox = Pipe<readonly Message[]>;
+
+export function inboxOf(): Inbox {
+  return pipe<readonly Message[]>({ items: BATCHES });
 }
 
 /** Everything on one `Session` stream. When the stream breaks the calls on it fail, and the next opens a new one. */
@@ -35,7 +43,7 @@ class StreamLink implements SessionLink {
   readonly #channel: Channel;
   readonly #options: SessionLinkOptions;
   readonly #limits: Limits;
-  readonly #inbox: Pipe<readonly Message[]> = pipe<readonly Message[]>({ items: BATCHES });
+  readonly #inbox: Inbox;
   /** The calls that are open, and their methods: an answer does not name its own. */
   #methods = new Map<Id, string>();
   #stream: ClientCall | undefined;
@@ -47,6 +55,7 @@ class StreamLink implements SessionLink {
     this.#channel = channel;
     this.#options = options;
     this.#limits = { ...defaultLimits, ...options.limits };
+    this.#inbox = options.inbox ?? inboxOf();
   }
 
   get incoming(): AsyncIterable<readonly Message[]> {

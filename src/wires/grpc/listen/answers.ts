@@ -1,5 +1,5 @@
 import type { OutgoingMessage, Part } from "../../../codec/index.js";
-import { encodeMessage, encodeNote, encodePartMessage, encodeRest, partState } from "../../../codec/mcpv1/index.js";
+import { encodeChunkMessageHead, encodeMessage, encodeNote, encodePartMessage, encodeRest, partState } from "../../../codec/mcpv1/index.js";
 import { Fault, type JsonObject } from "../../../core/index.js";
 import type { ServerCall } from "../../../io/index.js";
 import { errorStatus } from "../faults.js";
@@ -67,6 +67,9 @@ export function rpcAnswer(call: ServerCall, { rpc, kin, anonymous, ended }: Answ
       call.end(errorStatus(message.error, message.fault));
       return undefined;
     },
-    part: (part) => call.send(encodePartMessage(rpc.method, part, options, state)),
+    part: (part) =>
+      part.kind === "chunk" && typeof part.data !== "string"
+        ? call.send(encodeChunkMessageHead(part.data.byteLength, state), part.data)
+        : call.send(encodePartMessage(rpc.method, part, options, state)),
   };
 }

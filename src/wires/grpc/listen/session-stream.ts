@@ -1,5 +1,5 @@
 import type { Id, Incoming, OutgoingMessage, Part } from "../../../codec/index.js";
-import { decodeToServer, encodePart, encodeToClient, type PartState, partState } from "../../../codec/mcpv1/index.js";
+import { decodeToServer, encodeChunkHead, encodePart, encodeToClient, type PartState, partState } from "../../../codec/mcpv1/index.js";
 import { Fault, isObject, type JsonObject, type Limits } from "../../../core/index.js";
 import type { ServerCall } from "../../../io/index.js";
 import { COMPLETED, WATCHED } from "../names.js";
@@ -79,6 +79,8 @@ export class SessionStream {
   part(id: Id, part: Part): Promise<void> | undefined {
     const open = this.#open.get(id);
     if (open === undefined) throw new Fault("cancelled", "the call was cancelled");
+    if (part.kind === "chunk" && typeof part.data !== "string")
+      return this.#call.send(encodeChunkHead(id, part.data.byteLength, open.state), part.data);
     return this.#call.send(encodePart(id, open.method, part, this.#options, open.state));
   }
 
