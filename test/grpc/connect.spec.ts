@@ -6,6 +6,7 @@ import * as node from "@connectrpc/connect-node";
 import * as browser from "@connectrpc/connect-web";
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
 import { createServer, type Listener, type Server, serve } from "../../src/api/index.js";
+import { Health, HealthCheckResponse_ServingStatus } from "../../src/codec/gen/grpc/health/v1/health_pb.js";
 import { McpService } from "../../src/codec/gen/mcp/v1/mcp_pb.js";
 import { MCP } from "../../src/codec/gen/mcp_tunnel_pb.js";
 import { bufCurl, sample } from "./peers.js";
@@ -299,17 +300,15 @@ describe("the end of a listener", () => {
   it("lets calls finish, refuses new ones, and says that it does not serve", async () => {
     const other = sample();
     const at = await serve(other, "grpc://127.0.0.1:0", { drainMs: 10_000 });
-    const url = at.address.replace("grpc:", "http:");
-    const client = createClient(McpService, browser.createConnectTransport({ baseUrl: url }));
+    // No new connections are taken: all goes over one that is there.
+    const transport = node.createConnectTransport({ baseUrl: at.address.replace("grpc:", "http:"), httpVersion: "2", ...idle });
+    const client = createClient(McpService, transport);
     const controller = new AbortController();
     const waiting = failure(client.callTool({ name: "wait" }, { signal: controller.signal }));
     await vi.waitFor(() => expect(other.calls).toEqual(["wait"]), { timeout: 10_000 });
     const closed = at.close();
-    const post = (path: string): Promise<Response> =>
-      fetch(`${url}${path}`, { method: "POST", headers: { "content-type": "application/json" }, body: "{}" });
-    expect(await (await post("/grpc.health.v1.Health/Check")).json()).toEqual({ status: "NOT_SERVING" });
-    const refused = await post("/mcp.v1.McpService/Ping");
-    expect([refused.status, (await refused.json()).code]).toEqual([503, "unavailable"]);
+    expect(await createClient(Health, transport).check({})).toMatchObject({ status: HealthCheckResponse_ServingStatus.NOT_SERVING });
+    expect((await failure(client.ping({}))).code).toBe(Code.Unavailable);
     expect(other.calls).toEqual(["wait"]);
     controller.abort();
     expect((await waiting).code).toBe(Code.Canceled);
