@@ -9,6 +9,7 @@ import { createServer, type Listener, type Server, serve } from "../../src/api/i
 import { Health, HealthCheckResponse_ServingStatus } from "../../src/codec/gen/grpc/health/v1/health_pb.js";
 import { McpService } from "../../src/codec/gen/mcp/v1/mcp_pb.js";
 import { MCP } from "../../src/codec/gen/mcp_tunnel_pb.js";
+import { authority } from "../fixtures/certificates.js";
 import { bufCurl, sample } from "./peers.js";
 
 const MESSAGE_BYTES = 1024 * 1024;
@@ -295,6 +296,24 @@ describe.each(["Connect JSON, HTTP/1.1", "Connect binary, HTTP/2", "gRPC-Web, HT
     });
   },
 );
+
+it("is served over TLS, and knows a client by its certificate", async () => {
+  const root = authority();
+  const { cert, key } = root.issue("agent.example");
+  const who = createServer({ name: "who", version: "1" }).tool("who", {}, (_args, { client }) => String(client.principal));
+  const tls = { ...root.issue("localhost", "127.0.0.1"), ca: root.cert, requestClientCert: true };
+  await using at = await serve(who, "grpcs://127.0.0.1:0", { tls });
+  const common = { baseUrl: at.address.replace("grpcs:", "https:"), nodeOptions: { ca: root.cert, cert, key } };
+  for (const transport of [
+    node.createConnectTransport({ ...common, httpVersion: "1.1" }),
+    node.createConnectTransport({ ...common, httpVersion: "2", ...idle }),
+    node.createGrpcWebTransport({ ...common, httpVersion: "1.1" }),
+    node.createGrpcTransport({ ...common, ...idle }),
+  ]) {
+    const { content } = await createClient(McpService, transport).callTool({ name: "who" });
+    expect(content[0]?.content.value).toMatchObject({ text: "agent.example" });
+  }
+});
 
 describe("the end of a listener", () => {
   it("lets calls finish, refuses new ones, and says that it does not serve", async () => {
