@@ -204,6 +204,20 @@ describe("by hand", () => {
     expect((await post("/mcp.v1.McpService/Ping", "{}")).status).toBe(200);
   });
 
+  it("carries what is nested as deep as a message may be, both ways", async () => {
+    const nested = (levels: number): string => `${'{"a":'.repeat(levels)}1${"}".repeat(levels)}`;
+    const mirror = createServer({ name: "mirror", version: "1" }).tool("mirror", {}, (args) => ({ content: [], structuredContent: args }));
+    await using at = await serve(mirror, "grpc://127.0.0.1:0");
+    const call = (levels: number): Promise<Response> =>
+      fetch(`${at.address.replace("grpc:", "http:")}/mcp.v1.McpService/CallTool`, {
+        method: "POST",
+        headers: { "content-type": "application/json" },
+        body: `{"name":"mirror","arguments":${nested(levels)}}`,
+      });
+    expect(JSON.stringify((await (await call(200)).json()).structuredContent)).toBe(nested(200));
+    expect((await (await call(300)).json()).code).toBe("invalid_argument");
+  });
+
   it("speaks gRPC-Web's text form, in pieces that are padded", async () => {
     const frame = (payload: string): string =>
       Buffer.concat([Buffer.from([0, 0, 0, 0, payload.length]), Buffer.from(payload)]).toString("base64");
