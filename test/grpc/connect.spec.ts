@@ -6,8 +6,10 @@ import * as node from "@connectrpc/connect-node";
 import * as browser from "@connectrpc/connect-web";
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
 import { createServer, type Listener, type Server, serve } from "../../src/api/index.js";
+import { Health, HealthCheckResponse_ServingStatus } from "../../src/codec/gen/grpc/health/v1/health_pb.js";
 import { McpService } from "../../src/codec/gen/mcp/v1/mcp_pb.js";
 import { MCP } from "../../src/codec/gen/mcp_tunnel_pb.js";
+import { authority } from "../fixtures/certificates.js";
 import { bufCurl, sample } from "./peers.js";
 
 const MESSAGE_BYTES = 1024 * 1024;
@@ -202,6 +204,20 @@ describe("by hand", () => {
     expect((await post("/mcp.v1.McpService/Ping", "{}")).status).toBe(200);
   });
 
+  it("carries what is nested as deep as a message may be, both ways", async () => {
+    const nested = (levels: number): string => `${'{"a":'.repeat(levels)}1${"}".repeat(levels)}`;
+    const mirror = createServer({ name: "mirror", version: "1" }).tool("mirror", {}, (args) => ({ content: [], structuredContent: args }));
+    await using at = await serve(mirror, "grpc://127.0.0.1:0");
+    const call = (levels: number): Promise<Response> =>
+      fetch(`${at.address.replace("grpc:", "http:")}/mcp.v1.McpService/CallTool`, {
+        method: "POST",
+        headers: { "content-type": "application/json" },
+        body: `{"name":"mirror","arguments":${nested(levels)}}`,
+      });
+    expect(JSON.stringify((await (await call(200)).json()).structuredContent)).toBe(nested(200));
+    expect((await (await call(300)).json()).code).toBe("invalid_argument");
+  });
+
   it("speaks gRPC-Web's text form, in pieces that are padded", async () => {
     const frame = (payload: string): string =>
       Buffer.concat([Buffer.from([0, 0, 0, 0, payload.length]), Buffer.from(payload)]).toString("base64");
@@ -295,21 +311,37 @@ describe.each(["Connect JSON, HTTP/1.1", "Connect binary, HTTP/2", "gRPC-Web, HT
   },
 );
 
+it("is served over TLS, and knows a client by its certificate", async () => {
+  const root = authority();
+  const { cert, key } = root.issue("agent.example");
+  const who = createServer({ name: "who", version: "1" }).tool("who", {}, (_args, { client }) => String(client.principal));
+  const tls = { ...root.issue("localhost", "127.0.0.1"), ca: root.cert, requestClientCert: true };
+  await using at = await serve(who, "grpcs://127.0.0.1:0", { tls });
+  const common = { baseUrl: at.address.replace("grpcs:", "https:"), nodeOptions: { ca: root.cert, cert, key } };
+  for (const transport of [
+    node.createConnectTransport({ ...common, httpVersion: "1.1" }),
+    node.createConnectTransport({ ...common, httpVersion: "2", ...idle }),
+    node.createGrpcWebTransport({ ...common, httpVersion: "1.1" }),
+    node.createGrpcTransport({ ...common, ...idle }),
+  ]) {
+    const { content } = await createClient(McpService, transport).callTool({ name: "who" });
+    expect(content[0]?.content.value).toMatchObject({ text: "agent.example" });
+  }
+});
+
 describe("the end of a listener", () => {
   it("lets calls finish, refuses new ones, and says that it does not serve", async () => {
     const other = sample();
     const at = await serve(other, "grpc://127.0.0.1:0", { drainMs: 10_000 });
-    const url = at.address.replace("grpc:", "http:");
-    const client = createClient(McpService, browser.createConnectTransport({ baseUrl: url }));
+    // No new connections are taken: all goes over one that is there.
+    const transport = node.createConnectTransport({ baseUrl: at.address.replace("grpc:", "http:"), httpVersion: "2", ...idle });
+    const client = createClient(McpService, transport);
     const controller = new AbortController();
     const waiting = failure(client.callTool({ name: "wait" }, { signal: controller.signal }));
     await vi.waitFor(() => expect(other.calls).toEqual(["wait"]), { timeout: 10_000 });
     const closed = at.close();
-    const post = (path: string): Promise<Response> =>
-      fetch(`${url}${path}`, { method: "POST", headers: { "content-type": "application/json" }, body: "{}" });
-    expect(await (await post("/grpc.health.v1.Health/Check")).json()).toEqual({ status: "NOT_SERVING" });
-    const refused = await post("/mcp.v1.McpService/Ping");
-    expect([refused.status, (await refused.json()).code]).toEqual([503, "unavailable"]);
+    expect(await createClient(Health, transport).check({})).toMatchObject({ status: HealthCheckResponse_ServingStatus.NOT_SERVING });
+    expect((await failure(client.ping({}))).code).toBe(Code.Unavailable);
     expect(other.calls).toEqual(["wait"]);
     controller.abort();
     expect((await waiting).code).toBe(Code.Canceled);

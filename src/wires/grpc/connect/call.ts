@@ -1,4 +1,4 @@
-import { type DescMethod, fromBinary, type Message, toBinary } from "@bufbuild/protobuf";
+import { type BinaryReadOptions, type DescMethod, fromBinary, type Message, toBinary } from "@bufbuild/protobuf";
 import { Code, ConnectError, createContextKey, type HandlerContext } from "@connectrpc/connect";
 import { type Cancel, Canceller, Fault, toFault } from "../../../core/index.js";
 import { faultStatus, type Messages, type Metadata, type Peer, type Status, statusFault } from "../../../io/index.js";
@@ -33,6 +33,7 @@ export class ConnectCall implements AdmittedCall {
   readonly messages: Messages;
   readonly #context: HandlerContext;
   readonly #accepted: Accepted;
+  readonly #reading: Partial<BinaryReadOptions>;
   readonly #canceller = new Canceller();
   readonly #queue: Uint8Array[] = [];
   readonly #held: { resolve(): void; reject(fault: Fault): void }[] = [];
@@ -40,12 +41,13 @@ export class ConnectCall implements AdmittedCall {
   #wake: (() => void) | undefined;
   #bytes = 0;
 
-  constructor(context: HandlerContext, requests: AsyncIterable<Message>) {
+  constructor(context: HandlerContext, requests: AsyncIterable<Message>, reading: Partial<BinaryReadOptions>) {
     const { method, service, signal } = context;
     this.path = `/${service.typeName}/${method.name}`;
     const ms = context.timeoutMs();
     this.deadline = ms === undefined ? undefined : Date.now() + ms;
     this.#context = context;
+    this.#reading = reading;
     this.#accepted = context.values.get(acceptedKey);
     this.admitted = this.#accepted;
     this.messages = serialised(method, requests);
@@ -107,7 +109,7 @@ export class ConnectCall implements AdmittedCall {
         if (message !== undefined) {
           this.#bytes -= message.byteLength;
           if (this.#bytes < HIGH_WATER) for (const { resolve } of this.#held.splice(0)) resolve();
-          yield fromBinary(this.#context.method.output, message);
+          yield fromBinary(this.#context.method.output, message, this.#reading);
         } else if (this.#state.tag === "ended") {
           if (this.#state.error !== undefined) throw this.#state.error;
           return;

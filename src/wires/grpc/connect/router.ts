@@ -17,22 +17,27 @@ export function connectRoutes(
   handle: Handle,
   options: GrpcListenOptions,
 ): ReadonlyMap<string, UniversalHandler> {
+  const limits = { ...defaultLimits, ...options.limits };
+  // A level of JSON is up to three of protobuf: a Struct, its entry, the Value in that.
+  const recursionLimit = 3 * limits.depth + 32;
+  const registry = createRegistry(ValueSchema, StructSchema, ListValueSchema, ...services.map(({ file }) => file));
   const router = createConnectRouter({
     grpc: false,
-    readMaxBytes: options.limits?.messageBytes ?? defaultLimits.messageBytes,
+    readMaxBytes: limits.messageBytes,
     // Compressed requests are always read.
     acceptCompression: [compressionGzip],
     ...(options.gzip === true ? undefined : { compressMinBytes: NEVER }),
+    binaryOptions: { recursionLimit },
     // Error data is a Value inside of an Any.
-    jsonOptions: { registry: createRegistry(ValueSchema, StructSchema, ListValueSchema, ...services.map(({ file }) => file)) },
+    jsonOptions: { recursionLimit, registry },
   });
-  for (const { methods } of services) for (const method of methods) router.rpc(method, implementation(method, handle));
+  for (const { methods } of services) for (const method of methods) router.rpc(method, implementation(method, handle, recursionLimit));
   return new Map(router.handlers.map((handler) => [handler.requestPath, handler]));
 }
 
-function implementation(method: DescMethod, handle: Handle): MethodImpl<DescMethod> {
+function implementation(method: DescMethod, handle: Handle, recursionLimit: number): MethodImpl<DescMethod> {
   const start = (requests: AsyncIterable<Message>, context: HandlerContext): AsyncGenerator<Message> => {
-    const call = new ConnectCall(context, requests);
+    const call = new ConnectCall(context, requests, { recursionLimit });
     void (async () => handle(call))().catch((error: unknown) => call.end({ code: Code.Internal, message: String(error) }));
     return call.responses();
   };
