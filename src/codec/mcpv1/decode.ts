@@ -1,5 +1,6 @@
 import { isObject, type JsonObject } from "../../core/index.js";
 import { encodeBase64 } from "../../stream/index.js";
+import { readAgain } from "./again.js";
 import { malformed, refused } from "./fault.js";
 import { OTHER_MEMBERS } from "./field.js";
 import { readJson, readJsonObject, setMember } from "./json.js";
@@ -135,7 +136,7 @@ function readSlot(reader: Reader, slot: Slot, before: unknown, depth: number, pa
     case "map":
       return readEntry(reader, (before ?? {}) as Draft, false);
     case "json": {
-      const value = readJson(reader, depth);
+      const value = slot.member === "_meta" ? readAgain(reader, depth) : readJson(reader, depth);
       if (slot.field.kind !== "value" && slot.field.kind !== "any" && !isObject(value)) throw refused(`${slot.field.name} is no object`);
       return value;
     }

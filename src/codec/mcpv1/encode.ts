@@ -1,4 +1,5 @@
 import { isObject, type JsonObject } from "../../core/index.js";
+import { writeAgain } from "./again.js";
 import { OTHER_MEMBERS } from "./field.js";
 import { setMember, stringify } from "./json.js";
 import type { Slot, Table } from "./table.js";
@@ -151,7 +152,8 @@ function writeSlot(writer: Writer, slot: Slot, value: unknown, options: EncodeOp
       return writeId(writer, slot.tag, (slot.field.flag ?? 0) * 8, value);
     case "message":
       if (!isObject(value)) return false;
-      if (slot.twin !== 0 && options.twin) return writeJson(writer, slot.twin, value, true);
+      if (slot.twin !== 0 && options.twin)
+        return slot.member === "_meta" ? writeAgain(writer, slot.twin, value) : writeJson(writer, slot.twin, value, true);
       writer.varint(slot.tag);
       return writeInner(writer, slot.table as Table, value, options);
     case "union": {

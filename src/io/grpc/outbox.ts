@@ -4,7 +4,9 @@ import { compress, type Encoding, WORTH } from "./coding.js";
 import { type Gate, gate, rejected } from "./gate.js";
 
 /** Bytes that wait to be written before send() makes its caller wait. */
-const HIGH_WATER = 256 * 1024;
+const HIGH_WATER = 512 * 1024;
+/** Bytes down to which a caller waits then: enough to have the line full while the next are made. */
+const LOW_WATER = 256 * 1024;
 /** From this size on a message is written from where it lies; smaller ones are copied together. */
 const LARGE = 32 * 1024;
 const PREFIX = 5;
@@ -202,7 +204,7 @@ export class Outbox {
   }
 
   readonly #written = (): void => {
-    if (this.#room === undefined || this.backlog >= HIGH_WATER) return;
+    if (this.#room === undefined || this.backlog > LOW_WATER) return;
     this.#room.resolve();
     this.#room = undefined;
   };

@@ -68,7 +68,7 @@ class RpcLink implements Link {
     this.#metadata = kin === undefined ? metadata : { ...metadata, [header.twins]: "1" };
     this.#watches = new Watches(
       (patterns) => this.#call("WatchResources", { uriPatterns: patterns }),
-      (message) => this.#deliver([message]),
+      async (message) => void (await this.#deliver([message])),
     );
   }
 
@@ -117,7 +117,10 @@ class RpcLink implements Link {
     }
     if (this.#session !== undefined) return this.#session.send(message);
     const watched = this.#watches.request(method, params);
-    if (watched === undefined) return this.#deliver([{ kind: "error", id, error: unknown(method) }]);
+    if (watched === undefined) {
+      void this.#deliver([{ kind: "error", id, error: unknown(method) }]);
+      return done;
+    }
     void watched.then(
       () => this.#deliver([{ kind: "result", id, value: {} }]),
       (error) => this.#deliver([{ kind: "error", id, error: toRpcError(toFault(error), "legacy") }]),
@@ -208,7 +211,7 @@ class RpcLink implements Link {
 
   async #failed(id: Id, fault: Fault): Promise<void> {
     const peer = fault.cause instanceof PeerError ? fault.cause.error : undefined;
-    if (peer !== undefined) return this.#deliver([{ kind: "error", id, error: peer }]);
+    if (peer !== undefined) return void (await this.#deliver([{ kind: "error", id, error: peer }]));
     const data = isObject(fault.data) ? fault.data : {};
     const told =
       typeof data["grpcStatus"] === "number"
@@ -238,8 +241,8 @@ class RpcLink implements Link {
     if (id !== undefined) this.#metadata = { ...this.#metadata, [header.session]: id };
   }
 
-  async #deliver(messages: readonly Message[]): Promise<void> {
-    await this.#inbox.write(messages);
+  #deliver(messages: readonly Message[]): Promise<unknown> | undefined {
+    return this.#inbox.offer(messages) ? undefined : this.#inbox.write(messages);
   }
 }
 
