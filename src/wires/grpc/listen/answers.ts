@@ -18,12 +18,14 @@ export interface AnswerOptions {
   readonly kin: boolean;
   /** The caller gave no progress token of its own. */
   readonly anonymous: boolean;
+  /** Sends the headers of an answer of one message. */
+  begin?(): void;
   /** Hears that the call has been answered. */
   ended(): void;
 }
 
 /** Turns what the era edge says into the messages of an RPC. */
-export function rpcAnswer(call: ServerCall, { rpc, kin, anonymous, ended }: AnswerOptions): Answer {
+export function rpcAnswer(call: ServerCall, { rpc, kin, anonymous, begin, ended }: AnswerOptions): Answer {
   const options = { twin: kin };
   // Whoever does not know where contents begin wants to be told with every chunk whose it is.
   const state = kin ? undefined : partState();
@@ -36,6 +38,7 @@ export function rpcAnswer(call: ServerCall, { rpc, kin, anonymous, ended }: Answ
   const result = (value: JsonObject): undefined => {
     switch (rpc.answer) {
       case "one":
+        begin?.();
         return finish(encodeMessage(rpc.response, value, options));
       case "progress":
         return finish(encodeMessage(rpc.response, { result: value }, options));

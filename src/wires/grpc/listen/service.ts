@@ -86,7 +86,8 @@ export class McpService {
     const params = this.#params(decodeMessage(rpc.request, await only(call), this.#limits), rpc.method, caller);
     if (rpc.method === "ping") return this.#pong(call, caller);
     if (rpc.method === "initialize") return this.#initialize(call, caller, rpc, params);
-    begin(call, caller);
+    // An answer of one message leaves with its headers in one write.
+    if (rpc.answer !== "one") begin(call, caller);
     const taker = this.#taker(call, caller, params);
     const id = `rpc-${++this.#count}`;
     const progress = rpc.answer === "progress";
@@ -95,6 +96,7 @@ export class McpService {
       rpc,
       kin: caller.kin,
       anonymous: progress && tokenOf(params) === undefined,
+      begin: () => begin(call, caller),
       ended: () => {
         unhook();
         this.#watches.delete(leave);
@@ -254,7 +256,7 @@ export class McpService {
         answer = to;
         void served.take(message);
       },
-      forget: (_id, reason) => served.end(reason ?? new Fault("unavailable", "the call was answered")),
+      forget: (_id, reason) => served.end(reason ?? ANSWERED),
     };
   }
 
@@ -282,6 +284,8 @@ export class McpService {
 }
 
 const done = Promise.resolve();
+/** Made once: an error costs as much as half a call. */
+const ANSWERED = new Fault("unavailable", "the call was answered");
 const endless: ReadonlySet<string> = new Set([WATCH]);
 
 /** The headers of an answer: at once, so that long streams are known to be open. */
