@@ -21,7 +21,7 @@ const OFFSET = 900 * MB;
 
 async function run(): Promise<Outcome> {
   const outcomes: Outcome[] = [];
-  for (const part of [rates, firstOfMany, reading, far, () => readOver("grpc", 32), seeking, sessions]) outcomes.push(await part());
+  for (const part of [rates, firstOfMany, reading, far, () => readOver("grpc", 32, "wide"), seeking, sessions]) outcomes.push(await part());
   return { figures: outcomes.flatMap(({ figures }) => figures), notes: outcomes.flatMap(({ notes }) => notes) };
 }
 

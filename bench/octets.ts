@@ -5,15 +5,19 @@ const STRIDE = 4096;
 /** Buffers that a pooled source goes round in: many more than may be under way between a source that is pulled and its reader. */
 const POOL = 16;
 
-/** How a source comes by its buffers: a new one for each chunk, the next of a few, or always the same, without marks. */
-export type Buffers = "allocated" | "pooled" | "same";
+/** More than a network wire, which writes them from where they lie, has under way at a time. */
+const WIDE = 64;
+
+/** How a source comes by its buffers: a new one for each chunk, the next of a few or of more, or always the same, without marks. */
+export type Buffers = "allocated" | "pooled" | "wide" | "same";
 
 /** A source of `size` octets in chunks made as they are read. */
 export async function* octets(size: number, buffers: Buffers, each: () => void): AsyncGenerator<Uint8Array> {
   if (buffers === "same") return yield* same(size, each);
-  const pool = buffers === "pooled" ? Array.from({ length: POOL }, () => new Uint8Array(CHUNK)) : [];
+  const count = buffers === "pooled" ? POOL : buffers === "wide" ? WIDE : 0;
+  const pool = Array.from({ length: count }, () => new Uint8Array(CHUNK));
   for (let at = 0; at < size; at += CHUNK) {
-    const chunk = pool[(at / CHUNK) % POOL] ?? new Uint8Array(CHUNK);
+    const chunk = pool[(at / CHUNK) % count] ?? new Uint8Array(CHUNK);
     chunk.fill(at / CHUNK);
     const view = new DataView(chunk.buffer);
     for (let mark = 0; mark < CHUNK; mark += STRIDE) view.setFloat64(mark, at + mark);

@@ -46,15 +46,15 @@ async function onHttp(): Promise<ReadReport> {
 async function onGrpc(): Promise<ReadReport> {
   await using server = await listening("anywire", "plain", "grpc://127.0.0.1:0");
   await using client = await connect(server.address, { era: "modern" });
-  return await readAcross(client);
+  return await readAcross(client, "wide", WARM);
 }
 
 /** From a server in a process of its own. */
-async function readAcross(client: McpClient): Promise<ReadReport> {
+async function readAcross(client: McpClient, before: Buffers = "pooled", warm = CHUNK): Promise<ReadReport> {
   const read = reader(client);
-  await readWhole(read("pooled", CHUNK), CHUNK);
+  await readWhole(read(before, warm), warm);
   await client.callTool("watch-memory");
-  const report = await readLarge(read, CHUNK);
+  const report = await readLarge(read, warm, before);
   return { ...report, server: JSON.parse(textOf(await client.callTool("memory"))) as Peak };
 }
 
@@ -72,9 +72,9 @@ function reader(client: McpClient): Read {
 }
 
 /** Idle is what is there after a read of `warm` octets, from a source that leaves no buffers behind. */
-async function readLarge(read: Read, warm: number): Promise<ReadReport> {
+async function readLarge(read: Read, warm: number, before: Buffers = "pooled"): Promise<ReadReport> {
   const cold = process.memoryUsage.rss();
-  await readWhole(read("pooled", warm), warm);
+  await readWhole(read(before, warm), warm);
   probe.start();
   const began = performance.now();
   await readWhole(read(buffers, LARGE), LARGE);

@@ -40,8 +40,8 @@ async function run(): Promise<Outcome> {
 }
 
 /** Reads from a server in another process; `most` is the target of each, in MiB. */
-export async function readOver(wire: "stdio" | "http" | "grpc", most: number): Promise<Outcome> {
-  const { client, server, ...report } = await reading(wire, "allocated");
+export async function readOver(wire: "stdio" | "http" | "grpc", most: number, buffers: Buffers = "allocated"): Promise<Outcome> {
+  const { client, server, ...report } = await reading(wire, buffers);
   const ends = [[`${wire}, client`, client] as const, [`${wire}, server`, server as Peak] as const];
   return {
     figures: ends.map(([name, peak]) => judged(name, peak, most)),
