@@ -1,4 +1,6 @@
-import { execFile } from "node:child_process";
+import { execFile, spawn } from "node:child_process";
+import { once } from "node:events";
+import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { expect, it } from "vitest";
@@ -18,4 +20,18 @@ it("examples/sdk/serve-mcp-server.mjs serves either era", async () => {
 it("examples/sdk/client-over-anywire.mjs calls it", async () => {
   const { stdout } = await promisify(execFile)(process.execPath, [example("client-over-anywire")]);
   expect(stdout).toBe("Hello, Ada!\n");
+});
+
+it("examples/grpc: a server of the SDK over gRPC, and a client of it", async () => {
+  const path = (name: string): string => fileURLToPath(new URL(`../../examples/grpc/${name}.mjs`, import.meta.url));
+  const server = spawn(process.execPath, [path("serve-mcp-server"), "grpc://127.0.0.1:0"], { stdio: ["ignore", "pipe", "inherit"] });
+  const exited = once(server, "exit");
+  try {
+    const [address] = (await once(createInterface({ input: server.stdout }), "line")) as [string];
+    const { stdout } = await promisify(execFile)(process.execPath, [path("client"), address]);
+    expect(stdout).toBe("Hello, Ada!\n");
+  } finally {
+    server.kill();
+    await exited;
+  }
 });
