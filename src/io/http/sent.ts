@@ -26,8 +26,10 @@ export function sent(
       const value = headers[name];
       return Array.isArray(value) ? value.join(", ") : (value as string | undefined);
     },
-    body: bytesOf(stream, broken),
-    text: (maxBytes) => textOf(stream, maxBytes, broken),
+    get body() {
+      return bytesOf(stream, broken);
+    },
+    text: (maxBytes) => textOf(stream, headers["content-length"], maxBytes, broken),
   };
 }
 
@@ -45,8 +47,27 @@ function cut(error: unknown): Fault {
   return new Fault("unavailable", "the server closed the connection", { cause: error, data: { reason: "closed" } });
 }
 
-function textOf(stream: Readable, maxBytes: number, broken: () => boolean): Promise<string> {
+const utf8 = new TextDecoder("utf-8", { fatal: true });
+
+function textOf(stream: Readable, length: unknown, maxBytes: number, broken: () => boolean): Promise<string> {
   return new Promise((resolve, reject) => {
+    let ended = false;
+    const finish = (bytes: Uint8Array): void => {
+      ended = true;
+      if (broken()) reject(cut(undefined));
+      else resolve(decoded(bytes));
+    };
+    // Nothing else may come of a request that was given up.
+    stream.once("close", () => {
+      if (!ended) reject(cut(undefined));
+    });
+    const there = stream.readableLength;
+    // A small one has mostly come with its head: then all that is waited for is the end, which frees the connection.
+    if (there > 0 && there <= maxBytes && Number(length) === there) {
+      const whole = stream.read() as Buffer;
+      stream.once("end", () => finish(whole)).resume();
+      return;
+    }
     const chunks: Buffer[] = [];
     let bytes = 0;
     stream.on("data", (chunk: Buffer) => {
@@ -57,18 +78,17 @@ function textOf(stream: Readable, maxBytes: number, broken: () => boolean): Prom
           new Fault("overload", "the answer is larger than a message may be", { data: { limit: "messageBytes", max: maxBytes } }),
         );
     });
-    stream.once("end", () => {
-      if (broken()) return reject(cut(undefined));
-      try {
-        resolve(new TextDecoder("utf-8", { fatal: true }).decode(chunks.length === 1 ? chunks[0] : Buffer.concat(chunks)));
-      } catch (error) {
-        reject(new Fault("parse", "the answer is not UTF-8", { cause: error }));
-      }
-    });
+    stream.once("end", () => finish(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks)));
     stream.once("error", (error) => reject(cut(error)));
-    // Nothing else may come of a request that was given up.
-    stream.once("close", () => reject(cut(undefined)));
   });
+}
+
+async function decoded(bytes: Uint8Array): Promise<string> {
+  try {
+    return utf8.decode(bytes);
+  } catch (error) {
+    throw new Fault("parse", "the answer is not UTF-8", { cause: error });
+  }
 }
 
 /** Why there is no answer. */
