@@ -1,4 +1,4 @@
-import { Agent as HttpAgent, request as httpRequest, type IncomingMessage } from "node:http";
+import { request as httpRequest, type IncomingMessage } from "node:http";
 import { type Agent as HttpsAgent, request as httpsRequest } from "node:https";
 import { urlToHttpOptions } from "node:url";
 import { type Cancel, Fault, isObject } from "../../core/index.js";
@@ -6,6 +6,7 @@ import type { TlsDialOptions } from "../tls.js";
 import { REFUSED } from "./lane.js";
 import { lanes } from "./lanes.js";
 import { requestFault, type Sent, sent } from "./sent.js";
+import { Sockets } from "./sockets.js";
 
 export interface SendOptions {
   readonly headers: Readonly<Record<string, string>>;
@@ -32,7 +33,7 @@ const PING_MS = 15_000;
  * all else is HTTP/1.1. Throws a Fault `invalid-params` if the TLS options are of no use.
  */
 export function httpClient({ tls, pingMs = PING_MS }: HttpClientOptions = {}): HttpClient {
-  const agent = new HttpAgent({ keepAlive: true, maxSockets: 1024, maxFreeSockets: 256 });
+  const agent = new Sockets({ most: 1024, kept: 256 });
   const secure = lanes(tls, pingMs);
   return {
     async send(method, url, options) {
@@ -65,13 +66,16 @@ function placeOf(url: URL): ReturnType<typeof urlToHttpOptions> {
 }
 
 /** Sends by HTTP/1.1. */
-function sendPlain(method: string, url: URL, { headers, body, cancel }: SendOptions, agent: HttpAgent | HttpsAgent): Promise<Sent> {
+function sendPlain(method: string, url: URL, { headers, body, cancel }: SendOptions, agent: Sockets | HttpsAgent): Promise<Sent> {
   return new Promise((resolve, reject) => {
     const { protocol, hostname, port, path, auth } = placeOf(url);
     const lengthened = body === undefined ? headers : { ...headers, "content-length": String(Buffer.byteLength(body)) };
     const options = { protocol, hostname, port, path, auth, method, headers: lengthened, agent };
     const request = (protocol === "https:" ? httpsRequest : httpRequest)(options);
-    request.once("response", (response: IncomingMessage) => resolve(sent(response.statusCode ?? 0, response.headers, response)));
+    request.once("response", (response: IncomingMessage) => {
+      if (agent instanceof Sockets) agent.heed(response);
+      resolve(sent(response.statusCode ?? 0, response.headers, response));
+    });
     request.on("error", (error: NodeJS.ErrnoException) => reject(requestFault(error, url)));
     const unhook = cancel?.on(() => void request.destroy());
     if (unhook !== undefined) request.once("close", unhook);
