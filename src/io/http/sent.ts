@@ -20,17 +20,35 @@ export function sent(
 ): Sent {
   // A connection cut while nobody reads is told to whoever reads next, not thrown.
   stream.on("error", () => {});
-  return {
-    status,
-    header(name) {
-      const value = headers[name];
-      return Array.isArray(value) ? value.join(", ") : (value as string | undefined);
-    },
-    get body() {
-      return bytesOf(stream, broken);
-    },
-    text: (maxBytes) => textOf(stream, headers["content-length"], maxBytes, broken),
-  };
+  return new StreamSent(status, headers, stream, broken);
+}
+
+/** A class: V8 gives an object with a getter of its own a shape of its own, which holds on to the answer for long. */
+class StreamSent implements Sent {
+  readonly status: number;
+  readonly #headers: Readonly<Record<string, unknown>>;
+  readonly #stream: Readable;
+  readonly #broken: () => boolean;
+
+  constructor(status: number, headers: Readonly<Record<string, unknown>>, stream: Readable, broken: () => boolean) {
+    this.status = status;
+    this.#headers = headers;
+    this.#stream = stream;
+    this.#broken = broken;
+  }
+
+  header(name: string): string | undefined {
+    const value = this.#headers[name];
+    return Array.isArray(value) ? value.join(", ") : (value as string | undefined);
+  }
+
+  get body(): AsyncIterable<Uint8Array> {
+    return bytesOf(this.#stream, this.#broken);
+  }
+
+  text(maxBytes: number): Promise<string> {
+    return textOf(this.#stream, this.#headers["content-length"], maxBytes, this.#broken);
+  }
 }
 
 async function* bytesOf(stream: Readable, broken: () => boolean): AsyncGenerator<Uint8Array> {
