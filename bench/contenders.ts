@@ -23,7 +23,9 @@ export const both: readonly (readonly [Make, Era])[] = [
 ];
 
 export async function start(make: Make, era: Era, what: What, wire: Wire = "stdio"): Promise<Running> {
-  const child = fork(fileURLToPath(new URL("./runner.js", import.meta.url)), [make, era, what, wire]);
+  // The SDK's legacy client over HTTP warns of every listener beyond some, and would be slowed by thousands of lines.
+  const execArgv = make === "sdk" ? ["--no-warnings"] : [];
+  const child = fork(fileURLToPath(new URL("./runner.js", import.meta.url)), [make, era, what, wire], { execArgv });
   const ended = once(child, "exit").then(() => {
     throw new Error(`the runner of ${make} ended`);
   });

@@ -11,8 +11,8 @@ import { begin, requestOf } from "./raw.js";
 
 const MIB = 1024 ** 2;
 /** Rounds of a neighbour alone and beside, and its calls in each. */
-const ROUNDS = 15;
-const CALLS = 400;
+const ROUNDS = 11;
+const CALLS = 1000;
 
 /** 200 MB of notifications for a client that never reads: what the server holds, and what a neighbour feels. */
 export async function stalled(): Promise<Outcome> {

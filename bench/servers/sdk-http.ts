@@ -28,4 +28,6 @@ const server = createServer(
     return (await isLegacyRequest(request)) ? (await begun()).handleRequest(request) : handler.fetch(request);
   }),
 );
+// Longer than any turn of the others: its client sends on kept connections.
+server.keepAliveTimeout = 60_000;
 server.listen(0, "127.0.0.1", () => console.log(`http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`));

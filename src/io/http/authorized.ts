@@ -58,7 +58,9 @@ export function authorized(client: HttpClient, auth: HttpAuth, resource?: URL): 
           header: (name) => sent.header(name),
           sent: headers,
           before: [...before],
-          signal: options.signal,
+          get signal() {
+            return options.cancel?.signal;
+          },
         });
         if (!again) return refused;
         before.push(status);

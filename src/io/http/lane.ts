@@ -95,22 +95,23 @@ function greeted(session: ClientHttp2Session, socket: Socket, url: URL): Promise
 }
 
 /** Sends the body and waits for the head of the answer. */
-function answered(stream: ClientHttp2Stream, url: URL, { body, signal }: SendOptions): Promise<Sent> {
+function answered(stream: ClientHttp2Stream, url: URL, { body, cancel }: SendOptions): Promise<Sent> {
   return new Promise((resolve, reject) => {
-    const abort = (): void => stream.close(constants.NGHTTP2_CANCEL);
-    signal?.addEventListener("abort", abort, { once: true });
-    stream.once("response", (headers: IncomingHttpHeaders & { ":status"?: number }) =>
-      resolve(sent(headers[":status"] ?? 0, headers, stream, () => stream.rstCode !== constants.NGHTTP2_NO_ERROR)),
-    );
+    let answering = false;
+    stream.once("response", (headers: IncomingHttpHeaders & { ":status"?: number }) => {
+      answering = true;
+      resolve(sent(headers[":status"] ?? 0, headers, stream, () => stream.rstCode !== constants.NGHTTP2_NO_ERROR));
+    });
     stream.on("error", (error: NodeJS.ErrnoException) =>
       reject(stream.rstCode === constants.NGHTTP2_REFUSED_STREAM ? refused(error, url) : requestFault(error, url)),
     );
+    const unhook = cancel?.on(() => stream.close(constants.NGHTTP2_CANCEL));
     stream.once("close", () => {
-      signal?.removeEventListener("abort", abort);
-      reject(requestFault(cutOff(), url));
+      unhook?.();
+      // An error takes its time to make, and most streams close after their answer.
+      if (!answering) reject(requestFault(cutOff(), url));
     });
-    if (signal?.aborted === true) abort();
-    else if (body !== undefined) stream.end(body);
+    if (cancel?.fired !== true && body !== undefined) stream.end(body);
   });
 }
 

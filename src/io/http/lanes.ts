@@ -3,7 +3,7 @@ import { Agent, type AgentOptions } from "node:https";
 import { isIP } from "node:net";
 import type { Duplex } from "node:stream";
 import { connect as connectTls, type TLSSocket } from "node:tls";
-import { Fault } from "../../core/index.js";
+import { type Cancel, Fault } from "../../core/index.js";
 import { secureContext, type TlsDialOptions } from "../tls.js";
 import { cutOff, type Lane, lane } from "./lane.js";
 import { requestFault } from "./sent.js";
@@ -14,7 +14,7 @@ export interface Lanes {
    * Uses a connection of HTTP/2 with room for a request, or what connects by HTTP/1.1 if the server has nothing newer. The use
    * begins at once, or the room would be somebody else's.
    */
-  use<T>(url: URL, signal: AbortSignal | undefined, send: (lane: Lane | Agent) => Promise<T>): Promise<T>;
+  use<T>(url: URL, cancel: Cancel | undefined, send: (lane: Lane | Agent) => Promise<T>): Promise<T>;
   close(): void;
 }
 
@@ -67,10 +67,10 @@ export function lanes(tls: TlsDialOptions | undefined, pingMs: number): Lanes {
   };
 
   return {
-    async use(url, signal, send) {
+    async use(url, cancel, send) {
       for (;;) {
         if (closed) throw new Fault("unavailable", "the client was closed", { data: { reason: "closed" } });
-        if (signal?.aborted === true) throw new Fault("cancelled", "the request was given up");
+        if (cancel?.fired === true) throw new Fault("cancelled", "the request was given up");
         const origin = origins.get(url.origin) ?? { lanes: new Set() };
         origins.set(url.origin, origin);
         if (origin.agent !== undefined) return send(origin.agent);
@@ -79,7 +79,7 @@ export function lanes(tls: TlsDialOptions | undefined, pingMs: number): Lanes {
         origin.connecting ??= connect(origin, url).finally(() => {
           origin.connecting = undefined;
         });
-        await orAborted(origin.connecting, signal);
+        await orGivenUp(origin.connecting, cancel);
       }
     },
     close() {
@@ -130,16 +130,15 @@ function secured(socket: TLSSocket, url: URL): Promise<void> {
 }
 
 /** Waits for what others wait for, too: giving up is for one alone. */
-async function orAborted(promise: Promise<void>, signal: AbortSignal | undefined): Promise<void> {
-  if (signal === undefined) return promise;
-  let abort = (): void => {};
-  const aborted = new Promise<never>((_resolve, reject) => {
-    abort = () => reject(new Fault("cancelled", "the request was given up"));
-    signal.addEventListener("abort", abort, { once: true });
+async function orGivenUp(promise: Promise<void>, cancel: Cancel | undefined): Promise<void> {
+  if (cancel === undefined) return promise;
+  let unhook = (): void => {};
+  const givenUp = new Promise<never>((_resolve, reject) => {
+    unhook = cancel.on(() => reject(new Fault("cancelled", "the request was given up")));
   });
   try {
-    await Promise.race([promise, aborted]);
+    await Promise.race([promise, givenUp]);
   } finally {
-    signal.removeEventListener("abort", abort);
+    unhook();
   }
 }

@@ -1,15 +1,18 @@
-import { Agent as HttpAgent, request as httpRequest, type IncomingMessage } from "node:http";
+import { request as httpRequest, type IncomingMessage } from "node:http";
 import { type Agent as HttpsAgent, request as httpsRequest } from "node:https";
-import { Fault, isObject } from "../../core/index.js";
+import { urlToHttpOptions } from "node:url";
+import { type Cancel, Fault, isObject } from "../../core/index.js";
 import type { TlsDialOptions } from "../tls.js";
 import { REFUSED } from "./lane.js";
 import { lanes } from "./lanes.js";
 import { requestFault, type Sent, sent } from "./sent.js";
+import { Sockets } from "./sockets.js";
 
 export interface SendOptions {
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string;
-  readonly signal?: AbortSignal;
+  /** Gives the request up, or the rest of its answer. */
+  readonly cancel?: Cancel;
 }
 
 export interface HttpClient {
@@ -30,13 +33,13 @@ const PING_MS = 15_000;
  * all else is HTTP/1.1. Throws a Fault `invalid-params` if the TLS options are of no use.
  */
 export function httpClient({ tls, pingMs = PING_MS }: HttpClientOptions = {}): HttpClient {
-  const agent = new HttpAgent({ keepAlive: true, maxSockets: 1024, maxFreeSockets: 256 });
+  const agent = new Sockets({ most: 1024, kept: 256 });
   const secure = lanes(tls, pingMs);
   return {
     async send(method, url, options) {
       if (url.protocol !== "https:") return sendPlain(method, url, options, agent);
       const attempt = (): Promise<Sent> =>
-        secure.use(url, options.signal, (lane) =>
+        secure.use(url, options.cancel, (lane) =>
           "send" in lane ? lane.send(method, url, options) : sendPlain(method, url, options, lane),
         );
       // Nobody has looked at what was refused, so it may be sent again.
@@ -53,17 +56,29 @@ function isRefused(error: unknown): boolean {
   return error instanceof Fault && isObject(error.data) && error.data["reason"] === REFUSED;
 }
 
+/** URLs taken apart: a link sends all it has to one. */
+const places = new WeakMap<URL, ReturnType<typeof urlToHttpOptions>>();
+
+function placeOf(url: URL): ReturnType<typeof urlToHttpOptions> {
+  let place = places.get(url);
+  if (place === undefined) places.set(url, (place = urlToHttpOptions(url)));
+  return place;
+}
+
 /** Sends by HTTP/1.1. */
-function sendPlain(method: string, url: URL, { headers, body, signal }: SendOptions, agent: HttpAgent | HttpsAgent): Promise<Sent> {
+function sendPlain(method: string, url: URL, { headers, body, cancel }: SendOptions, agent: Sockets | HttpsAgent): Promise<Sent> {
   return new Promise((resolve, reject) => {
-    const length = body === undefined ? undefined : { "content-length": Buffer.byteLength(body) };
-    const request = (url.protocol === "https:" ? httpsRequest : httpRequest)(url, { method, headers: { ...headers, ...length }, agent });
-    const abort = (): void => void request.destroy();
-    signal?.addEventListener("abort", abort, { once: true });
-    request.once("close", () => signal?.removeEventListener("abort", abort));
-    request.once("response", (response: IncomingMessage) => resolve(sent(response.statusCode ?? 0, response.headers, response)));
+    const { protocol, hostname, port, path, auth } = placeOf(url);
+    const lengthened = body === undefined ? headers : { ...headers, "content-length": String(Buffer.byteLength(body)) };
+    const options = { protocol, hostname, port, path, auth, method, headers: lengthened, agent };
+    const request = (protocol === "https:" ? httpsRequest : httpRequest)(options);
+    request.once("response", (response: IncomingMessage) => {
+      if (agent instanceof Sockets) agent.heed(response);
+      resolve(sent(response.statusCode ?? 0, response.headers, response));
+    });
     request.on("error", (error: NodeJS.ErrnoException) => reject(requestFault(error, url)));
-    if (signal?.aborted === true) abort();
+    const unhook = cancel?.on(() => void request.destroy());
+    if (unhook !== undefined) request.once("close", unhook);
     request.end(body);
   });
 }

@@ -20,15 +20,35 @@ export function sent(
 ): Sent {
   // A connection cut while nobody reads is told to whoever reads next, not thrown.
   stream.on("error", () => {});
-  return {
-    status,
-    header(name) {
-      const value = headers[name];
-      return Array.isArray(value) ? value.join(", ") : (value as string | undefined);
-    },
-    body: bytesOf(stream, broken),
-    text: (maxBytes) => textOf(stream, maxBytes, broken),
-  };
+  return new StreamSent(status, headers, stream, broken);
+}
+
+/** A class: V8 gives an object with a getter of its own a shape of its own, which holds on to the answer for long. */
+class StreamSent implements Sent {
+  readonly status: number;
+  readonly #headers: Readonly<Record<string, unknown>>;
+  readonly #stream: Readable;
+  readonly #broken: () => boolean;
+
+  constructor(status: number, headers: Readonly<Record<string, unknown>>, stream: Readable, broken: () => boolean) {
+    this.status = status;
+    this.#headers = headers;
+    this.#stream = stream;
+    this.#broken = broken;
+  }
+
+  header(name: string): string | undefined {
+    const value = this.#headers[name];
+    return Array.isArray(value) ? value.join(", ") : (value as string | undefined);
+  }
+
+  get body(): AsyncIterable<Uint8Array> {
+    return bytesOf(this.#stream, this.#broken);
+  }
+
+  text(maxBytes: number): Promise<string> {
+    return textOf(this.#stream, this.#headers["content-length"], maxBytes, this.#broken);
+  }
 }
 
 async function* bytesOf(stream: Readable, broken: () => boolean): AsyncGenerator<Uint8Array> {
@@ -45,8 +65,27 @@ function cut(error: unknown): Fault {
   return new Fault("unavailable", "the server closed the connection", { cause: error, data: { reason: "closed" } });
 }
 
-function textOf(stream: Readable, maxBytes: number, broken: () => boolean): Promise<string> {
+const utf8 = new TextDecoder("utf-8", { fatal: true });
+
+function textOf(stream: Readable, length: unknown, maxBytes: number, broken: () => boolean): Promise<string> {
   return new Promise((resolve, reject) => {
+    let ended = false;
+    const finish = (bytes: Uint8Array): void => {
+      ended = true;
+      if (broken()) reject(cut(undefined));
+      else resolve(decoded(bytes));
+    };
+    // Nothing else may come of a request that was given up.
+    stream.once("close", () => {
+      if (!ended) reject(cut(undefined));
+    });
+    const there = stream.readableLength;
+    // A small one has mostly come with its head: then all that is waited for is the end, which frees the connection.
+    if (there > 0 && there <= maxBytes && Number(length) === there) {
+      const whole = stream.read() as Buffer;
+      stream.once("end", () => finish(whole)).resume();
+      return;
+    }
     const chunks: Buffer[] = [];
     let bytes = 0;
     stream.on("data", (chunk: Buffer) => {
@@ -57,18 +96,17 @@ function textOf(stream: Readable, maxBytes: number, broken: () => boolean): Prom
           new Fault("overload", "the answer is larger than a message may be", { data: { limit: "messageBytes", max: maxBytes } }),
         );
     });
-    stream.once("end", () => {
-      if (broken()) return reject(cut(undefined));
-      try {
-        resolve(new TextDecoder("utf-8", { fatal: true }).decode(chunks.length === 1 ? chunks[0] : Buffer.concat(chunks)));
-      } catch (error) {
-        reject(new Fault("parse", "the answer is not UTF-8", { cause: error }));
-      }
-    });
+    stream.once("end", () => finish(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks)));
     stream.once("error", (error) => reject(cut(error)));
-    // Nothing else may come of a request that was given up.
-    stream.once("close", () => reject(cut(undefined)));
   });
+}
+
+async function decoded(bytes: Uint8Array): Promise<string> {
+  try {
+    return utf8.decode(bytes);
+  } catch (error) {
+    throw new Fault("parse", "the answer is not UTF-8", { cause: error });
+  }
 }
 
 /** Why there is no answer. */

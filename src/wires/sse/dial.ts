@@ -1,6 +1,5 @@
-import { setMaxListeners } from "node:events";
 import { type Incoming, type Outgoing, parseMessage, serialise, sseParser } from "../../codec/index.js";
-import { type DialOptions, defaultLimits, Fault, type Limits, toFault } from "../../core/index.js";
+import { Canceller, type DialOptions, defaultLimits, Fault, type Limits, toFault } from "../../core/index.js";
 import type { Link } from "../../era/index.js";
 import { authorized, type HttpAuth, httpClient, type Sent, type TlsDialOptions } from "../../io/index.js";
 import { type Pipe, pipe } from "../../stream/index.js";
@@ -24,15 +23,13 @@ export async function sseLink(url: URL, options: SseDialOptions): Promise<Link> 
   const plain = httpClient(options);
   // Whatever URL the stream names to POST to, the credentials are for the one that was dialed.
   const client = options.auth === undefined ? plain : authorized(plain, options.auth, url);
-  const abort = new AbortController();
-  // Every request under way listens to it, and there may be many.
-  setMaxListeners(0, abort.signal);
+  const cancel = new Canceller();
   const inbox = pipe<readonly Incoming[]>({ items: 1024 });
   let closed: Fault | undefined;
   let underWay = 0;
 
   const open = async (found: (endpoint: URL) => void): Promise<void> => {
-    const sent = await client.send("GET", url, { headers: { accept: "text/event-stream", ...options.headers }, signal: abort.signal });
+    const sent = await client.send("GET", url, { headers: { accept: "text/event-stream", ...options.headers }, cancel });
     if (sent.status !== 200) throw statusFault(sent.status);
     const type = sent.header("content-type")?.split(";", 1)[0]?.trim().toLowerCase();
     if (type !== "text/event-stream")
@@ -49,14 +46,14 @@ export async function sseLink(url: URL, options: SseDialOptions): Promise<Link> 
       inbox.fail(closed);
     }),
   ).catch((fault) => {
-    abort.abort();
+    cancel.fire();
     client.close();
     throw fault;
   });
 
   const post = async (text: string): Promise<void> => {
     const headers = { "content-type": "application/json", ...options.headers };
-    const answer = await client.send("POST", target, { headers, body: text, signal: abort.signal });
+    const answer = await client.send("POST", target, { headers, body: text, cancel });
     const body = await answer.text(limits.messageBytes);
     if (answer.status >= 400) throw statusFault(answer.status, body);
   };
@@ -85,7 +82,7 @@ export async function sseLink(url: URL, options: SseDialOptions): Promise<Link> 
     },
     async close(reason) {
       closed ??= reason ?? new Fault("unavailable", "the link was closed", { data: { reason: "closed" } });
-      abort.abort();
+      cancel.fire(closed);
       inbox.close();
       client.close();
     },

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import { WebSocket } from "ws";
-import { type DialOptions, defaultLimits, Fault, toFault } from "../../core/index.js";
+import { type DialOptions, defaultLimits, Fault, fromSignal, toFault } from "../../core/index.js";
 import {
   authorized,
   type HttpAuth,
@@ -36,18 +36,20 @@ export async function openSocket(address: string, options: WebSocketDialOptions)
   const { auth, signal, headers } = options;
   const sender = auth === undefined ? client : authorized(client, auth);
   const asked = new URL(address.replace(/^ws/, "http"));
+  const given = signal === undefined ? undefined : fromSignal(signal);
   const { status } = await sender
-    .send("GET", asked, { headers: { ...headers }, ...(signal === undefined ? undefined : { signal }) })
+    .send("GET", asked, { headers: { ...headers }, ...(given === undefined ? undefined : { cancel: given.cancel }) })
     .catch((error) => {
-      throw signal?.aborted === true ? givenUp(signal) : toFault(error);
-    });
+      throw signal?.aborted === true ? givenUp(signal.reason) : toFault(error);
+    })
+    .finally(() => given?.release());
   if (open !== undefined) return open;
   const code = status === 401 ? "unauthenticated" : status === 403 ? "denied" : "unavailable";
   throw new Fault(code, `the server answered HTTP ${status}`, { data: { status } });
 }
 
 /** A socket, or the answer of a server that opens none. */
-function request(address: string, options: WebSocketDialOptions, { headers, signal }: SendOptions): Promise<WebSocket | IncomingMessage> {
+function request(address: string, options: WebSocketDialOptions, { headers, cancel }: SendOptions): Promise<WebSocket | IncomingMessage> {
   // Known to ws; its declared types lag behind.
   const closeTimeout: object = { closeTimeout: 1_000 };
   const socket = new WebSocket(address, ["mcp"], {
@@ -60,12 +62,8 @@ function request(address: string, options: WebSocketDialOptions, { headers, sign
   });
   // From now on the link hears of its errors; one with no listener would be thrown.
   socket.on("error", () => {});
-  let abort = (): void => {};
+  let unhook: (() => void) | undefined;
   return new Promise<WebSocket | IncomingMessage>((resolve, reject) => {
-    abort = () => {
-      reject(givenUp(signal));
-      socket.terminate();
-    };
     socket.once("open", () => resolve(socket));
     socket.once("unexpected-response", (_request, response) => {
       resolve(response);
@@ -74,13 +72,15 @@ function request(address: string, options: WebSocketDialOptions, { headers, sign
     socket.once("error", (error) =>
       reject(new Fault("unavailable", `cannot reach ${new URL(address).origin}: ${error.message}`, { cause: error })),
     );
-    signal?.addEventListener("abort", abort, { once: true });
-    if (signal?.aborted === true) abort();
-  }).finally(() => signal?.removeEventListener("abort", abort));
+    unhook = cancel?.on(() => {
+      reject(givenUp(cancel.reason));
+      socket.terminate();
+    });
+  }).finally(() => unhook?.());
 }
 
-function givenUp(signal: AbortSignal | undefined): Fault {
-  return new Fault("cancelled", "dialing was given up", { cause: signal?.reason });
+function givenUp(cause: unknown): Fault {
+  return new Fault("cancelled", "dialing was given up", { cause });
 }
 
 /** An answer of which only the head is of use. */

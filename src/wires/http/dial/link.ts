@@ -10,6 +10,8 @@ import {
   serialise,
 } from "../../../codec/index.js";
 import {
+  type Cancel,
+  Canceller,
   type DialOptions,
   defaultLimits,
   Fault,
@@ -48,7 +50,7 @@ export function httpLink(url: URL, options: HttpDialOptions = {}, tools: ToolHea
 }
 
 interface Open extends Held {
-  readonly abort: AbortController;
+  readonly cancel: Canceller;
   /** Whether it is a read, whose answer may be large. */
   readonly reads: boolean;
 }
@@ -66,7 +68,7 @@ class HttpLink implements Link {
   readonly #lists = new Set<Id>();
   readonly #inbox = pipe<readonly (Incoming | IncomingPart)[]>({ items: 1024 });
   readonly #open = new Map<Id, Open>();
-  readonly #general = new AbortController();
+  readonly #general = new Canceller();
   #underWay = 0;
   readonly #waiting = new Set<() => void>();
   #closed: Fault | undefined;
@@ -84,7 +86,7 @@ class HttpLink implements Link {
       url,
       client: this.#client,
       limits: this.#limits,
-      signal: this.#general.signal,
+      cancel: this.#general,
       headers: (message) => this.#headers(message),
       deliver: (messages) => this.#deliver(messages),
       fault: (fault) => options.onFault?.(fault),
@@ -131,7 +133,7 @@ class HttpLink implements Link {
   async close(reason?: Fault): Promise<void> {
     if (this.#closed !== undefined) return;
     this.#closed = reason ?? new Fault("unavailable", "the link was closed", { data: { reason: "closed" } });
-    this.#general.abort();
+    this.#general.fire(this.#closed);
     for (const open of this.#open.values()) leave(open);
     for (const wake of this.#waiting) wake();
     await this.#session.end();
@@ -163,22 +165,22 @@ class HttpLink implements Link {
     const begins = "method" in message && message.method === "initialize";
     if (begins) this.#session.initialize = message;
     const reads = "method" in message && message.method === "resources/read";
-    const open: Open = { abort: new AbortController(), held: false, wake: undefined, reads };
+    const open: Open = { cancel: new Canceller(), held: false, wake: undefined, reads };
     if (id !== undefined) this.#open.set(id, open);
     if (id !== undefined && "method" in message && message.method === "tools/list" && !this.#legacy) this.#lists.add(id);
     try {
       const session = this.#session.id;
-      let sent = await this.#client.send("POST", this.#url, { headers: this.#headers(message), body: text, signal: open.abort.signal });
+      let sent = await this.#client.send("POST", this.#url, { headers: this.#headers(message), body: text, cancel: open.cancel });
       if (sent.status === 404 && session !== undefined && !begins && (await this.#session.revive(session))) {
         await sent.text(this.#limits.messageBytes);
         // The server does not know the session, so it has not run this.
-        sent = await this.#client.send("POST", this.#url, { headers: this.#headers(message), body: text, signal: open.abort.signal });
+        sent = await this.#client.send("POST", this.#url, { headers: this.#headers(message), body: text, cancel: open.cancel });
       }
       if (begins && sent.status === 200) this.#session.id = sent.header("mcp-session-id");
       if (id === undefined) return await this.#posted(message, sent);
       await this.#answer(id, sent, open, begins);
     } catch (error) {
-      if (open.abort.signal.aborted) return;
+      if (open.cancel.fired) return;
       throw error;
     } finally {
       if (id !== undefined) {
@@ -235,7 +237,7 @@ class HttpLink implements Link {
     for (let tries = 0; ; ) {
       const seen = { last, answered: false, retry };
       try {
-        sent ??= await this.#resume(last as string, open.abort.signal);
+        sent ??= await this.#resume(last as string, open.cancel);
         await readEvents(sent, {
           limits: this.#limits,
           seen,
@@ -250,20 +252,20 @@ class HttpLink implements Link {
         // A connection that breaks is tried again; a server that answers something else is not.
         const { code, data } = toFault(error);
         const broken = code === "unavailable" && !(isObject(data) && "status" in data);
-        if (open.abort.signal.aborted || !broken) throw error;
+        if (open.cancel.fired || !broken) throw error;
       }
-      if (seen.answered || open.abort.signal.aborted) return;
+      if (seen.answered || open.cancel.fired) return;
       if (seen.last !== last) tries = 0;
       ({ last, retry } = seen);
       sent = undefined;
       if (last === undefined || this.#session.id === undefined || ++tries > RESUMES)
         throw new Fault("unavailable", "the server closed the stream before its answer", { data: { reason: "closed" } });
-      await wait(retry ?? pause(tries), open.abort.signal);
+      await wait(retry ?? pause(tries), open.cancel);
     }
   }
 
-  async #resume(last: string, signal: AbortSignal): Promise<Sent> {
-    const sent = await this.#session.get(last, signal);
+  async #resume(last: string, cancel: Cancel): Promise<Sent> {
+    const sent = await this.#session.get(last, cancel);
     if (sent.status === 200) return sent;
     throw httpFault(sent.status, await sent.text(this.#limits.messageBytes));
   }
@@ -280,6 +282,6 @@ class HttpLink implements Link {
 function leave(open: Open | undefined): void {
   if (open === undefined) return;
   open.held = false;
-  open.abort.abort();
+  open.cancel.fire();
   open.wake?.();
 }

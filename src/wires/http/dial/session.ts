@@ -1,5 +1,5 @@
 import { type Incoming, type OutgoingMessage, serialise } from "../../../codec/index.js";
-import { type Fault, type JsonObject, type Limits, toFault } from "../../../core/index.js";
+import { type Cancel, Canceller, type Fault, type JsonObject, type Limits, toFault } from "../../../core/index.js";
 import type { HttpClient, Sent } from "../../../io/index.js";
 import { SSE_TYPE } from "../answer.js";
 import { readEvents, type Seen } from "./events.js";
@@ -12,8 +12,8 @@ export interface SessionHost {
   readonly url: URL;
   readonly client: HttpClient;
   readonly limits: Limits;
-  /** Aborts when the link is closed. */
-  readonly signal: AbortSignal;
+  /** Fires when the link is closed. */
+  readonly cancel: Cancel;
   headers(message?: OutgoingMessage): Record<string, string>;
   deliver(messages: readonly Incoming[]): Promise<void>;
   fault(fault: Fault): void;
@@ -44,19 +44,19 @@ export class LegacySession {
   }
 
   /** A GET of the stream that has the event `last`. */
-  get(last: string | undefined, signal: AbortSignal): Promise<Sent> {
+  get(last: string | undefined, cancel: Cancel): Promise<Sent> {
     const { client, url } = this.#host;
     const headers = { ...this.#host.headers(), accept: SSE_TYPE, ...(last === undefined ? undefined : { "last-event-id": last }) };
-    return client.send("GET", url, { headers, signal });
+    return client.send("GET", url, { headers, cancel });
   }
 
   /** Tells the server that it is over, without waiting for long. */
   async end(): Promise<void> {
     if (this.id === undefined) return;
     const { client, url } = this.#host;
-    const abort = new AbortController();
-    const timer = setTimeout(() => abort.abort(), 500);
-    await client.send("DELETE", url, { headers: this.#host.headers(), signal: abort.signal }).then(
+    const cancel = new Canceller();
+    const timer = setTimeout(() => cancel.fire(), 500);
+    await client.send("DELETE", url, { headers: this.#host.headers(), cancel }).then(
       (sent) => sent.text(1024).catch(() => ""),
       () => "",
     );
@@ -65,20 +65,20 @@ export class LegacySession {
 
   /** Reads the stream of no call, which is kept open while the session lives. One at a time, also when the session begins anew. */
   async listen(): Promise<void> {
-    const { limits, signal } = this.#host;
-    if (this.#listening || signal.aborted) return;
+    const { limits, cancel } = this.#host;
+    if (this.#listening || cancel.fired) return;
     this.#listening = true;
     const seen: Seen = { last: undefined, retry: undefined };
     let session = this.id;
     let had = false;
-    for (let tries = 0; tries < (had ? RETURNS : RESUMES) && !signal.aborted; tries++) {
+    for (let tries = 0; tries < (had ? RETURNS : RESUMES) && !cancel.fired; tries++) {
       if (session !== this.id) {
         session = this.id;
         seen.last = undefined;
       }
       const before = seen.last;
       try {
-        const sent = await this.get(seen.last, signal);
+        const sent = await this.get(seen.last, cancel);
         if (sent.status !== 200) {
           await sent.text(limits.messageBytes);
           // Not every server has one; one that had it does not know the session any more.
@@ -91,12 +91,12 @@ export class LegacySession {
         }
       } catch (error) {
         const fault = toFault(error);
-        if (!signal.aborted) this.#host.fault(fault);
+        if (!cancel.fired) this.#host.fault(fault);
         // A person who did not sign in is not asked over and over.
         if (fault.code === "unauthenticated") break;
       }
       if (seen.last !== before) tries = 0;
-      await wait(seen.retry ?? pause(tries), signal);
+      await wait(seen.retry ?? pause(tries), cancel);
     }
     this.#listening = false;
   }
@@ -140,7 +140,7 @@ export class LegacySession {
   }
 
   #post(message: OutgoingMessage): Promise<Sent> {
-    const { client, url, signal } = this.#host;
-    return client.send("POST", url, { headers: this.#host.headers(message), body: serialise(message), signal });
+    const { client, url, cancel } = this.#host;
+    return client.send("POST", url, { headers: this.#host.headers(message), body: serialise(message), cancel });
   }
 }

@@ -1,13 +1,15 @@
-/** Waits `ms`, or until the signal aborts; neither the timer nor the listener outlives it. */
-export function wait(ms: number, signal: AbortSignal): Promise<void> {
-  if (signal.aborted) return Promise.resolve();
+import type { Cancel } from "../../../core/index.js";
+
+/** Waits `ms`, or until the cancel fires; neither the timer nor the listener outlives it. */
+export function wait(ms: number, cancel: Cancel): Promise<void> {
+  if (cancel.fired) return Promise.resolve();
   return new Promise((resolve) => {
     const done = (): void => {
       clearTimeout(timer);
-      signal.removeEventListener("abort", done);
+      unhook();
       resolve();
     };
     const timer = setTimeout(done, ms);
-    signal.addEventListener("abort", done);
+    const unhook = cancel.on(done);
   });
 }

@@ -1,0 +1,137 @@
+import { type ClientRequest, createServer, request, type Server } from "node:http";
+import type { AddressInfo, Socket } from "node:net";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { Canceller } from "../../core/index.js";
+import { type HttpClient, httpClient } from "./request.js";
+import { Sockets } from "./sockets.js";
+
+let server: Server;
+let url: URL;
+let client: HttpClient;
+/** Connections in the order they came, and the one of each request. */
+let sockets: Socket[];
+let used: number[];
+/** Answers that wait for the test. */
+let held: (() => void)[];
+
+beforeEach(async () => {
+  sockets = [];
+  used = [];
+  held = [];
+  server = createServer((incoming, response) => {
+    used.push(sockets.indexOf(incoming.socket));
+    if (incoming.url === "/held") held.push(() => response.end("at last"));
+    else if (incoming.url === "/close") response.writeHead(200, { connection: "close" }).end("bye");
+    else response.end("here");
+    incoming.resume();
+  });
+  server.on("connection", (socket) => sockets.push(socket));
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  url = new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`);
+  client = httpClient();
+});
+afterEach(async () => {
+  client.close();
+  server.closeAllConnections();
+  await new Promise((resolve) => server.close(resolve));
+  vi.useRealTimers();
+});
+
+async function get(path = "/", cancel?: Canceller): Promise<string> {
+  const sent = await client.send("GET", new URL(path, url), { headers: {}, ...(cancel === undefined ? undefined : { cancel }) });
+  return sent.text(1000);
+}
+/** A connection is free a moment after its answer was read. */
+const settled = (): Promise<void> => new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
+
+describe("connections that are kept", () => {
+  it("carry one request after another", async () => {
+    for (let at = 0; at < 5; at++) {
+      expect(await get()).toBe("here");
+      await settled();
+    }
+    expect(used).toEqual([0, 0, 0, 0, 0]);
+  });
+
+  it("are as many as there are requests at a time, and all are used again", async () => {
+    const eight = (): Promise<string[]> => Promise.all(Array.from({ length: 8 }, () => get()));
+    await eight();
+    await settled();
+    await eight();
+    expect(sockets).toHaveLength(8);
+    expect(new Set(used.slice(8)).size).toBe(8);
+  });
+
+  it("that the server closes are not used again, and their end throws nothing", async () => {
+    await get();
+    await settled();
+    const closed = new Promise((resolve) => sockets[0]?.once("close", resolve));
+    sockets[0]?.resetAndDestroy();
+    await closed;
+    await vi.waitFor(async () => expect(await get()).toBe("here"));
+    await settled();
+    expect(await get("/close")).toBe("bye");
+    await settled();
+    expect(await get()).toBe("here");
+    expect(used).toEqual([0, 1, 1, 2]);
+  });
+
+  it("are not used when the server may be closing them", async () => {
+    server.keepAliveTimeout = 5_000;
+    vi.useFakeTimers({ toFake: ["Date"] });
+    await get();
+    await settled();
+    vi.setSystemTime(Date.now() + 3_000);
+    await get();
+    await settled();
+    vi.setSystemTime(Date.now() + 4_500);
+    await get();
+    expect(used).toEqual([0, 0, 1]);
+  });
+
+  it("are cut with a request that is given up, and no other", async () => {
+    const cancel = new Canceller();
+    const given = get("/held", cancel);
+    const other = get("/held");
+    await vi.waitFor(() => expect(held).toHaveLength(2));
+    cancel.fire();
+    await expect(given).rejects.toMatchObject({ code: "unavailable" });
+    for (const answer of held) answer();
+    expect(await other).toBe("at last");
+  });
+
+  it("have a limit, beyond which requests wait in turn; one that is given up meanwhile harms nobody", async () => {
+    const agent = new Sockets({ most: 2, kept: 1 });
+    const send = (path: string, given?: (sent: ClientRequest) => void): Promise<string> =>
+      new Promise((resolve, reject) => {
+        const sent = request({ hostname: "127.0.0.1", port: url.port, path, agent }, (response) =>
+          response.setEncoding("utf8").once("data", resolve),
+        );
+        sent.once("error", reject).end();
+        given?.(sent);
+      });
+    const first = [send("/held"), send("/held")];
+    await vi.waitFor(() => expect(held).toHaveLength(2));
+    // Node tells a request that has no connection yet of its end when its turn comes.
+    const given = expect(send("/", (sent) => void sent.destroy())).rejects.toThrow();
+    const behind = [send("/"), send("/")];
+    await settled();
+    expect(used).toHaveLength(2);
+    for (const answer of held) answer();
+    expect(await Promise.all([...first, ...behind])).toEqual(["at last", "at last", "here", "here"]);
+    await given;
+    expect(sockets).toHaveLength(2);
+    // One is kept, the other let go.
+    await vi.waitFor(() => expect(sockets.filter(({ destroyed }) => !destroyed)).toHaveLength(1));
+    agent.destroy();
+    await vi.waitFor(() => expect(sockets.filter(({ destroyed }) => !destroyed)).toHaveLength(0));
+  });
+
+  it("that cannot be made fail their request alone", async () => {
+    await expect(client.send("GET", new URL("http://127.0.0.1:1/"), { headers: {} })).rejects.toMatchObject({
+      code: "unavailable",
+      data: { reason: "ECONNREFUSED" },
+    });
+    expect(await get()).toBe("here");
+  });
+});
