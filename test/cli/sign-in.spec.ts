@@ -3,7 +3,7 @@ import { createServer as createHttp } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from "vitest";
-import { createServer, type Service, serve } from "../../src/api/index.js";
+import { createServer, type Listener, type Service, serve } from "../../src/api/index.js";
 import { nodeHandler } from "../../src/wires/http/index.js";
 import { AuthorizationServer } from "../oauth/fixture/authorization-server.js";
 import { type Protected, protectedServer } from "../oauth/fixture/protected-server.js";
@@ -107,6 +107,26 @@ describe("a server that answers 401", () => {
       expect(issuer.count("authorize")).toBe(1);
       for (const token of [...issuer.access.keys(), ...issuer.refresh.keys()])
         expect(`${first.stderr}${second.stderr}`).not.toContain(token);
+    });
+  }
+
+  for (const scheme of ["sse+http", "ws"]) {
+    it(`is signed in to over ${scheme} too, and forgotten`, async () => {
+      const echoing = createServer({ name: "guarded", version: "1" }).tool("echo", {}, (input) => JSON.stringify(input));
+      const resource = (): string => listener.address.replace(/^(sse\+|ws)(?=http|:)/, (found) => (found === "ws" ? "http" : ""));
+      await using listener: Listener = await serve(echoing, `${scheme}://127.0.0.1:0`, {
+        auth: {
+          verify: (token: string) => issuer.verify(token, resource()),
+          scopes: ["mcp"],
+          get metadata() {
+            return { resource: resource(), authorization_servers: [issuer.issuer] };
+          },
+        },
+      });
+      const outcome = await signedIn(["call", "echo", "a=1", listener.address]);
+      expect(outcome).toMatchObject({ code: 0 });
+      expect(outcome.stdout).toContain('"a":');
+      expect((await run(["logout", listener.address], env())).stdout).toBe(`forgot the tokens for ${listener.address}\n`);
     });
   }
 

@@ -1,18 +1,20 @@
 import { toFault } from "../../api/index.js";
 import type { Input } from "../args/input.js";
 import { cleanLine } from "../out/clean.js";
+import { httpUrl } from "../session/http-url.js";
 import { exitCodes } from "../table/exit-codes.js";
 
 export async function run({ positionals }: Input): Promise<number> {
-  const [url = ""] = positionals;
-  if (!/^https?:\/\//i.test(url) || !URL.canParse(url)) {
+  const [given = ""] = positionals;
+  const url = httpUrl(given);
+  if (url === undefined) {
     process.stderr.write("anywire: logout takes the URL that was connected to: anywire logout https://example.com/mcp\n");
     return exitCodes.misuse;
   }
   try {
     const { forget } = await import("../../oauth/index.js");
     const had = await forget(url);
-    process.stdout.write(`${cleanLine(had ? `forgot the tokens for ${url}` : `there are no tokens for ${url}`)}\n`);
+    process.stdout.write(`${cleanLine(had ? `forgot the tokens for ${given}` : `there are no tokens for ${given}`)}\n`);
     return exitCodes.ok;
   } catch (error) {
     process.stderr.write(`anywire: ${cleanLine(toFault(error).message)}\n`);

@@ -1,5 +1,6 @@
 import { type Address, type ConnectOptions, connect, type McpClient, toFault } from "../../api/index.js";
 import type { HttpAuth } from "../../oauth/index.js";
+import { httpUrl } from "./http-url.js";
 
 export interface SignInOptions {
   /** Says where to sign in. */
@@ -12,11 +13,12 @@ export interface SignInOptions {
 export async function connectSigned(address: Address, settings: ConnectOptions, options: SignInOptions): Promise<McpClient> {
   // Whoever said who calls has no other name to try.
   const given = Object.hasOwn(settings.headers ?? {}, "authorization");
-  if (given || typeof address !== "string" || !/^https?:/i.test(address)) return connect(address, settings);
+  const url = typeof address === "string" ? httpUrl(address) : undefined;
+  if (given || url === undefined) return connect(address, settings);
   const auth = new LateAuth(options);
   const client = await connect(address, { ...settings, auth }).catch(async (error) => {
     if (toFault(error).code !== "unauthenticated" || auth.loaded) throw error;
-    await auth.load(new URL(address));
+    await auth.load(url);
     return connect(address, { ...settings, auth });
   });
   auth.connected = true;
