@@ -22,9 +22,9 @@ export class Outbox {
   #queued = 0;
   /** Which messages of the queue are compressed. */
   #marked: Set<Uint8Array> | undefined;
-  /** Waiting to be compressed; once one does, all that follow wait behind it. */
-  /** What follows some messages of the queue, as part of them. */
+  /** What follows some small messages of the queue, as part of them. */
   #tails: Map<Uint8Array, Uint8Array> | undefined;
+  /** Waiting to be compressed; once one does, all that follow wait behind it. */
   #raw: Uint8Array[] = [];
   #rawBytes = 0;
   #compressing = false;
@@ -57,7 +57,8 @@ export class Outbox {
 
   send(message: Uint8Array, tail?: Uint8Array): Promise<void> | undefined {
     if (tail !== undefined) {
-      if (tail.length < LARGE || this.#encoding !== "identity" || this.#log !== undefined) return this.send(Buffer.concat([message, tail]));
+      const apart = tail.length >= LARGE && message.length < LARGE && this.#encoding === "identity" && this.#log === undefined;
+      if (!apart) return this.send(Buffer.concat([message, tail]));
       (this.#tails ??= new Map()).set(message, tail);
     }
     if (this.#gone !== undefined) return rejected(this.#gone());
