@@ -79,6 +79,8 @@ export class LinkServer implements Desk, Serving {
   readonly #fault: (fault: Fault) => void;
   readonly #calls: Calls;
   #session: LegacySession | undefined;
+  /** Nobody has begun the session: whoever does may. */
+  #assumed: boolean;
   #opening: Opening | undefined;
   /** Settles when the client has read on, where it had left more unread than it may. */
   #room: Promise<void> | undefined;
@@ -103,6 +105,7 @@ export class LinkServer implements Desk, Serving {
       deadline: options.deadline,
       endless: options.endless,
     });
+    this.#assumed = options.assume !== undefined;
     if (options.assume !== undefined) this.#session = assumedSession(this, options.assume, this.#identity);
   }
 
@@ -222,7 +225,7 @@ export class LinkServer implements Desk, Serving {
   }
 
   #initialize(id: Id, envelope: Envelope, respond: Respond): Promise<void> | undefined {
-    if (this.#session !== undefined && this.#options.assume === undefined)
+    if (this.#session !== undefined && !this.#assumed)
       return refuse(id, new Fault("invalid-request", "the session is already initialised"), "legacy", respond);
     this.#opening = new Opening(this.limits.callBytes);
     this.#calls.hold(this.#open(this.#opening, id, envelope, respond));
@@ -232,7 +235,9 @@ export class LinkServer implements Desk, Serving {
   async #open(opening: Opening, id: Id, envelope: Envelope, respond: Respond): Promise<void> {
     try {
       const { session, result } = await legacySession(this, envelope.request, { ...this.#identity, cancel: opening.cancel });
+      this.#session?.close(new Fault("unavailable", "the session was begun anew"));
       this.#session = session;
+      this.#assumed = false;
       await respond({ jsonrpc: "2.0", id, result: withExtensions(result) });
     } catch (error) {
       await refuse(id, toFault(error), "legacy", respond);
