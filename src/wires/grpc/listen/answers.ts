@@ -1,4 +1,4 @@
-import type { OutgoingMessage, Part } from "../../../codec/index.js";
+import type { Id, IncomingRequest, OutgoingMessage, Part } from "../../../codec/index.js";
 import { encodeChunkMessageHead, encodeMessage, encodeNote, encodePartMessage, encodeRest, partState } from "../../../codec/mcpv1/index.js";
 import { Fault, type JsonObject } from "../../../core/index.js";
 import type { ServerCall } from "../../../io/index.js";
@@ -10,6 +10,13 @@ export interface Answer {
   /** A result or an error ends the call; a notification goes before it. */
   send(message: OutgoingMessage): Promise<void> | undefined;
   part(part: Part): Promise<void> | undefined;
+}
+
+/** Where a request goes that came as an RPC: to its session, or to a link of its own. */
+export interface Taker {
+  take(message: IncomingRequest, answer: Answer): void;
+  /** The RPC has ended; with a reason if before its answer. */
+  forget(id: Id, reason?: Fault): void;
 }
 
 export interface AnswerOptions {

@@ -1,4 +1,3 @@
-import type { Id, IncomingRequest } from "../../../codec/index.js";
 import { decodeMessage, encodeMessage } from "../../../codec/mcpv1/index.js";
 import {
   defaultLimits,
@@ -15,25 +14,19 @@ import {
   toFault,
   toRpcError,
 } from "../../../core/index.js";
-import { Parking, type ServeLinkOptions, serving } from "../../../era/index.js";
+import { Parking, randomToken, type ServeLinkOptions, serving } from "../../../era/index.js";
 import { type ServerCall, valuesOf } from "../../../io/index.js";
 import { extras } from "../extras.js";
 import { faultStatus } from "../faults.js";
 import { checkMirror } from "../mirror.js";
 import { header, type Rpc, rpcs, SERVICE, WATCH } from "../names.js";
-import { type Answer, rpcAnswer } from "./answers.js";
+import { type Answer, rpcAnswer, type Taker } from "./answers.js";
 import { type Caller, callerOf } from "./caller.js";
 import type { GrpcListenOptions } from "./options.js";
 import { Session } from "./session.js";
 import { SessionStream } from "./session-stream.js";
 import { Sessions } from "./sessions.js";
-
-/** Where a request goes that came as an RPC: to its session, or to a link of its own. */
-interface Taker {
-  take(message: IncomingRequest, answer: Answer): void;
-  /** The RPC has ended; with a reason if before its answer. */
-  forget(id: Id, reason?: Fault): void;
-}
+import { ToolCalls } from "./tool-calls.js";
 
 /** `mcp.v1.McpService` over a service, whoever carries its calls. */
 export class McpService {
@@ -45,6 +38,7 @@ export class McpService {
   readonly #parking: Parking;
   /** Ends the calls that would never end by themselves. */
   readonly #watches = new Set<(reason: Fault) => void>();
+  readonly #secret = randomToken();
   #count = 0;
 
   constructor(service: Service, options: GrpcListenOptions) {
@@ -89,7 +83,7 @@ export class McpService {
     // An answer of one message leaves with its headers in one write.
     if (rpc.answer !== "one") begin(call, caller);
     const taker = this.#taker(call, caller, params);
-    const id = `rpc-${++this.#count}`;
+    const id = this.#newId();
     const progress = rpc.answer === "progress";
     const unhook = call.cancel.on(() => taker.forget(id, call.cancel.reason));
     const answer = rpcAnswer(call, {
@@ -122,7 +116,7 @@ export class McpService {
   }
 
   #initialize(call: ServerCall, caller: Caller, rpc: Rpc, params: JsonObject): void {
-    const session = this.#begin(call, caller, true);
+    const session = this.#begin(caller, true);
     begin(call, caller, session.id);
     const answer = rpcAnswer(call, { rpc, kin: caller.kin, anonymous: false, ended: () => session.forget("initialize") });
     const unhook = call.cancel.on(() => this.#sessions.end(session, call.cancel.reason as Fault));
@@ -143,12 +137,12 @@ export class McpService {
 
   async #session(call: ServerCall, caller: Caller): Promise<void> {
     const named = valuesOf(caller.metadata, header.session)[0];
-    const session = named === undefined ? this.#begin(call, caller, false) : this.#sessions.find(named, caller.principal);
+    const session = named === undefined ? this.#begin(caller, false) : this.#sessions.find(named, caller.principal);
+    if (session.streaming) throw new Fault("invalid-request", "the session has a stream open already");
     begin(call, caller, session.id);
     const gone = call.cancel.on(() => void (session.lasting || this.#sessions.end(session, call.cancel.reason as Fault)));
     try {
-      if (!(await session.serve(call, new SessionStream(call, this.#limits, caller.kin))))
-        throw new Fault("invalid-request", "the session has a stream open already");
+      await session.serve(call, new SessionStream(call, this.#limits, caller.kin));
       call.end({ code: 0 });
     } finally {
       gone();
@@ -157,59 +151,24 @@ export class McpService {
     }
   }
 
-  /** Calls of tools side by side, each answered when it is done. */
   async #toolCalls(call: ServerCall, caller: Caller): Promise<void> {
     begin(call, caller);
-    const open = new Map<Id, Taker>();
-    let idle: (() => void) | undefined;
-    const ended = (id: Id): void => {
-      open.get(id)?.forget(id);
-      open.delete(id);
-      if (open.size === 0) idle?.();
-    };
-    const unhook = call.cancel.on(() => {
-      for (const [id, taker] of open) taker.forget(id, call.cancel.reason);
-      open.clear();
-      idle?.();
+    const calls = new ToolCalls(call, {
+      limits: this.#limits,
+      kin: caller.kin,
+      id: () => this.#newId(),
+      taker: (sent) => {
+        const params = this.#params(sent, "tools/call", caller);
+        return { params, taker: this.#taker(call, caller, params) };
+      },
     });
-    const options = { twin: caller.kin };
-    try {
-      for await (const messages of call.messages) {
-        for (const bytes of messages) {
-          const { requestId, params: sent } = decodeMessage("StreamToolCallsRequest", bytes, this.#limits);
-          const request = String(requestId);
-          const say = (outcome: JsonObject): Promise<void> | undefined =>
-            call.send(encodeMessage("StreamToolCallsResponse", { requestId: request, ...outcome }, options));
-          const id = `call-${request}`;
-          if (open.has(id) || open.size >= this.#limits.inFlight) {
-            const waiting = say({ error: open.has(id) ? duplicate(request) : { code: -31001, message: "too many calls at a time" } });
-            if (waiting !== undefined) await waiting;
-            continue;
-          }
-          const params = this.#params(sent as JsonObject, "tools/call", caller);
-          const taker = this.#taker(call, caller, params);
-          open.set(id, taker);
-          taker.take(
-            { kind: "request", id, method: "tools/call", params },
-            {
-              send(message) {
-                if ("method" in message) return undefined;
-                ended(id);
-                return say("result" in message ? { success: message.result } : { error: message.error });
-              },
-              part: () => undefined,
-            },
-          );
-        }
-      }
-      if (open.size > 0)
-        await new Promise<void>((resolve) => {
-          idle = resolve;
-        });
-      call.end({ code: 0 });
-    } finally {
-      unhook();
-    }
+    await calls.serve();
+    call.end({ code: 0 });
+  }
+
+  /** Of an RPC, in whatever session: no client can guess it, so none can give it to a request on a stream. */
+  #newId(): string {
+    return `${this.#secret}-${++this.#count}`;
   }
 
   /** The params of a request, with what its metadata says of it. */
@@ -249,7 +208,7 @@ export class McpService {
         },
         part: (_call, part) => answer?.part(part),
       },
-      { ...this.#serveOptions(call, caller), assume, ...(call.deadline === undefined ? undefined : { deadline: call.deadline }) },
+      { ...this.#serveOptions(caller), assume, ...(call.deadline === undefined ? undefined : { deadline: call.deadline }) },
     );
     return {
       take(message, to) {
@@ -260,15 +219,13 @@ export class McpService {
     };
   }
 
-  #begin(call: ServerCall, caller: Caller, lasting: boolean): Session {
+  #begin(caller: Caller, lasting: boolean): Session {
     // A client of the base may do without initialize altogether.
     const assume = caller.kin || lasting ? undefined : { assume: valuesOf(caller.metadata, header.version)[0] ?? legacyVersions[0] };
-    return this.#sessions.begin(
-      (id) => new Session(this.#service, { ...this.#serveOptions(call, caller), ...assume, id, key: id, lasting }),
-    );
+    return this.#sessions.begin((id) => new Session(this.#service, { ...this.#serveOptions(caller), ...assume, id, key: id, lasting }));
   }
 
-  #serveOptions(_call: ServerCall, { principal, metadata }: Caller): ServeLinkOptions {
+  #serveOptions({ principal, metadata }: Caller): ServeLinkOptions {
     const { limits, onFault, eras } = this.#options;
     return {
       limits,
@@ -314,8 +271,4 @@ function tokenOf(params: JsonObject): unknown {
 function withToken(params: JsonObject): JsonObject {
   if (tokenOf(params) !== undefined) return params;
   return extended(params, { _meta: extended(isObject(params["_meta"]) ? params["_meta"] : undefined, { progressToken: 0 }) });
-}
-
-function duplicate(id: string): { code: number; message: string } {
-  return { code: -32600, message: `a request with the id ${JSON.stringify(id)} is still open` };
 }

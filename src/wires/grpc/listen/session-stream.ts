@@ -37,6 +37,11 @@ export class SessionStream {
     return this.#call.backlog;
   }
 
+  /** The requests that are not answered yet. */
+  get open(): readonly Id[] {
+    return [...this.#open.keys()];
+  }
+
   /** What a frame says; throws where it cannot be read at all. */
   read(frame: Uint8Array): Incoming {
     return decodeToServer(frame, this.#limits);
@@ -62,14 +67,14 @@ export class SessionStream {
     return undefined;
   }
 
-  /** A cancelled call is not answered any more, but its stream ends all the same. */
-  after(message: Incoming): void {
-    if (message.kind !== "notification" || message.method !== "notifications/cancelled") return;
+  /** A cancelled call is not answered any more, but its stream ends all the same. What is returned is to be waited for. */
+  after(message: Incoming): Promise<void> | undefined {
+    if (message.kind !== "notification" || message.method !== "notifications/cancelled") return undefined;
     const id = message.params["requestId"] as Id;
     const open = this.#open.get(id);
-    if (open === undefined) return;
+    if (open === undefined) return undefined;
     this.#open.delete(id);
-    void this.#call.send(encodeToClient({ jsonrpc: "2.0", id, result: {} }, open.method, { ...this.#options, streamed: true }));
+    return this.#call.send(encodeToClient({ jsonrpc: "2.0", id, result: {} }, open.method, { ...this.#options, streamed: true }));
   }
 
   send(message: OutgoingMessage, call: Id | undefined): Promise<void> {

@@ -71,9 +71,12 @@ export class Session {
     void this.#serving.take({ kind: "notification", method: "notifications/initialized", params: {} });
   }
 
-  /** Serves a stream until its end; false if there is one already. */
-  async serve(call: ServerCall, stream: SessionStream): Promise<boolean> {
-    if (this.#stream !== undefined) return false;
+  get streaming(): boolean {
+    return this.#stream !== undefined;
+  }
+
+  /** Serves the one stream that it may have until its end; the calls that are still open then end with it. */
+  async serve(call: ServerCall, stream: SessionStream): Promise<void> {
     this.#stream = stream;
     this.#call = call;
     try {
@@ -87,14 +90,18 @@ export class Session {
           }
           if (before !== undefined) await this.#serving.take(before);
           const waiting = this.#serving.take(message);
-          stream.after(message);
+          const told = stream.after(message);
           if (waiting !== undefined) await waiting;
+          if (told !== undefined) await told;
         }
       }
       // A client that closed its side may still read: what is nearly answered is answered.
       await this.#serving.idle(DRAIN_MS);
-      return true;
     } finally {
+      for (const requestId of stream.open) {
+        const params = { requestId, reason: "the stream of the call has ended" };
+        void this.#serving.take({ kind: "notification", method: "notifications/cancelled", params });
+      }
       this.#stream = undefined;
       this.#call = undefined;
       this.touched = Date.now();

@@ -1,0 +1,126 @@
+import { decodeMessage, encodeMessage } from "../../../codec/mcpv1/index.js";
+import { Fault, type JsonObject, type Limits, type RpcError, toFault, toRpcError } from "../../../core/index.js";
+import type { ServerCall } from "../../../io/index.js";
+import type { Answer, Taker } from "./answers.js";
+
+export interface ToolCallsOptions {
+  readonly limits: Limits;
+  /** Whether the caller is an Anywire end. */
+  readonly kin: boolean;
+  /** An id that no other call of the session has. */
+  id(): string;
+  /** Who takes a call, and what it is to take; throws where the call is refused. */
+  taker(params: JsonObject): { readonly taker: Taker; readonly params: JsonObject };
+}
+
+interface Open {
+  readonly id: string;
+  readonly taker: Taker;
+}
+
+/** Calls of tools side by side on one stream, each answered when it is done. */
+export class ToolCalls {
+  readonly #call: ServerCall;
+  readonly #options: ToolCallsOptions;
+  /** By the names that the client gave them. */
+  readonly #open = new Map<string, Open>();
+  #idle: (() => void) | undefined;
+  /** Settles when the client has read on. */
+  #room: Promise<void> | undefined;
+
+  constructor(call: ServerCall, options: ToolCallsOptions) {
+    this.#call = call;
+    this.#options = options;
+  }
+
+  /** Resolves when the client has no more calls and all are answered. Whatever ends it before that ends the calls too. */
+  async serve(): Promise<void> {
+    const { cancel, messages } = this.#call;
+    const unhook = cancel.on(() => this.#leave(cancel.reason as Fault));
+    try {
+      for await (const batch of messages) {
+        for (const bytes of batch) {
+          // A client that does not read is not served on: its answers would pile up here.
+          if (this.#room !== undefined) await this.#room;
+          this.#take(bytes);
+        }
+      }
+      if (this.#open.size > 0)
+        await new Promise<void>((resolve) => {
+          this.#idle = resolve;
+        });
+    } catch (error) {
+      this.#leave(toFault(error));
+      throw error;
+    } finally {
+      unhook();
+    }
+  }
+
+  #take(bytes: Uint8Array): void {
+    const { limits, id: newId, taker: takerOf } = this.#options;
+    const { requestId, params: sent } = decodeMessage("StreamToolCallsRequest", bytes, limits);
+    const name = String(requestId);
+    try {
+      if (this.#open.has(name)) throw new Fault("invalid-request", `a request with the id ${JSON.stringify(name)} is still open`);
+      if (this.#open.size >= limits.inFlight)
+        throw new Fault("overload", "too many calls at a time", { data: { limit: "inFlight", max: limits.inFlight } });
+      const { taker, params } = takerOf(sent as JsonObject);
+      const id = newId();
+      this.#open.set(name, { id, taker });
+      taker.take({ kind: "request", id, method: "tools/call", params }, this.#answer(name));
+    } catch (error) {
+      void this.#say(this.#write(name, { error: toRpcError(toFault(error), "modern") }));
+    }
+  }
+
+  #answer(name: string): Answer {
+    return {
+      send: (message) => {
+        if ("method" in message) {
+          if ("id" in message) throw new Fault("unknown-method", `this call cannot bring its client a ${message.method}`);
+          return undefined;
+        }
+        // Written before the call counts as answered: what cannot be written is answered with an error instead.
+        const written = this.#write(name, "result" in message ? { success: message.result } : { error: message.error });
+        const sent = this.#say(written);
+        this.#ended(name);
+        return sent;
+      },
+      part: () => undefined,
+    };
+  }
+
+  #ended(name: string): void {
+    const open = this.#open.get(name);
+    this.#open.delete(name);
+    open?.taker.forget(open.id);
+    if (this.#open.size === 0) this.#idle?.();
+  }
+
+  #leave(reason: Fault): void {
+    const open = [...this.#open.values()];
+    this.#open.clear();
+    for (const { id, taker } of open) taker.forget(id, reason);
+    this.#idle?.();
+  }
+
+  #write(name: string, outcome: { readonly success: JsonObject } | { readonly error: RpcError }): Uint8Array {
+    return encodeMessage("StreamToolCallsResponse", { requestId: name, ...outcome }, { twin: this.#options.kin });
+  }
+
+  #say(message: Uint8Array): Promise<void> | undefined {
+    const sent = this.#call.send(message);
+    if (sent !== undefined) {
+      const room = sent.then(
+        () => {},
+        () => {},
+      );
+      this.#room = room;
+      void room.then(() => {
+        if (this.#room === room) this.#room = undefined;
+      });
+    }
+    return sent;
+  }
+}
