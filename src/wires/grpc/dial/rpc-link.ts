@@ -36,7 +36,8 @@ export interface RpcLinkOptions {
 }
 
 interface Open {
-  readonly call: ClientCall;
+  /** Undefined while it is not known which session the call belongs to. */
+  call: ClientCall | undefined;
   held: boolean;
   wake: (() => void) | undefined;
 }
@@ -140,12 +141,14 @@ class RpcLink implements Link {
   async #run(id: Id, name: string, params: JsonObject, deadline: number | undefined): Promise<void> {
     const rpc = rpcs.get(name) as Rpc;
     try {
-      if (this.#session !== undefined && this.#metadata[header.session] === undefined && !isModern(params))
-        await this.#named(this.#session);
-      const call = this.#call(name, params, deadline);
-      const open: Open = { call, held: false, wake: undefined };
+      const open: Open = { call: undefined, held: false, wake: undefined };
       this.#open.set(id, open);
-      const result = await this.#answer(id, rpc, open);
+      const named = this.#session === undefined || isModern(params) ? undefined : await this.#named(this.#session);
+      // It may have been left meanwhile.
+      if (this.#open.get(id) !== open) return;
+      const call = this.#call(name, params, { deadline, named });
+      open.call = call;
+      const result = await this.#answer(id, rpc, call, open);
       const begins = rpc.method === "initialize";
       if (begins) await this.#remember(call);
       await this.#deliver([{ kind: "result", id, value: begins ? completing(result) : result }]);
@@ -157,10 +160,14 @@ class RpcLink implements Link {
     }
   }
 
-  #call(name: string, params: JsonObject, deadline?: number): ClientCall {
+  #call(
+    name: string,
+    params: JsonObject,
+    { deadline, named }: { deadline?: number | undefined; named?: Metadata | undefined } = {},
+  ): ClientCall {
     const rpc = rpcs.get(name) as Rpc;
     const version = isModern(params) ? String((params["_meta"] as JsonObject)[meta.protocolVersion]) : undefined;
-    const metadata = { ...this.#metadata, ...mirrorOf(rpc.method, params, version) };
+    const metadata = { ...this.#metadata, ...named, ...mirrorOf(rpc.method, params, version) };
     const call = this.#channel.call(`${SERVICE}${name}`, { metadata, ...(deadline === undefined ? undefined : { deadline }) });
     void call.send(encodeMessage(rpc.request, params, { twin: this.#session !== undefined }));
     call.done();
@@ -168,10 +175,10 @@ class RpcLink implements Link {
   }
 
   /** Reads an answer to its end; gives its result. */
-  async #answer(id: Id, rpc: Rpc, open: Open): Promise<JsonObject> {
+  async #answer(id: Id, rpc: Rpc, call: ClientCall, open: Open): Promise<JsonObject> {
     let result: JsonObject | undefined;
     const state = partState();
-    for await (const batch of open.call.messages) {
+    for await (const batch of call.messages) {
       const messages: Message[] = [];
       for (const bytes of batch) result = this.#take(id, rpc, bytes, state, messages) ?? result;
       if (messages.length > 0) await this.#deliver(messages);
@@ -180,7 +187,7 @@ class RpcLink implements Link {
           open.wake = resolve;
         });
     }
-    const status = await open.call.status;
+    const status = await call.status;
     if (status.code !== 0) throw statusError(status);
     if (result === undefined && rpc.answer !== "parts") throw new Fault("unavailable", "the server ended the call without a result");
     return result ?? {};
@@ -225,7 +232,7 @@ class RpcLink implements Link {
     if (open === undefined) return false;
     this.#open.delete(id);
     open.held = false;
-    open.call.cancel();
+    open.call?.cancel();
     open.wake?.();
     return true;
   }
@@ -236,9 +243,10 @@ class RpcLink implements Link {
     if (typeof id === "string") this.#metadata = { ...this.#metadata, [header.session]: id };
   }
 
-  async #named(session: SessionLink): Promise<void> {
+  /** Asked for anew with every call: the session is another once its stream was opened again. */
+  async #named(session: SessionLink): Promise<Metadata | undefined> {
     const id = await session.session();
-    if (id !== undefined) this.#metadata = { ...this.#metadata, [header.session]: id };
+    return id === undefined ? undefined : { [header.session]: id };
   }
 
   #deliver(messages: readonly Message[]): Promise<unknown> | undefined {

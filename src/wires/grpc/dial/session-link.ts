@@ -14,7 +14,7 @@ const BATCHES = 64;
 const AGAIN = "initialize-again";
 
 export interface SessionLink extends Link {
-  /** The name of the session that the server keeps, once a stream is open. */
+  /** The name of the legacy session that the server keeps; one whose stream broke begins again. */
   session(): Promise<string | undefined>;
 }
 
@@ -84,7 +84,8 @@ class StreamLink implements SessionLink {
   }
 
   async session(): Promise<string | undefined> {
-    const id = (await this.#stream?.headers)?.[header.session];
+    const stream = this.#stream ?? (this.#initialize === undefined || this.#closed !== undefined ? undefined : this.#open());
+    const id = (await stream?.headers)?.[header.session];
     return typeof id === "string" ? id : undefined;
   }
 
@@ -96,7 +97,7 @@ class StreamLink implements SessionLink {
     await this.#channel.close();
   }
 
-  #open(message: OutgoingMessage): ClientCall {
+  #open(message?: OutgoingMessage): ClientCall {
     const stream = this.#channel.call(`${SERVICE}Session`, { metadata: { ...this.#options.metadata, [header.twins]: "1" } });
     this.#stream = stream;
     void this.#read(stream);
