@@ -1,10 +1,11 @@
-import { extended, isObject, type JsonObject } from "../../core/index.js";
+import { extended, isObject, type JsonObject, meta } from "../../core/index.js";
 import { readJson, stringify } from "./json.js";
 import type { Reader } from "./reader.js";
 import type { Writer } from "./writer.js";
 
 // A caller says the same about itself in the `_meta` of every request. What was written or read last is kept, so that it need not be
-// turned into text and back each time. Values are told apart by identity, for what is in a message is read-only.
+// turned into text and back each time. What the edge adds is told apart by identity, for it stays as it is; what a caller adds may be an
+// object that it changes between its calls, and with one nothing is kept.
 
 /** Bytes of what is kept at most. */
 const KEPT = 4096;
@@ -27,8 +28,16 @@ export function writeAgain(writer: Writer, tag: number, value: JsonObject): bool
   // The length before it is not part of what is kept.
   const end = writer.at;
   const length = lengthBytes(end - at);
-  if (end - at <= KEPT) written = { names, values: names.map((name) => value[name]), bytes: writer.bytes.slice(at + length, end) };
+  if (end - at <= KEPT && lasting(names, value))
+    written = { names, values: names.map((name) => value[name]), bytes: writer.bytes.slice(at + length, end) };
   return true;
+}
+
+const ofTheEdge: ReadonlySet<string> = new Set([meta.clientInfo, meta.clientCapabilities, meta.serverInfo]);
+
+/** Whether members that are the same later say the same. */
+function lasting(names: readonly string[], value: JsonObject): boolean {
+  return names.every((name) => typeof value[name] !== "object" || ofTheEdge.has(name));
 }
 
 function sameMembers(names: readonly string[], value: JsonObject): boolean {
