@@ -32,6 +32,9 @@ export interface Caller {
   readonly counts: boolean;
 }
 
+/** Replies that were read and may still be kept. */
+const COMPACT = 64;
+
 type State =
   | { readonly tag: "idle" }
   | { readonly tag: "open" }
@@ -174,6 +177,7 @@ export class LinkCall implements Replies {
     const weight = this.#weights[this.#read] as number;
     const reply = this.#queue[this.#read++] as Reply;
     if (this.#read === this.#queue.length) this.#empty();
+    else if (this.#read >= COMPACT && this.#read * 2 > this.#queue.length) this.#compact();
     this.#bytes -= weight;
     if (this.#held && this.#bytes < this.#caller.callBytes / 8) this.#caller.pace(this, (this.#held = false));
     if (this.#caller.counts) this.#account(reply, weight);
@@ -183,6 +187,13 @@ export class LinkCall implements Replies {
   #empty(): void {
     this.#queue = [];
     this.#weights = [];
+    this.#read = 0;
+  }
+
+  /** Lets go of what was read: a reader that is always a little behind never empties the queue. */
+  #compact(): void {
+    this.#queue = this.#queue.slice(this.#read);
+    this.#weights = this.#weights.slice(this.#read);
     this.#read = 0;
   }
 
