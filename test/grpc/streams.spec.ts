@@ -1,3 +1,6 @@
+import { rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { connect, createServer, type Listener, type Server, serve } from "../../src/api/index.js";
 import { decodeMessage, decodeToClient, encodeMessage, encodeToServer } from "../../src/codec/mcpv1/index.js";
@@ -238,4 +241,34 @@ describe("a legacy client", () => {
     await client.close();
     await second.close();
   });
+});
+
+it("says of itself in every request what is so then", async () => {
+  await using client = await connect(listener.address);
+  const given = { "test/state": { step: 1 } };
+  const first = await client.callTool("meta", {}, { meta: given });
+  given["test/state"].step = 2;
+  const second = await client.callTool("meta", {}, { meta: given });
+  expect([first, second].map(({ content }) => JSON.stringify(content).includes('step\\":2'))).toEqual([false, true]);
+});
+
+it("a child that dies ends each of its calls with how it died", async () => {
+  const file = join(tmpdir(), `anywire-${crypto.randomUUID()}.mjs`);
+  const api = new URL("../../dist/api/index.js", import.meta.url).href;
+  await writeFile(
+    file,
+    `import { createServer, serve } from ${JSON.stringify(api)};
+    const server = createServer({ name: "mortal", version: "1" })
+      .tool("wait", {}, () => new Promise(() => {}))
+      .tool("die", {}, () => { process.stderr.write("last words\\n"); process.exit(3); });
+    await serve(server, "grpc+stdio:");`,
+  );
+  const lines: string[] = [];
+  const client = await connect({ command: process.execPath, args: [file], speaks: "grpc+stdio" }, { onStderr: (line) => lines.push(line) });
+  const ended = await Promise.allSettled([client.callTool("wait"), client.callTool("wait"), client.callTool("die")]);
+  for (const each of ended)
+    expect(each).toMatchObject({ reason: { code: "unavailable", message: "the server exited with code 3", data: { reason: "exited" } } });
+  await vi.waitFor(() => expect(lines).toContain("last words"));
+  await client.close();
+  await rm(file);
 });

@@ -17,7 +17,7 @@ export async function pipesSocket(readable: Readable, writable: Writable): Promi
   far.pipe(writable);
   const end = (): void => void far.destroy();
   for (const stream of [readable, writable]) {
-    stream.once("error", end);
+    stream.on("error", end);
     stream.once("close", end);
   }
   far.on("error", end);

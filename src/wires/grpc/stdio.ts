@@ -1,9 +1,12 @@
-import { type Command, type Connection, Fault, type Listener, type Service } from "../../core/index.js";
-import { divertConsole, type Exit, grpcChannel, grpcDuplex, pipesSocket, startChild } from "../../io/index.js";
+import { type Command, type Connection, Fault, isObject, type Listener, type Replies, type Service, toFault } from "../../core/index.js";
+import { divertConsole, type Exit, grpcChannel, grpcDuplex, pipesSocket, startChild, within } from "../../io/index.js";
 import { dialChannel } from "./dial/dial.js";
 import type { GrpcDialOptions } from "./dial/options.js";
 import { grpcService } from "./listen/listen.js";
 import type { GrpcListenOptions } from "./listen/options.js";
+
+/** Milliseconds in which a child whose pipes broke is known to have exited, if it has. */
+const EXIT_MS = 100;
 
 let listening = false;
 
@@ -33,7 +36,10 @@ export async function listenStdio(service: Service, options: GrpcListenOptions):
 export async function dialStdio(command: Command, options: GrpcDialOptions): Promise<Connection> {
   const { onStderr } = options;
   const child = await startChild(command, onStderr === undefined ? {} : { onStderr });
-  const duplex = await pipesSocket(child.stdout, child.stdin);
+  const duplex = await pipesSocket(child.stdout, child.stdin).catch(async (error) => {
+    await child.stop();
+    throw toFault(error);
+  });
   let exit: Exit | undefined;
   void child.exited.then((how) => {
     exit = how;
@@ -50,15 +56,32 @@ export async function dialStdio(command: Command, options: GrpcDialOptions): Pro
   };
   // A connection that broke leaves a child of no use.
   void connection.closed.then(() => child.stop());
+  // The pipes may break before it is known why.
+  const explain = async (error: unknown): Promise<never> => {
+    const { data } = toFault(error);
+    if (!isObject(data) || data["reason"] !== "connection-lost") throw error;
+    if (exit === undefined) await within(child.exited, EXIT_MS);
+    throw exit === undefined ? error : exitFault(exit, error);
+  };
   return {
     era: connection.era,
     protocolVersion: connection.protocolVersion,
     closed: connection.closed.then((reason) => (reason === undefined || exit === undefined ? reason : exitFault(exit, reason))),
-    call: (request, context) => connection.call(request, context),
+    call: (request, context) => explained(connection.call(request, context), explain),
     notify: (notification, context) => connection.notify(notification, context),
     close,
     [Symbol.asyncDispose]: close,
   };
+}
+
+/** Replies whose fault somebody knows more about. */
+function explained(inner: Replies, explain: (error: unknown) => Promise<never>): Replies {
+  const replies: Replies = {
+    next: () => inner.next().catch(explain),
+    return: () => inner.return(),
+    [Symbol.asyncIterator]: () => replies,
+  };
+  return replies;
 }
 
 function exitFault(exit: Exit, cause: unknown): Fault {
