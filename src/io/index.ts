@@ -3,7 +3,7 @@ export { divertConsole } from "./divert-console.js";
 export { childEnvironment } from "./environment.js";
 export { grpcChannel } from "./grpc/channel.js";
 export { type Duplexed, grpcDuplex } from "./grpc/duplex.js";
-export { binary, fromBinary, readMetadata, valuesOf } from "./grpc/metadata.js";
+export { binary, firstOf, fromBinary, readMetadata, valuesOf } from "./grpc/metadata.js";
 export { peerOf } from "./grpc/peer.js";
 export { grpcServer, isGrpc } from "./grpc/server.js";
 export { pipesSocket } from "./grpc/standard-streams.js";

@@ -10,11 +10,11 @@ describe("pace", () => {
     paces.last(1, () => went.push("end"));
     // One more than there is credit for, so that a message above the whole window passes too.
     expect(went).toEqual(["a", "b"]);
-    paces.grant(1, 10);
+    paces.grant(1, 0);
     expect(went).toEqual(["a", "b"]);
-    paces.grant(1, 20);
+    paces.grant(1, 1);
     expect(went).toEqual(["a", "b", "c"]);
-    paces.grant(1, 1_000);
+    paces.grant(1, 2);
     expect(went).toEqual(["a", "b", "c", "end"]);
   });
 
@@ -34,7 +34,7 @@ describe("pace", () => {
     const went: number[] = [];
     const paces = pace(1_000);
     paces.open(1, 100);
-    paces.grant(1, 10_000);
+    paces.grant(1, 10);
     for (let at = 0; at < 5; at++) paces.take(1, 50, () => went.push(at));
     expect(went).toEqual([0, 1]);
   });

@@ -3,8 +3,9 @@ import type { Id } from "../codec/index.js";
 /** Holds back what belongs to calls whose readers are slow, by the credit that each of them grants. Order within a call is kept. */
 export interface Pace {
   open(id: Id, window: number): void;
-  grant(id: Id, bytes: number): void;
-  /** Calls `go` when the call has credit, and takes `bytes` of it. A call that is not open has no limit. */
+  /** The reader has read `messages` more that took credit: what they took is there again. */
+  grant(id: Id, messages: number): void;
+  /** Calls `go` when the call has credit, and takes `bytes` of it; 0 takes none. A call that is not open has no limit. */
   take(id: Id, bytes: number, go: () => void): void;
   /** Calls `go` after all that waits, and closes the call. */
   last(id: Id, go: () => void): void;
@@ -14,8 +15,9 @@ export interface Pace {
 }
 
 interface Account {
-  readonly window: number;
   room: number;
+  /** What the messages took that went and were not read, as far as is known. */
+  readonly unread: number[];
   readonly waiting: { readonly bytes: number; readonly go: () => void }[];
   /** Bytes that wait. */
   held: number;
@@ -33,6 +35,7 @@ export function pace(limit: number): Pace {
       if (next === undefined) return;
       account.room -= next.bytes;
       account.held -= next.bytes;
+      if (next.bytes > 0) account.unread.push(next.bytes);
       next.go();
     }
   };
@@ -54,12 +57,12 @@ export function pace(limit: number): Pace {
 
   return {
     open(id, window) {
-      accounts.set(id, { window, room: window, waiting: [], held: 0 });
+      accounts.set(id, { room: window, unread: [], waiting: [], held: 0 });
     },
-    grant(id, bytes) {
+    grant(id, messages) {
       const account = accounts.get(id);
       if (account === undefined) return;
-      account.room = Math.min(account.room + bytes, account.window);
+      for (const bytes of account.unread.splice(0, messages)) account.room += bytes;
       flush(account);
     },
     take,

@@ -32,7 +32,7 @@ export function serverPassage(callBytes: number): Passage {
       if (message.kind !== "notification") return message;
       const id = message.params["requestId"] as Id;
       if (message.method === own.credit) {
-        paces.grant(id, Number(message.params["bytes"]) || 0);
+        paces.grant(id, Number(message.params["messages"]) || 0);
         return undefined;
       }
       if (message.method === "notifications/cancelled") paces.release(id);

@@ -10,18 +10,14 @@ export class Registry<V extends object> {
   #mask = 0;
   #count = 0;
   /** Few peers have ids that are strings. */
-  readonly #named = new Map<string, V>();
-
-  constructor() {
-    this.#reset(LEAST);
-  }
+  #named: Map<string, V> | undefined;
 
   get size(): number {
-    return this.#count + this.#named.size;
+    return this.#count + (this.#named?.size ?? 0);
   }
 
   get(id: number | string): V | undefined {
-    return typeof id === "number" ? this.#values[this.#find(id)] : this.#named.get(id);
+    return typeof id === "number" ? this.#values[this.#find(id)] : this.#named?.get(id);
   }
 
   has(id: number | string): boolean {
@@ -30,9 +26,11 @@ export class Registry<V extends object> {
 
   set(id: number | string, value: V): void {
     if (typeof id !== "number") {
-      this.#named.set(id, value);
+      (this.#named ??= new Map()).set(id, value);
       return;
     }
+    // Many a link has one call in all, and that by a name.
+    if (this.#mask === 0) this.#reset(LEAST);
     const at = this.#find(id);
     if (this.#values[at] === undefined) {
       if (this.#count * 2 > this.#mask) {
@@ -47,7 +45,7 @@ export class Registry<V extends object> {
   }
 
   delete(id: number | string): boolean {
-    if (typeof id !== "number") return this.#named.delete(id);
+    if (typeof id !== "number") return this.#named?.delete(id) === true;
     const mask = this.#mask;
     let gap = this.#find(id);
     if (this.#values[gap] === undefined) return false;
@@ -66,14 +64,14 @@ export class Registry<V extends object> {
 
   clear(): void {
     this.#reset(LEAST);
-    this.#named.clear();
+    this.#named?.clear();
   }
 
   /** What is there now: numbers first, from the lowest up. */
   values(): V[] {
     const places = [...this.#values.keys()].filter((at) => this.#values[at] !== undefined);
     places.sort((a, b) => (this.#keys[a] as number) - (this.#keys[b] as number));
-    return [...places.map((at) => this.#values[at] as V), ...this.#named.values()];
+    return [...places.map((at) => this.#values[at] as V), ...(this.#named?.values() ?? [])];
   }
 
   /** Where the id is, or belongs. */

@@ -24,8 +24,8 @@ export class Nearest {
 
   constructor(wrong: string) {
     this.#wrong = wrong.toLowerCase();
-    // Further away than this it is another name and no slip.
-    this.#least = Math.max(2, Math.floor(wrong.length / 3)) + 1;
+    // Further away than this it is another name and no slip; and so it is where not one character is the same.
+    this.#least = Math.min(Math.max(2, Math.floor(wrong.length / 3)) + 1, Math.max(1, wrong.length));
   }
 
   offer(name: string): void {

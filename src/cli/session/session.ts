@@ -136,7 +136,7 @@ async function known(address: Parameters<typeof wireFor>[0]): Promise<void> {
     throw misuse(`${toFault(error).message}; a command to start goes after --`);
   }
   if (typeof address === "string" && /^(grpc\+)?stdio:/.test(address))
-    throw misuse(`${address} alone is for listening; to talk to a server on its stdin and stdout give -- and its command`);
+    throw misuse(`${address} is for listening; to talk to a server on its stdin and stdout give -- and its command`);
 }
 
 async function failed(

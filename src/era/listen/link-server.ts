@@ -63,6 +63,13 @@ export interface Serving {
   end(reason: Fault): void;
 }
 
+const EITHER: readonly Era[] = ["legacy", "modern"];
+const ALL = versionsOf(EITHER);
+
+function versionsOf(eras: readonly Era[]): readonly string[] {
+  return [...(eras.includes("modern") ? modernVersions : []), ...(eras.includes("legacy") ? legacyVersions : [])];
+}
+
 /** The serving side of a link: which message is a call, of which era, and whose. */
 export class LinkServer implements Desk, Serving {
   readonly service: Service;
@@ -91,17 +98,16 @@ export class LinkServer implements Desk, Serving {
     this.octets = link.octets === true;
     this.part = link.part === undefined ? undefined : (call, part) => link.part?.(call, part);
     this.#options = options;
-    this.#eras = options.eras ?? ["legacy", "modern"];
+    this.#eras = options.eras ?? EITHER;
     this.#key = options.key ?? randomToken();
     this.#metadata = options.metadata ?? {};
     this.#fault = careful(options.onFault);
     this.limits = { ...defaultLimits, ...options.limits };
     this.pageSize = { items: options.pageSize ?? 1024, bytes: PAGE_BYTES };
     this.parking = options.parking ?? new Parking(service, this.limits);
-    const versions = [...(this.#eras.includes("modern") ? modernVersions : []), ...(this.#eras.includes("legacy") ? legacyVersions : [])];
     this.#calls = new Calls(this, this.parking.info, {
       metadata: this.#metadata,
-      versions,
+      versions: options.eras === undefined ? ALL : versionsOf(options.eras),
       deadline: options.deadline,
       endless: options.endless,
     });

@@ -9,6 +9,13 @@ const FIRST = 96 * 1024;
 /** The room grows by this factor: what comes in tiny pieces is copied a constant number of times, and only once if it is small. */
 const GROWTH = 4;
 
+/**
+ * Messages as large as the chunks of a resource are put together in slabs that hold several: an allocation for each took about a
+ * third of a client's time. Smaller ones are not, for whoever keeps one keeps its slab.
+ */
+const SLAB = 512 * 1024;
+const LEAST = 32 * 1024;
+
 /** Cuts gRPC's length-prefixed messages out of chunks. A message inside one chunk is a view of it; others are copied together. */
 export class Deframer {
   readonly #limit: number;
@@ -86,7 +93,7 @@ export class Deframer {
     this.#compressed = flag === 1;
     this.#length = length;
     this.#filled = 0;
-    this.#body = room(Math.min(length, FIRST));
+    this.#body = length >= LEAST && length <= FIRST ? cut(length) : room(Math.min(length, FIRST));
   }
 
   #fill(chunk: Uint8Array, from: number, to: number): void {
@@ -105,6 +112,17 @@ export class Deframer {
 /** Not zeroed: a message is handed out only when all of its bytes are written. */
 function room(bytes: number): Uint8Array {
   return Buffer.allocUnsafeSlow(bytes);
+}
+
+let slab: Uint8Array = new Uint8Array(0);
+let used = 0;
+
+function cut(bytes: number): Uint8Array {
+  if (used + bytes > slab.length) {
+    slab = room(SLAB);
+    used = 0;
+  }
+  return slab.subarray(used, (used += bytes));
 }
 
 export function tooLarge(limit: number): Fault {

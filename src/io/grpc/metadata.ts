@@ -38,6 +38,12 @@ export function valuesOf(metadata: Metadata, name: string): readonly string[] {
   return value === undefined ? [] : typeof value === "string" ? [value] : value;
 }
 
+/** The first value of a name. */
+export function firstOf(metadata: Metadata, name: string): string | undefined {
+  const value = metadata[name];
+  return typeof value === "object" ? value[0] : value;
+}
+
 /** Received headers or trailers as metadata. `raw` keeps apart repeated values, which Node joins with commas. */
 export function readMetadata(headers: IncomingHttpHeaders, raw?: readonly string[]): Metadata {
   const metadata: Record<string, string | readonly string[]> = Object.create(null);

@@ -1,8 +1,11 @@
 import type { IncomingHttpHeaders } from "node:http2";
 import { readMetadata } from "./metadata.js";
 import { decodeMessage } from "./percent.js";
-import { httpToGrpc, UNKNOWN } from "./status.js";
+import { httpToGrpc, OK, UNKNOWN } from "./status.js";
 import type { Status } from "./types.js";
+
+/** What nearly every call ends with. */
+const FINE: Status = { code: OK, message: undefined, metadata: {} };
 
 /** The status that trailers, or the headers of a trailers-only response, carry; undefined if there is none. */
 export function readStatus(headers: IncomingHttpHeaders, raw?: readonly string[]): Status | undefined {
@@ -10,6 +13,7 @@ export function readStatus(headers: IncomingHttpHeaders, raw?: readonly string[]
   if (text === undefined) return undefined;
   const said = headers["grpc-message"];
   const message = typeof said === "string" ? decodeMessage(said) : undefined;
+  if (text === "0" && said === undefined && Object.keys(headers).length === 1) return FINE;
   const code = /^\d{1,9}$/.test(String(text)) ? Number(text) : UNKNOWN;
   return { code, message, metadata: readMetadata(headers, raw) };
 }

@@ -1,24 +1,25 @@
 import { Fault, type JsonObject, meta } from "../../core/index.js";
-import { type Metadata, valuesOf } from "../../io/index.js";
+import { firstOf, type Metadata } from "../../io/index.js";
 import { header } from "./names.js";
 
-/** What of a request routers may see, in metadata. */
-export function mirrorOf(method: string, params: JsonObject, version: string | undefined): Metadata {
+/** Metadata, and with it what of a request routers may see. */
+export function withMirror(metadata: Metadata, method: string, params: JsonObject, version: string | undefined): Metadata {
   const name = nameOf(params);
-  return {
-    [header.method]: method,
-    ...(version === undefined ? undefined : { [header.version]: version }),
-    ...(name === undefined ? undefined : { [header.name]: encoded(name) }),
-  };
+  // Assigned one by one: a second spread takes longer than all the rest.
+  const mirrored: Record<string, string | readonly string[]> = { ...metadata };
+  mirrored[header.method] = method;
+  if (version !== undefined) mirrored[header.version] = version;
+  if (name !== undefined) mirrored[header.name] = encoded(name);
+  return mirrored;
 }
 
 /** Throws where metadata and body say different things: a router would have been led astray. */
 export function checkMirror(metadata: Metadata, method: string, params: JsonObject): void {
-  const said = valuesOf(metadata, header.method)[0];
+  const said = firstOf(metadata, header.method);
   if (said !== undefined && said !== method) throw mismatch(header.method, said, method);
-  const name = valuesOf(metadata, header.name)[0];
+  const name = firstOf(metadata, header.name);
   if (name !== undefined && decoded(name) !== nameOf(params)) throw mismatch(header.name, name, nameOf(params));
-  const version = valuesOf(metadata, header.version)[0];
+  const version = firstOf(metadata, header.version);
   const stated = (params["_meta"] as JsonObject | undefined)?.[meta.protocolVersion];
   if (version !== undefined && typeof stated === "string" && version !== stated) throw mismatch(header.version, version, stated);
 }

@@ -15,7 +15,7 @@ import {
 import type { Link } from "../../../era/index.js";
 import type { Channel, ClientCall, Metadata } from "../../../io/index.js";
 import { statusError } from "../faults.js";
-import { mirrorOf } from "../mirror.js";
+import { withMirror } from "../mirror.js";
 import { header, type Rpc, rpcs, SERVICE } from "../names.js";
 import { type Inbox, inboxOf, type SessionLink, sessionLink } from "./session-link.js";
 import { Watches } from "./watches.js";
@@ -167,8 +167,8 @@ class RpcLink implements Link {
   ): ClientCall {
     const rpc = rpcs.get(name) as Rpc;
     const version = isModern(params) ? String((params["_meta"] as JsonObject)[meta.protocolVersion]) : undefined;
-    const metadata = { ...this.#metadata, ...named, ...mirrorOf(rpc.method, params, version) };
-    const call = this.#channel.call(`${SERVICE}${name}`, { metadata, ...(deadline === undefined ? undefined : { deadline }) });
+    const metadata = withMirror(named === undefined ? this.#metadata : { ...this.#metadata, ...named }, rpc.method, params, version);
+    const call = this.#channel.call(SERVICE + name, { metadata, deadline });
     void call.send(encodeMessage(rpc.request, params, { twin: this.#session !== undefined }));
     call.done();
     return call;
@@ -187,8 +187,6 @@ class RpcLink implements Link {
           open.wake = resolve;
         });
     }
-    const status = await call.status;
-    if (status.code !== 0) throw statusError(status);
     if (result === undefined && rpc.answer !== "parts") throw new Fault("unavailable", "the server ended the call without a result");
     return result ?? {};
   }

@@ -1,5 +1,5 @@
 import { Fault } from "../../../core/index.js";
-import { checkCredentials, type GateOptions, type Metadata, refusal, type ServerCall, valuesOf } from "../../../io/index.js";
+import { checkCredentials, firstOf, type GateOptions, type Metadata, refusal, type ServerCall } from "../../../io/index.js";
 
 /** Who makes a call, as far as the wire can tell. */
 export interface Caller {
@@ -14,18 +14,29 @@ export interface AdmittedCall extends ServerCall {
   readonly admitted: { readonly principal: string | undefined };
 }
 
-/** What may be asked of a call before its messages are looked at: Host, Origin, credentials. Throws the fault it is refused with. */
-export async function callerOf(call: ServerCall | AdmittedCall, options: GateOptions): Promise<Caller> {
-  const { authorization, ...metadata } = call.metadata;
-  const kin = valuesOf(metadata, "anywire-twins").length > 0;
+/**
+ * What may be asked of a call before its messages are looked at: Host, Origin, credentials. Throws the fault it is refused with; waits
+ * only where there are credentials to check.
+ */
+export function callerOf(call: ServerCall | AdmittedCall, options: GateOptions): Caller | Promise<Caller> {
+  const metadata = withoutCredentials(call.metadata);
+  const kin = metadata["anywire-twins"] !== undefined;
   const certified = call.peer.certificate === undefined ? undefined : identity(call.peer.certificate);
   if ("admitted" in call) return { principal: call.admitted.principal ?? certified, metadata, kin };
-  const exchange = { header: (name: string) => (name === ":authority" ? call.authority : valuesOf(call.metadata, name)[0]) };
+  const exchange = { header: (name: string) => (name === ":authority" ? call.authority : firstOf(call.metadata, name)) };
   // Nobody but a local process gets to a pipe or a Unix socket.
   const refused = call.peer.address === undefined ? undefined : refusal(exchange, options);
   if (refused !== undefined) throw new Fault("denied", refused);
   const { auth } = options;
-  if (auth === undefined) return { principal: certified, metadata, kin };
+  return auth === undefined ? { principal: certified, metadata, kin } : credited(exchange, auth, metadata, kin);
+}
+
+async function credited(
+  exchange: Parameters<typeof checkCredentials>[0],
+  auth: NonNullable<GateOptions["auth"]>,
+  metadata: Metadata,
+  kin: boolean,
+): Promise<Caller> {
   const verdict = await checkCredentials(exchange, auth, undefined);
   if (!("status" in verdict)) return { principal: verdict.principal.id, metadata, kin };
   if (verdict.status === 401)
@@ -36,4 +47,11 @@ export async function callerOf(call: ServerCall | AdmittedCall, options: GateOpt
 /** The name in a verified certificate: a URI such as a SPIFFE id before a host before the subject. */
 function identity({ uris, names, subject }: NonNullable<ServerCall["peer"]["certificate"]>): string {
   return uris[0] ?? names[0] ?? subject;
+}
+
+/** Nobody behind the wire sees them. */
+function withoutCredentials(metadata: Metadata): Metadata {
+  if (metadata["authorization"] === undefined) return metadata;
+  const { authorization, ...rest } = metadata;
+  return rest;
 }

@@ -15,7 +15,7 @@ import {
   toRpcError,
 } from "../../../core/index.js";
 import { Parking, randomToken, type ServeLinkOptions, serving } from "../../../era/index.js";
-import { type ServerCall, valuesOf } from "../../../io/index.js";
+import { firstOf, type Metadata, type ServerCall } from "../../../io/index.js";
 import { extras } from "../extras.js";
 import { faultStatus } from "../faults.js";
 import { checkMirror } from "../mirror.js";
@@ -52,7 +52,8 @@ export class McpService {
   /** Answers a call of the service; never rejects. */
   async handle(call: ServerCall): Promise<void> {
     try {
-      const caller = await callerOf(call, this.#options);
+      const asked = callerOf(call, this.#options);
+      const caller = asked instanceof Promise ? await asked : asked;
       const name = call.path.slice(SERVICE.length);
       if (name === "Session") return await this.#session(call, caller);
       if (name === "StreamToolCalls") return await this.#toolCalls(call, caller);
@@ -136,7 +137,7 @@ export class McpService {
   }
 
   async #session(call: ServerCall, caller: Caller): Promise<void> {
-    const named = valuesOf(caller.metadata, header.session)[0];
+    const named = firstOf(caller.metadata, header.session);
     const session = named === undefined ? this.#begin(caller, false) : this.#sessions.find(named, caller.principal);
     if (session.streaming) throw new Fault("invalid-request", "the session has a stream open already");
     begin(call, caller, session.id);
@@ -174,27 +175,28 @@ export class McpService {
   /** The params of a request, with what its metadata says of it. */
   #params(params: JsonObject, method: string, { metadata }: Caller): JsonObject {
     checkMirror(metadata, method, params);
-    const trace: Record<string, unknown> = {};
-    for (const name of ["traceparent", "tracestate", "baggage"]) {
-      const value = valuesOf(metadata, name)[0];
-      if (value !== undefined) trace[name] = value;
+    let trace: Record<string, unknown> | undefined;
+    for (const name of traces) {
+      const value = firstOf(metadata, name);
+      if (value !== undefined) (trace ??= {})[name] = value;
     }
-    if (Object.keys(trace).length === 0) return params;
+    if (trace === undefined) return params;
     return extended(params, { _meta: extended(trace, isObject(params["_meta"]) ? params["_meta"] : undefined) });
   }
 
   #taker(call: ServerCall, caller: Caller, params: JsonObject): Taker {
-    const session = valuesOf(caller.metadata, header.session)[0];
+    const session = firstOf(caller.metadata, header.session);
     const modern = isObject(params["_meta"]) && params["_meta"][meta.protocolVersion] !== undefined;
     if (session !== undefined && !modern) return this.#sessions.find(session, caller.principal);
-    return this.#alone(call, caller);
+    return this.#alone(call, caller, modern);
   }
 
   /** A request that stands for itself: modern, or of a legacy client that never initialised. */
-  #alone(call: ServerCall, caller: Caller): Taker {
+  #alone(call: ServerCall, caller: Caller, modern: boolean): Taker {
     let answer: Answer | undefined;
-    const version = valuesOf(caller.metadata, header.version)[0];
-    const assume = version !== undefined && !isModernVersion(version) ? version : legacyVersions[0];
+    const version = firstOf(caller.metadata, header.version);
+    const legacy = version !== undefined && !isModernVersion(version) ? version : legacyVersions[0];
+    const assume = modern && this.#options.eras?.includes("modern") !== false ? undefined : { assume: legacy };
     const served = serving(
       this.#service,
       {
@@ -208,7 +210,7 @@ export class McpService {
         },
         part: (_call, part) => answer?.part(part),
       },
-      { ...this.#serveOptions(caller), assume, ...(call.deadline === undefined ? undefined : { deadline: call.deadline }) },
+      { ...this.#serveOptions(caller), ...assume, ...(call.deadline === undefined ? undefined : { deadline: call.deadline }) },
     );
     return {
       take(message, to) {
@@ -221,7 +223,7 @@ export class McpService {
 
   #begin(caller: Caller, lasting: boolean): Session {
     // A client of the base may do without initialize altogether.
-    const assume = caller.kin || lasting ? undefined : { assume: valuesOf(caller.metadata, header.version)[0] ?? legacyVersions[0] };
+    const assume = caller.kin || lasting ? undefined : { assume: firstOf(caller.metadata, header.version) ?? legacyVersions[0] };
     return this.#sessions.begin((id) => new Session(this.#service, { ...this.#serveOptions(caller), ...assume, id, key: id, lasting }));
   }
 
@@ -243,12 +245,14 @@ export class McpService {
 const done = Promise.resolve();
 /** Made once: an error costs as much as half a call. */
 const ANSWERED = new Fault("unavailable", "the call was answered");
+const KIN: Metadata = { [header.twins]: "1" };
+const traces = ["traceparent", "tracestate", "baggage"] as const;
 const endless: ReadonlySet<string> = new Set([WATCH]);
 
 /** The headers of an answer: at once, so that long streams are known to be open. */
 function begin(call: ServerCall, { kin }: Caller, session?: string): void {
   if (!kin && session === undefined) return;
-  call.begin({ ...(kin ? { [header.twins]: "1" } : undefined), ...(session === undefined ? undefined : { [header.session]: session }) });
+  call.begin(session === undefined ? KIN : { ...(kin ? KIN : undefined), [header.session]: session });
 }
 
 /** The one message of a call that has one. */
@@ -257,8 +261,8 @@ async function only(call: ServerCall): Promise<Uint8Array> {
   for (;;) {
     const step = await messages.next();
     if (step.done === true) throw new Fault("invalid-request", "the call came without its message");
-    const [first, ...more] = step.value;
-    if (more.length > 0) throw new Fault("invalid-request", "the call takes one message");
+    const [first] = step.value;
+    if (step.value.length > 1) throw new Fault("invalid-request", "the call takes one message");
     if (first !== undefined) return first;
   }
 }

@@ -1,7 +1,7 @@
 import type { JsonObject, Limits } from "../../../core/index.js";
 import type { Link } from "../../../era/index.js";
 import type { Channel, ClientCall, Metadata } from "../../../io/index.js";
-import { mirrorOf } from "../mirror.js";
+import { withMirror } from "../mirror.js";
 import { tunnelLink } from "./link.js";
 import { TUNNEL } from "./listen.js";
 
@@ -9,7 +9,7 @@ import { TUNNEL } from "./listen.js";
 export function dialTunnel(channel: Channel, metadata: Metadata, limits: Limits): Link {
   let call: ClientCall | undefined;
   const open = (method: string, params: JsonObject): ClientCall => {
-    call = channel.call(TUNNEL, { metadata: { ...metadata, ...mirrorOf(method, params, undefined) } });
+    call = channel.call(TUNNEL, { metadata: withMirror(metadata, method, params, undefined) });
     started(call);
     return call;
   };
