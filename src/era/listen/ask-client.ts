@@ -1,6 +1,7 @@
 import type { Id, IncomingError, IncomingResult, OutgoingMessage } from "../../codec/index.js";
 import { type Ask, type Client, Fault, fromRpcError, isObject, type JsonObject, neededCapability, toFault } from "../../core/index.js";
 import { own } from "../keys.js";
+import { randomToken } from "../seal.js";
 
 /** The requests a server makes of its legacy client on their session. */
 export interface AskClient {
@@ -18,6 +19,8 @@ export interface AskClient {
 
 export function askClient(client: Client, send: (message: OutgoingMessage, call?: Id) => Promise<void>): AskClient {
   const open = new Map<Id, { readonly ask: Ask; readonly unhook: () => void }>();
+  // An answer that comes late, on the stream of another session, must not be taken for one to a question of this.
+  const mark = randomToken().slice(0, 8);
   let count = 0;
 
   const end = (id: Id): Ask | undefined => {
@@ -35,7 +38,7 @@ export function askClient(client: Client, send: (message: OutgoingMessage, call?
         return Promise.resolve();
       }
       if (ask.cancel.fired) return Promise.resolve();
-      const id = `ask-${++count}`;
+      const id = `ask-${mark}-${++count}`;
       const unhook = ask.cancel.on(() => {
         open.delete(id);
         send({

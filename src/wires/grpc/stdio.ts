@@ -16,7 +16,11 @@ export async function listenStdio(service: Service, options: GrpcListenOptions):
   listening = true;
   const restore = divertConsole();
   const served = grpcService(service, options, false);
-  const duplex = await pipesSocket(process.stdin, process.stdout);
+  const duplex = await pipesSocket(process.stdin, process.stdout).catch((error) => {
+    restore();
+    listening = false;
+    throw error;
+  });
   const closed = grpcDuplex(served.server, duplex).closed.then(async () => {
     await served.close();
     duplex.destroy();

@@ -5,13 +5,15 @@ import type { Link } from "../../../era/index.js";
 import type { Channel, ClientCall, Metadata } from "../../../io/index.js";
 import { type Pipe, pipe } from "../../../stream/index.js";
 import { header, SERVICE } from "../names.js";
+import { Renewal } from "./renewal.js";
 
 type Message = Incoming | IncomingPart;
 
 /** Batches of messages that may wait for the reader. */
 const BATCHES = 64;
-/** The id of an `initialize` that the link makes on its own account. */
-const AGAIN = "initialize-again";
+/** Milliseconds until the stream of a session that broke is opened again; twice as many each time that fails, up to the most. */
+const FIRST_MS = 100;
+const MOST_MS = 10_000;
 
 export interface SessionLink extends Link {
   /** The name of the legacy session that the server keeps; one whose stream broke begins again. */
@@ -47,8 +49,9 @@ class StreamLink implements SessionLink {
   /** The calls that are open, and their methods: an answer does not name its own. */
   #methods = new Map<Id, string>();
   #stream: ClientCall | undefined;
-  /** What began the legacy session, for when it has to begin again. */
-  #initialize: OutgoingMessage | undefined;
+  readonly #renewal = new Renewal();
+  #retry: ReturnType<typeof setTimeout> | undefined;
+  #wait = FIRST_MS;
   #closed: Fault | undefined;
 
   constructor(channel: Channel, options: SessionLinkOptions) {
@@ -69,9 +72,9 @@ class StreamLink implements SessionLink {
   send(message: OutgoingMessage): Promise<void> {
     if (this.#closed !== undefined) return Promise.reject(this.#closed);
     const request = "method" in message && "id" in message;
-    if (request && message.method === "initialize") this.#initialize = message;
+    if (request) this.#renewal.note(message);
     // What is said about calls of a stream that broke means nothing on the next.
-    if (this.#stream === undefined && !request && this.#initialize === undefined) return done;
+    if (this.#stream === undefined && !request && !this.#renewal.begun) return done;
     try {
       const stream = this.#stream ?? this.#open(message);
       if (request) this.#methods.set(message.id, message.method);
@@ -84,13 +87,14 @@ class StreamLink implements SessionLink {
   }
 
   async session(): Promise<string | undefined> {
-    const stream = this.#stream ?? (this.#initialize === undefined || this.#closed !== undefined ? undefined : this.#open());
+    const stream = this.#stream ?? (!this.#renewal.begun || this.#closed !== undefined ? undefined : this.#open());
     const id = (await stream?.headers)?.[header.session];
     return typeof id === "string" ? id : undefined;
   }
 
   async close(reason?: Fault): Promise<void> {
     this.#closed ??= reason ?? new Fault("unavailable", "the link was closed", { data: { reason: "closed" } });
+    clearTimeout(this.#retry);
     this.#stream?.done();
     this.#stream?.cancel();
     this.#inbox.close();
@@ -101,11 +105,7 @@ class StreamLink implements SessionLink {
     const stream = this.#channel.call(`${SERVICE}Session`, { metadata: { ...this.#options.metadata, [header.twins]: "1" } });
     this.#stream = stream;
     void this.#read(stream);
-    if (this.#initialize !== undefined && this.#initialize !== message) {
-      const again = { ...this.#initialize, id: AGAIN } as OutgoingMessage;
-      void stream.send(encodeToServer(again, { twin: true }));
-      void stream.send(encodeToServer({ jsonrpc: "2.0", method: "notifications/initialized" }, { twin: true }));
-    }
+    for (const before of this.#renewal.messages(message)) void stream.send(encodeToServer(before, { twin: true }))?.catch(() => {});
     return stream;
   }
 
@@ -113,6 +113,7 @@ class StreamLink implements SessionLink {
     let reason = new Fault("unavailable", "the server closed the stream", { data: { reason: "closed" } });
     try {
       for await (const frames of stream.messages) {
+        this.#wait = FIRST_MS;
         const messages: Message[] = [];
         for (const frame of frames) this.#take(frame, messages);
         if (!this.#inbox.offer(messages)) await this.#inbox.write(messages);
@@ -128,7 +129,11 @@ class StreamLink implements SessionLink {
     const decoded = decodeToClient(frame, (id) => this.#methods.get(id), this.#limits);
     for (const message of Array.isArray(decoded) ? decoded : [decoded as Message]) {
       if (message.kind === "result" || message.kind === "error") {
-        if (message.id === AGAIN) continue;
+        const again = this.#renewal.answered(message.id);
+        if (again !== undefined) {
+          if (again.news !== undefined && message.kind === "result") messages.push(again.news);
+          continue;
+        }
         if (message.id !== undefined) this.#methods.delete(message.id);
       }
       messages.push(message);
@@ -143,8 +148,13 @@ class StreamLink implements SessionLink {
       this.#closed ??= reason;
       return void this.#inbox.fail(reason);
     }
-    if (open.length > 0 && this.#closed === undefined)
-      void this.#inbox.write(open.map((id) => ({ kind: "bad", answers: id, fault: reason })));
+    if (this.#closed !== undefined) return;
+    // A legacy client may do nothing but listen: its session is not to end because it has no call to make.
+    if (this.#renewal.begun) {
+      this.#retry = setTimeout(() => void (this.#stream === undefined && this.#open()), this.#wait);
+      this.#wait = Math.min(this.#wait * 2, MOST_MS);
+    }
+    if (open.length > 0) void this.#inbox.write(open.map((id) => ({ kind: "bad", answers: id, fault: reason })));
   }
 }
 

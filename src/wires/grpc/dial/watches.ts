@@ -3,6 +3,9 @@ import { decodeMessage } from "../../../codec/mcpv1/index.js";
 import { Fault, type JsonObject } from "../../../core/index.js";
 import type { ClientCall } from "../../../io/index.js";
 
+/** Milliseconds after which a watch that was not refused counts as accepted. */
+const ACCEPTED_MS = 250;
+
 /** Subscriptions to a server that knows `WatchResources` alone: one watch for each resource, in the background. */
 export class Watches {
   readonly #watch: (patterns: readonly string[]) => ClientCall;
@@ -38,8 +41,11 @@ export class Watches {
     const failed = call.status.then((status) => Promise.reject(new Fault("unavailable", status.message ?? "the watch ended")));
     failed.catch(() => {});
     // Not every server sends its headers before the first change.
-    const accepted = new Promise<void>((resolve) => setTimeout(resolve, 250).unref());
-    await Promise.race([call.headers.then(() => {}), failed, accepted]);
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const accepted = new Promise<void>((resolve) => {
+      timer = setTimeout(resolve, ACCEPTED_MS);
+    });
+    await Promise.race([call.headers.then(() => {}), failed, accepted]).finally(() => clearTimeout(timer));
   }
 
   async #read(uri: string, call: ClientCall): Promise<void> {

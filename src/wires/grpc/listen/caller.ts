@@ -1,5 +1,6 @@
 import { Fault } from "../../../core/index.js";
 import { checkCredentials, firstOf, type GateOptions, type Metadata, refusal, type ServerCall } from "../../../io/index.js";
+import { header } from "../names.js";
 
 /** Who makes a call, as far as the wire can tell. */
 export interface Caller {
@@ -20,7 +21,7 @@ export interface AdmittedCall extends ServerCall {
  */
 export function callerOf(call: ServerCall | AdmittedCall, options: GateOptions): Caller | Promise<Caller> {
   const metadata = withoutCredentials(call.metadata);
-  const kin = metadata["anywire-twins"] !== undefined;
+  const kin = metadata[header.twins] !== undefined;
   const certified = call.peer.certificate === undefined ? undefined : identity(call.peer.certificate);
   if ("admitted" in call) return { principal: call.admitted.principal ?? certified, metadata, kin };
   const exchange = { header: (name: string) => (name === ":authority" ? call.authority : firstOf(call.metadata, name)) };

@@ -27,7 +27,7 @@ export function grpcService(service: Service, options: GrpcListenOptions, tunnel
   const closing = new Canceller();
   const standard = standardServices({ options, tunnelOnly, closing });
   const handle = (call: ServerCall): void | Promise<void> => {
-    if (call.path === TUNNEL) return tunnel(call);
+    if (call.path === TUNNEL) return tunnel.handle(call);
     if (!tunnelOnly && call.path.startsWith(SERVICE)) return mcp.handle(call);
     const answered = standard(call);
     if (answered === undefined) call.end(faultStatus(new Fault("unknown-method", `unknown method: ${call.path}`)));
@@ -44,6 +44,7 @@ export function grpcService(service: Service, options: GrpcListenOptions, tunnel
       const reason = new Fault("unavailable", "the server is shutting down", { data: { reason: "closing" } });
       closing.fire(reason);
       const drained = Promise.all([server.close(ms), web.close(ms)]);
+      tunnel.drain();
       await mcp.drain(reason, ms);
       await drained;
     },

@@ -1,56 +1,89 @@
-import { defaultLimits, Fault, type Service, toFault } from "../../../core/index.js";
+import type { Incoming } from "../../../codec/index.js";
+import { defaultLimits, type Service, toFault } from "../../../core/index.js";
 import { serveLink } from "../../../era/index.js";
 import type { ServerCall } from "../../../io/index.js";
 import { faultStatus } from "../faults.js";
-import { callerOf } from "../listen/caller.js";
+import { type Caller, callerOf } from "../listen/caller.js";
 import type { GrpcListenOptions } from "../listen/options.js";
 import { checkMirror } from "../mirror.js";
 import { tunnelLink } from "./link.js";
 
 export const TUNNEL = "/MCP/Call";
 
+export interface Tunnel {
+  /** Answers a call; never rejects. */
+  handle(call: ServerCall): Promise<void>;
+  /** Takes no more messages: what is nearly answered is answered, then the streams end. */
+  drain(): void;
+}
+
 /** Serves the tunnel: one stream is one link, of either era. */
-export function tunnelService(service: Service, options: GrpcListenOptions): (call: ServerCall) => Promise<void> {
+export function tunnelService(service: Service, options: GrpcListenOptions): Tunnel {
   const limits = { ...defaultLimits, ...options.limits };
-  return async (call) => {
+  const open = new Set<() => void>();
+
+  const serve = async (call: ServerCall, { principal, metadata }: Caller): Promise<void> => {
+    const { eras, onFault, pageSize } = options;
+    const link = tunnelLink(call, limits, () => {});
+    let stop = (): void => {};
+    const stopped = new Promise<undefined>((resolve) => {
+      stop = () => resolve(undefined);
+    });
+    const gone = new Promise<never>((_resolve, reject) => call.cancel.on(() => reject(call.cancel.reason)));
+    gone.catch(() => {});
+    open.add(stop);
     try {
-      const { principal, metadata } = await callerOf(call, options);
-      call.begin();
-      const link = tunnelLink(call, limits, () => {});
-      const { eras, onFault, pageSize } = options;
-      let first = true;
-      const checked = {
-        ...link,
-        get backlog() {
-          return link.backlog;
+      const incoming = until(stopped, checked(link.incoming as AsyncIterable<readonly Incoming[]>, metadata));
+      const served = serveLink(
+        service,
+        {
+          incoming,
+          send: link.send,
+          close: link.close,
+          get backlog() {
+            return link.backlog;
+          },
         },
-        // What routers were told is about the message that opened the stream.
-        incoming: (async function* () {
-          for await (const batch of link.incoming) {
-            const [opening] = batch;
-            if (first && opening?.kind === "request") checkMirror(metadata, opening.method, opening.params);
-            first = false;
-            yield batch;
-          }
-        })(),
-      };
-      const gone = new Promise<never>((_resolve, reject) => call.cancel.on(() => reject(call.cancel.reason)));
-      gone.catch(() => {});
-      await Promise.race([
-        serveLink(service, checked, {
-          limits: options.limits,
-          eras,
-          onFault,
-          pageSize,
-          metadata,
-          ...(principal === undefined ? undefined : { principal }),
-        }),
-        gone,
-      ]);
-      call.end({ code: 0 });
-    } catch (error) {
-      const fault = toFault(error);
-      call.end(faultStatus(fault instanceof Fault ? fault : toFault(fault)));
+        { limits: options.limits, eras, onFault, pageSize, metadata, ...(principal === undefined ? undefined : { principal }) },
+      );
+      await Promise.race([served, gone]);
+    } finally {
+      open.delete(stop);
     }
   };
+
+  return {
+    async handle(call) {
+      try {
+        const caller = await callerOf(call, options);
+        call.begin();
+        await serve(call, caller);
+        call.end({ code: 0 });
+      } catch (error) {
+        call.end(faultStatus(toFault(error)));
+      }
+    },
+    drain() {
+      for (const stop of open) stop();
+    },
+  };
+}
+
+/** What routers were told is about the message that opened the stream. */
+async function* checked(incoming: AsyncIterable<readonly Incoming[]>, metadata: Caller["metadata"]): AsyncGenerator<readonly Incoming[]> {
+  let first = true;
+  for await (const batch of incoming) {
+    const [opening] = batch;
+    if (first && opening?.kind === "request") checkMirror(metadata, opening.method, opening.params);
+    first = false;
+    yield batch;
+  }
+}
+
+async function* until(stopped: Promise<undefined>, incoming: AsyncGenerator<readonly Incoming[]>): AsyncGenerator<readonly Incoming[]> {
+  for (;;) {
+    const step = await Promise.race([incoming.next(), stopped]);
+    if (step === undefined || step.done === true) return;
+    yield step.value;
+  }
 }
