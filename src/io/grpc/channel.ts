@@ -12,6 +12,8 @@ const CONNECT_MS = 20_000;
 const MAX_SESSIONS = 8;
 /** A call waits for an attempt to connect that is at most this many milliseconds away; else it fails at once. */
 const PATIENCE_MS = 1000;
+/** Calls of one connection from which on another is worth its while. */
+const CONVOY = 8;
 /** A connection that lasted this long was a good one. */
 const LASTED_MS = 1000;
 const CLOSE_MS = 250;
@@ -111,9 +113,17 @@ class PickFirst implements Channel {
     this.#more();
   };
 
+  /** The least busy connection that takes a call. */
   #free(): Connection | undefined {
-    for (const connection of this.#ready) if (connection.free) return connection;
-    return undefined;
+    let best: Connection | undefined;
+    for (const connection of this.#ready) {
+      if (connection.free && (best === undefined || connection.calls < best.calls)) best = connection;
+    }
+    // All calls of a connection travel together, so that each end waits while the other works: a second one keeps both at work.
+    if (best !== undefined && best.calls >= CONVOY && this.#ready.size < (this.#options.spread ?? 1) && this.#attempt === undefined) {
+      if (this.#backoff.wait <= 0 && !this.#closed) this.#connect(this.#first, 0);
+    }
+    return best;
   }
 
   /** Sees to it that the calls that wait get a connection, or fail. */

@@ -120,6 +120,8 @@ export interface GrpcChannelOptions {
   readonly keepalive?: Keepalive | undefined;
   /** Milliseconds for one attempt to connect; 20,000 unless given. */
   readonly connectMs?: number | undefined;
+  /** Connections that many calls at a time are spread over; 1 unless given. */
+  readonly spread?: number | undefined;
   /** Connections at most, when the server limits the calls of each; 8 unless given. */
   readonly maxSessions?: number | undefined;
   readonly userAgent?: string | undefined;

@@ -8,6 +8,9 @@ import { dialTunnel } from "../tunnel/dial.js";
 import type { GrpcDialOptions } from "./options.js";
 import { rpcLink } from "./rpc-link.js";
 
+/** Connections for calls as RPCs, when there are many at a time. */
+const CONNECTIONS = 4;
+
 export async function dial(address: Address, options: GrpcDialOptions): Promise<Connection> {
   const place = placeOf(address);
   const { keepalive, gzip, limits } = options;
@@ -15,6 +18,7 @@ export async function dial(address: Address, options: GrpcDialOptions): Promise<
     keepalive,
     gzip,
     messageBytes: limits?.messageBytes,
+    spread: options.connections ?? (options.calls === "rpc" ? CONNECTIONS : 1),
   });
   const dialect = String(address).startsWith("tunnel+") ? "tunnel" : (options.dialect ?? "auto");
   return dialChannel(channel, { ...options, dialect }, true);

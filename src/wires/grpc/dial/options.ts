@@ -11,6 +11,11 @@ export interface GrpcDialOptions extends DialOptions {
   readonly calls?: "session" | "rpc" | undefined;
   /** What is spoken: `mcp.v1` where the server has it, else the tunnel of JSON-RPC messages, unless said otherwise. */
   readonly dialect?: "auto" | "mcp.v1" | "tunnel" | undefined;
+  /**
+   * Connections that many calls at a time are spread over; 4 for calls as RPCs, else 1, unless given. Give 1 where a balancer in front of
+   * several servers would part a legacy client from its session.
+   */
+  readonly connections?: number | undefined;
   /** How a `grpcs://` server is checked, and the certificate to show it. */
   readonly tls?: TlsDialOptions | undefined;
   readonly keepalive?: Keepalive | undefined;
