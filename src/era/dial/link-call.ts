@@ -43,6 +43,8 @@ type State =
 
 const IDLE: State = { tag: "idle" };
 const OPEN: State = { tag: "open" };
+/** Of a call whose replies do not wait, as those of most. */
+const NONE: number[] = [];
 const ENDED: State = { tag: "ended" };
 
 /** One request on a link and what comes back for it. */
@@ -54,7 +56,7 @@ export class LinkCall implements Replies {
   #state: State = IDLE;
   #queue: Reply[] = [];
   /** What each of them weighs. */
-  #weights: number[] = [];
+  #weights: number[] = NONE;
   #read = 0;
   #bytes = 0;
   #held = false;
@@ -109,6 +111,7 @@ export class LinkCall implements Replies {
     }
     const weight = weighReply(reply);
     this.#queue.push(reply);
+    if (this.#weights === NONE) this.#weights = [];
     this.#weights.push(weight);
     this.#bytes += weight;
     if (reply.kind === "result") return;
@@ -186,7 +189,7 @@ export class LinkCall implements Replies {
 
   #empty(): void {
     this.#queue = [];
-    this.#weights = [];
+    this.#weights = NONE;
     this.#read = 0;
   }
 

@@ -22,7 +22,7 @@ export class Sink {
   readonly #options: SinkOptions;
   #room: number;
   /** What the messages weigh that the caller has not read; those before `#read` it has. */
-  #weights: number[] = [];
+  #weights: number[] | undefined;
   #read = 0;
   #wake: (() => void) | undefined;
 
@@ -61,10 +61,12 @@ export class Sink {
    * message weighs, and a difference would add up until the call starves or its caller is flooded.
    */
   grant(messages: number): void {
-    const count = Math.min(messages, this.#weights.length - this.#read);
-    for (let left = count; left > 0; left--) this.#room += this.#weights[this.#read++] as number;
+    const weights = this.#weights;
+    if (weights === undefined) return;
+    const count = Math.min(messages, weights.length - this.#read);
+    for (let left = count; left > 0; left--) this.#room += weights[this.#read++] as number;
     if (this.#read > COMPACT) {
-      this.#weights = this.#weights.slice(this.#read);
+      this.#weights = weights.slice(this.#read);
       this.#read = 0;
     }
     if (this.#room > 0) this.#wake?.();
@@ -94,6 +96,7 @@ export class Sink {
   #spend(weight: number): void {
     // Even what weighs nothing takes a place in the caller's memory.
     const counted = Math.max(weight, LEAST);
+    this.#weights ??= [];
     this.#weights.push(counted);
     this.#room -= counted;
   }
