@@ -45,16 +45,27 @@ test("messages cross a socket in order, both ways, and the end of one side ends 
   await b.close();
 });
 
-test("the messages of one tick leave in one write", async () => {
-  const writes: string[] = [];
-  const writable = new Writable({
+function recorder(writes: string[]): Writable {
+  return new Writable({
     decodeStrings: false,
     write: (chunk: string, _encoding, done) => {
       writes.push(chunk);
       done();
     },
   });
-  const link = lineLink(new PassThrough(), writable);
+}
+
+test("many messages of one tick leave before it is over, a few of them in each write", () => {
+  const writes: string[] = [];
+  const link = lineLink(new PassThrough(), recorder(writes));
+  for (let id = 0; id < 64; id++) void link.send(ask(id, "x".repeat(200)));
+  expect(writes.length).toBeGreaterThan(3);
+  expect(writes.length).toBeLessThan(16);
+});
+
+test("the small messages of one tick leave in one write", async () => {
+  const writes: string[] = [];
+  const link = lineLink(new PassThrough(), recorder(writes));
   for (let id = 0; id < 10; id++) void link.send(ask(id));
   await vi.waitFor(() => expect(writes).toHaveLength(1), patience);
   expect(writes[0]?.split("\n")).toHaveLength(11);

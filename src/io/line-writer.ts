@@ -22,8 +22,10 @@ export interface LineWriterOptions {
 }
 
 const room: Promise<void> = Promise.resolve();
+/** Text that is written before its tick is over: else the peer would idle until the last message is made, and we until it has read them all. */
+const ENOUGH = 2 * 1024;
 
-/** Newline JSON-RPC on a writable. The messages of one tick leave in one write. */
+/** Newline JSON-RPC on a writable. The small messages of one tick leave together. */
 export function lineWriter(writable: Writable, options: LineWriterOptions): LineWriter {
   return new Writer(writable, options);
 }
@@ -57,9 +59,8 @@ class Writer implements LineWriter {
     }
     if (this.#pending === "") process.nextTick(this.#flush);
     this.#pending += `${line}\n`;
-    const { highWater } = this.#options;
-    if (this.#pending.length >= highWater) this.#flush();
-    if (this.backlog < highWater) return room;
+    if (this.#pending.length >= ENOUGH) this.#flush();
+    if (this.backlog < this.#options.highWater) return room;
     this.#drained ??= gate();
     return this.#drained.promise;
   }
