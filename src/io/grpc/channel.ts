@@ -1,11 +1,10 @@
-import type { OutgoingHttpHeaders } from "node:http2";
 import { defaultLimits, Fault, toFault } from "../../core/index.js";
 import { Backoff } from "./backoff.js";
 import { Dialled } from "./client-call.js";
 import { ACCEPTED } from "./coding.js";
-import { Connection, type ConnectionOptions, type Gone } from "./connection.js";
+import { Connection, type DialOptions, type Gone } from "./connection.js";
 import { defaultKeepalive } from "./keepalive.js";
-import { addMetadata } from "./metadata.js";
+import { listMetadata } from "./metadata.js";
 import type { Channel, ChannelState, ClientCall, GrpcCallOptions, GrpcChannelOptions, Keepalive, Target } from "./types.js";
 
 const CONNECT_MS = 20_000;
@@ -80,20 +79,13 @@ class PickFirst implements Channel {
     await Promise.all(connections.map((connection) => connection.close(CLOSE_MS)));
   }
 
-  #headers(path: string, gzip: boolean, { metadata }: GrpcCallOptions): OutgoingHttpHeaders {
+  /** Names and values in turn. */
+  #headers(path: string, gzip: boolean, { metadata }: GrpcCallOptions): string[] {
     const { acceptGzip = true, userAgent = "anywire" } = this.#options;
-    const headers: OutgoingHttpHeaders = {
-      ":method": "POST",
-      ":scheme": "",
-      ":authority": "",
-      ":path": path,
-      te: "trailers",
-      "content-type": "application/grpc",
-      "user-agent": userAgent,
-    };
-    if (gzip) headers["grpc-encoding"] = "gzip";
-    if (acceptGzip) headers["grpc-accept-encoding"] = ACCEPTED;
-    addMetadata(headers, metadata);
+    const headers = [":path", path, "te", "trailers", "content-type", "application/grpc", "user-agent", userAgent];
+    if (gzip) headers.push("grpc-encoding", "gzip");
+    if (acceptGzip) headers.push("grpc-accept-encoding", ACCEPTED);
+    listMetadata(headers, metadata);
     return headers;
   }
 
@@ -148,7 +140,7 @@ class PickFirst implements Channel {
   }
 
   #connect(at: number, tried: number): void {
-    const options: ConnectionOptions = {
+    const options: DialOptions = {
       keepalive: this.#keepalive,
       connectMs: this.#options.connectMs ?? CONNECT_MS,
       onReady: (ready) => {

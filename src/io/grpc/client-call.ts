@@ -1,5 +1,6 @@
-import { type ClientHttp2Session, type ClientHttp2Stream, constants, type IncomingHttpHeaders, type OutgoingHttpHeaders } from "node:http2";
+import type { IncomingHttpHeaders } from "node:http2";
 import { Fault, toFault } from "../../core/index.js";
+import { type Http2ClientSession, type Http2ClientStream, NO_ERROR, REFUSED_STREAM, type StreamEvents } from "../http2/index.js";
 import { isEncoding } from "./coding.js";
 import { at } from "./expiry.js";
 import { type Gate, gate, ignore } from "./gate.js";
@@ -7,14 +8,13 @@ import { Inbox } from "./inbox.js";
 import { readMetadata } from "./metadata.js";
 import { Outbox } from "./outbox.js";
 import { foreignStatus, readStatus } from "./read-status.js";
-import { reset as resetStream } from "./reset.js";
 import { DEADLINE_EXCEEDED, faultStatus, INTERNAL, OK, resetToGrpc, statusFault, UNKNOWN } from "./status.js";
 import { formatTimeout } from "./timeout.js";
 import type { ClientCall, Messages, Metadata, Status } from "./types.js";
 
 export interface Dialling {
-  /** All but pseudo-headers that depend on the connection, and the timeout. */
-  readonly headers: OutgoingHttpHeaders;
+  /** Names and values in turn: all but what depends on the connection, and the timeout. */
+  readonly headers: readonly string[];
   readonly deadline: number | undefined;
   readonly messageBytes: number;
   readonly gzip: boolean;
@@ -28,17 +28,17 @@ export interface Dialling {
 const RETRIES = 2;
 
 /** A client's call. It takes messages before it has a stream. */
-export class Dialled implements ClientCall {
+export class Dialled implements ClientCall, StreamEvents {
   readonly #dialling: Dialling;
   readonly #inbox: Inbox;
   readonly #outbox: Outbox;
   readonly #forget: () => void;
-  #stream: ClientHttp2Stream | undefined;
+  #stream: Http2ClientStream | undefined;
+  #onGone: () => void = ignore;
   /** The response's headers, once they are there. */
   #answer: { readonly headers: IncomingHttpHeaders; readonly raw: readonly string[] | undefined } | undefined;
   /** What the server said of the end. */
   #said: Status | undefined;
-  #error: Error | undefined;
   #over: { readonly status: Status; readonly fault: Fault | undefined } | undefined;
   #tries = 0;
   /** Few calls are asked for both. */
@@ -98,37 +98,25 @@ export class Dialled implements ClientCall {
   }
 
   /** Opens its stream; `onClose` hears once that the stream is gone. */
-  open(session: ClientHttp2Session, pseudo: { scheme: string; authority: string }, onClose: () => void): void {
+  open(session: Http2ClientSession, pseudo: { scheme: string; authority: string }, onClose: () => void): void {
     const { headers, deadline } = this.#dialling;
-    headers[":scheme"] = pseudo.scheme;
-    headers[":authority"] = pseudo.authority;
-    if (deadline !== undefined) headers["grpc-timeout"] = formatTimeout(deadline - Date.now());
-    let stream: ClientHttp2Stream;
+    const all = [":method", "POST", ":scheme", pseudo.scheme, ":authority", pseudo.authority, ...headers];
+    if (deadline !== undefined) all.push("grpc-timeout", formatTimeout(deadline - Date.now()));
+    let stream: Http2ClientStream;
     try {
-      stream = session.request(headers);
+      stream = session.request(all, this);
     } catch (error) {
       onClose();
-      if (!(session.closed || session.destroyed)) this.fail(toFault(error));
-      else if (!this.#again()) this.#lose(toFault(error));
+      if (!this.#again()) this.#lose(toFault(error));
       return;
     }
     this.#stream = stream;
-    stream.on("error", this.#onError);
-    stream.on("response", this.#onResponse);
-    stream.on("trailers", this.#onTrailers);
-    stream.on("close", () => {
-      onClose();
-      this.#onClose(stream, session);
-    });
+    this.#onGone = onClose;
     this.#inbox.open(stream);
     this.#outbox.open(stream);
   }
 
-  readonly #onError = (error: Error): void => {
-    this.#error ??= error;
-  };
-
-  readonly #onResponse = (headers: IncomingHttpHeaders, _flags: number, raw?: readonly string[]): void => {
+  onResponse(headers: IncomingHttpHeaders, raw: readonly string[]): void {
     if (this.#over !== undefined) return;
     this.#outbox.forget();
     this.#said = readStatus(headers, raw);
@@ -145,13 +133,21 @@ export class Dialled implements ClientCall {
     }
     this.#answer = { headers, raw };
     this.#tell();
-  };
+  }
 
-  readonly #onTrailers = (headers: IncomingHttpHeaders, _flags: number, raw?: readonly string[]): void => {
+  onData(bytes: Uint8Array): void {
+    this.#inbox.take(bytes, true);
+  }
+
+  onTrailers(headers: IncomingHttpHeaders, raw: readonly string[]): void {
     this.#said = readStatus(headers, raw) ?? { code: UNKNOWN, message: "the server's trailers have no status" };
     // All there is has come, so reading it ahead of the reader holds no more memory, and tells how the call ended.
     this.#inbox.drain();
-  };
+  }
+
+  onEnd(): void {
+    this.#inbox.ended();
+  }
 
   readonly #onEnd = (fault: Fault | undefined): void => {
     if (fault !== undefined) this.#conclude(faultStatus(fault), fault);
@@ -166,15 +162,14 @@ export class Dialled implements ClientCall {
     this.fail(new Fault("deadline", "the deadline passed", { data: { grpcStatus: DEADLINE_EXCEEDED } }));
   };
 
-  #onClose(stream: ClientHttp2Stream, session: ClientHttp2Session): void {
-    if (this.#over !== undefined || this.#stream !== stream) return;
-    const { rstCode } = stream;
+  onClose(code: number, lost: Error | undefined): void {
+    this.#onGone();
+    if (this.#over !== undefined) return;
     if (this.#said !== undefined) this.#conclude(this.#said);
-    else if (session.destroyed && rstCode !== constants.NGHTTP2_REFUSED_STREAM) this.#lose(this.#error);
-    else if (rstCode === constants.NGHTTP2_REFUSED_STREAM && this.#answer === undefined && this.#again()) return;
-    else if (rstCode === constants.NGHTTP2_NO_ERROR)
-      this.#conclude({ code: UNKNOWN, message: "the server ended the call without a status" });
-    else this.#conclude({ code: resetToGrpc(rstCode), message: `the server reset the call with HTTP/2 code ${rstCode}` });
+    else if (code === REFUSED_STREAM && this.#answer === undefined && this.#again()) return;
+    else if (lost !== undefined) this.#lose(lost);
+    else if (code === NO_ERROR) this.#conclude({ code: UNKNOWN, message: "the server ended the call without a status" });
+    else this.#conclude({ code: resetToGrpc(code), message: `the server reset the call with HTTP/2 code ${code}` });
   }
 
   /** The reader still gets what came before. */
@@ -217,8 +212,7 @@ export class Dialled implements ClientCall {
   /** A server counts resets against its client, so a call that the server ended is half-closed where that is enough. */
   #close(reset: boolean): void {
     const stream = this.#stream;
-    if (stream === undefined || stream.destroyed || stream.closed) return;
-    if (reset || stream.writableLength > 0) resetStream(stream);
-    else if (stream.writable) stream.end();
+    if (reset || (stream?.writableLength ?? 0) > 0) stream?.destroy();
+    else stream?.end();
   }
 }

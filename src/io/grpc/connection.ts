@@ -1,14 +1,15 @@
-import { type ClientHttp2Session, connect as connectHttp2, constants } from "node:http2";
 import { connect as connectSocket, isIP } from "node:net";
 import type { Duplex } from "node:stream";
-import { connect as connectTls } from "node:tls";
+import { type ConnectionOptions, connect as connectTls } from "node:tls";
 import { Fault } from "../../core/index.js";
-import { SESSION_MEMORY, WINDOW } from "./bounds.js";
+import { type Http2ClientSession, http2Client, NO_ERROR } from "../http2/index.js";
+import { WINDOW } from "./bounds.js";
 import type { Dialled } from "./client-call.js";
+import { type Gate, gate } from "./gate.js";
 import { Watch } from "./keepalive.js";
 import type { Keepalive, Target } from "./types.js";
 
-export interface ConnectionOptions {
+export interface DialOptions {
   readonly keepalive: Keepalive;
   readonly connectMs: number;
   /** It takes calls. */
@@ -28,42 +29,27 @@ export type Gone = "lost" | "asked" | "pinged";
 export class Connection {
   readonly target: Target;
   readonly since: number = Date.now();
-  readonly #options: ConnectionOptions;
-  readonly #session: ClientHttp2Session;
-  #socket: Duplex | undefined;
+  readonly #options: DialOptions;
+  readonly #session: Http2ClientSession;
   readonly #watch: Watch;
   readonly #pseudo: { readonly scheme: string; readonly authority: string };
   #timer: NodeJS.Timeout | undefined;
   #state: "connecting" | "ready" | "gone" = "connecting";
   #error: Error | undefined;
+  readonly #closed: Gate = gate();
 
-  constructor(target: Target, options: ConnectionOptions) {
+  constructor(target: Target, options: DialOptions) {
     this.target = target;
     this.#options = options;
     this.#pseudo = { scheme: "tls" in target && target.tls !== undefined ? "https" : "http", authority: authorityOf(target) };
-    // The address in the URL is not used: the socket is made here.
-    const session = (this.#session = connectHttp2(`${this.#pseudo.scheme}://localhost`, {
-      createConnection: () => (this.#socket = socketTo(target)),
-      settings: { initialWindowSize: WINDOW, enablePush: false },
-      maxSessionMemory: SESSION_MEMORY,
-    }));
-    this.#watch = new Watch(session, options.keepalive, () => this.#lose(new Error("no answer to a PING")));
+    this.#session = http2Client((read) => socketTo(target, read), {
+      window: WINDOW,
+      onReady: this.#onReady,
+      onGoaway: this.#onGoaway,
+      onClose: this.#onClose,
+    });
+    this.#watch = new Watch(this.#session, options.keepalive, () => this.#lose(new Error("no answer to a PING")));
     this.#timer = setTimeout(() => this.#lose(new Error("connecting took too long")), options.connectMs);
-    session.once("connect", () => {
-      if (!session.destroyed) session.setLocalWindowSize(WINDOW);
-    });
-    session.once("remoteSettings", this.#onReady);
-    // Where a server refuses the client's certificate the socket fails and stays, and the session does not hear of it.
-    this.#socket?.once("error", (error: Error) => this.#lose(error));
-    session.on("goaway", this.#onGoaway);
-    session.on("error", (error) => {
-      this.#error ??= error;
-    });
-    session.once("close", () => {
-      this.#watch.stop();
-      this.#gone("lost");
-      options.onClosed(this);
-    });
   }
 
   get calls(): number {
@@ -72,8 +58,7 @@ export class Connection {
 
   /** Whether the server lets it have another call. */
   get free(): boolean {
-    const { closed, destroyed, remoteSettings } = this.#session;
-    return !closed && !destroyed && this.#watch.calls < (remoteSettings?.maxConcurrentStreams ?? 100);
+    return !this.#session.closed && this.#watch.calls < this.#session.concurrent;
   }
 
   start(call: Dialled): void {
@@ -83,17 +68,10 @@ export class Connection {
 
   /** Resolves when the socket is closed. Calls must have ended. */
   close(graceMs: number): Promise<void> {
-    const session = this.#session;
-    if (session.destroyed) return Promise.resolve();
-    return new Promise((resolve) => {
-      const timer = setTimeout(() => this.#destroy(), graceMs);
-      session.once("close", () => {
-        clearTimeout(timer);
-        resolve();
-      });
-      if (this.#state === "connecting") this.#destroy();
-      else if (!session.closed) session.close();
-    });
+    const timer = setTimeout(() => this.#session.destroy(), graceMs);
+    if (this.#state === "connecting") this.#session.destroy();
+    else this.#session.close();
+    return this.#closed.promise.finally(() => clearTimeout(timer));
   }
 
   readonly #onCallClosed = (): void => {
@@ -108,22 +86,23 @@ export class Connection {
     this.#options.onReady(this);
   };
 
-  readonly #onGoaway = (code: number, _last: number, why?: Uint8Array): void => {
-    const words = why === undefined ? "" : Buffer.from(why).toString("latin1");
+  readonly #onGoaway = (code: number, words: string): void => {
     this.#error ??= new Error(`the server said GOAWAY ${code} ${words}`.trimEnd());
-    this.#gone(words === "too_many_pings" ? "pinged" : code === constants.NGHTTP2_NO_ERROR ? "asked" : "lost");
+    this.#gone(words === "too_many_pings" ? "pinged" : code === NO_ERROR ? "asked" : "lost");
+  };
+
+  readonly #onClose = (error: Error | undefined): void => {
+    this.#error ??= error;
+    this.#watch.stop();
+    this.#gone("lost");
+    this.#options.onClosed(this);
+    this.#closed.resolve();
   };
 
   #lose(error: Error): void {
     this.#error ??= error;
-    this.#destroy(error);
-    this.#gone("lost");
-  }
-
-  /** The session's own destroy() waits until it is connected, or until all that was written has left. */
-  #destroy(error?: Error): void {
     this.#session.destroy(error);
-    this.#socket?.destroy();
+    this.#gone("lost");
   }
 
   #gone(how: Gone): void {
@@ -145,12 +124,26 @@ function authorityOf(target: Target): string {
   return `${isIP(target.host) === 6 ? `[${target.host}]` : target.host}:${target.port}`;
 }
 
-function socketTo(target: Target): Duplex {
-  if ("duplex" in target) return target.duplex();
-  if ("path" in target) return connectSocket({ path: target.path });
+/** Bytes that are read from a socket at a time, always into the same memory. */
+const READ_BYTES = 128 * 1024;
+
+/** Connects, and gives what comes to `read`, which has to copy what it keeps. */
+function socketTo(target: Target, read: (bytes: Uint8Array) => void): Duplex {
+  if ("duplex" in target) return target.duplex().on("data", read);
+  const onread = {
+    buffer: Buffer.allocUnsafeSlow(READ_BYTES),
+    callback: (count: number, buffer: Uint8Array) => {
+      read(buffer.subarray(0, count));
+      return true;
+    },
+  };
+  if ("path" in target) return connectSocket({ path: target.path, onread }).resume();
   const { host, port, tls } = target;
-  if (tls === undefined) return connectSocket({ host, port, noDelay: true });
-  const socket = connectTls({ host, port, ALPNProtocols: ["h2"], ...(isIP(host) === 0 && { servername: host }), ...tls });
+  if (tls === undefined) return connectSocket({ host, port, noDelay: true, onread }).resume();
+  // Node knows the option for TLS, too; its types do not.
+  const options: ConnectionOptions & { onread: typeof onread } = { host, port, ALPNProtocols: ["h2"], ...tls, onread };
+  if (options.servername === undefined && isIP(host) === 0) options.servername = host;
+  const socket = connectTls(options);
   socket.setNoDelay(true);
-  return socket;
+  return socket.resume();
 }

@@ -38,9 +38,14 @@ export class Deframer {
     return this.#prefixed > 0;
   }
 
-  /** Throws for a message over the limit, before any of it is kept, and for a prefix that is none. */
-  push(chunk: Uint8Array): void {
-    const end = chunk.length;
+  /**
+   * Throws for a message over the limit, before any of it is kept, and for a prefix that is none. Of a `borrowed` chunk nothing is kept
+   * but copies.
+   */
+  push(given: Uint8Array, borrowed = false): void {
+    let chunk = given;
+    let end = chunk.length;
+    let lent = borrowed;
     let at = this.#prefixed === 0 ? 0 : this.#continue(chunk);
     while (end - at >= PREFIX) {
       const flag = chunk[at] as number;
@@ -54,6 +59,15 @@ export class Deframer {
         this.#begin(flag, length);
         this.#fill(chunk, start, end);
         return;
+      }
+      if (lent) {
+        // Small messages come many in a chunk: they are copied together.
+        chunk = Buffer.from(chunk.subarray(start));
+        end = chunk.length;
+        at = length;
+        lent = false;
+        this.#onFrame(chunk.subarray(0, length), flag === 1);
+        continue;
       }
       at = start + length;
       this.#onFrame(chunk.subarray(start, at), flag === 1);

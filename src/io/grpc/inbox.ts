@@ -1,4 +1,3 @@
-import type { Http2Stream } from "node:http2";
 import { Fault, toFault } from "../../core/index.js";
 import { decompress, type Encoding } from "./coding.js";
 import { Deframer } from "./deframer.js";
@@ -22,11 +21,17 @@ export interface InboxOptions {
   readonly onHold?: (held: boolean) => void;
 }
 
+/** Where the bytes of a call come from. */
+export interface ByteSource {
+  pause(): unknown;
+  resume(): unknown;
+}
+
 /** The incoming half of a call: a stream's chunks in, batches of messages out. One reader. */
 export class Inbox implements AsyncIterableIterator<Batch, undefined> {
   readonly #options: InboxOptions;
   readonly #deframer: Deframer;
-  #stream: Http2Stream | undefined;
+  #stream: ByteSource | undefined;
   #encoding: Encoding = "identity";
   #batch: Uint8Array[] = [];
   /** Bytes in the batch. */
@@ -53,11 +58,9 @@ export class Inbox implements AsyncIterableIterator<Batch, undefined> {
     return this;
   }
 
-  /** Begins to read. */
-  open(stream: Http2Stream): void {
+  /** What comes is this stream's. */
+  open(stream: ByteSource): void {
     this.#stream = stream;
-    stream.on("data", this.#onData);
-    stream.on("end", this.#onEnd);
   }
 
   set encoding(encoding: Encoding) {
@@ -65,7 +68,7 @@ export class Inbox implements AsyncIterableIterator<Batch, undefined> {
   }
 
   next(): Promise<Next> {
-    if (this.#batch.length > 0) return Promise.resolve({ done: false, value: this.#take() });
+    if (this.#batch.length > 0) return Promise.resolve({ done: false, value: this.#batched() });
     if (this.#waiting !== undefined) return rejected(new Fault("internal", "the messages of a call have one reader"));
     return new Promise((resolve, reject) => {
       this.#waiting = { resolve, reject };
@@ -107,7 +110,7 @@ export class Inbox implements AsyncIterableIterator<Batch, undefined> {
     this.#bytes = this.#packedBytes = 0;
   }
 
-  #take(): Batch {
+  #batched(): Batch {
     const batch = this.#batch;
     this.#batch = [];
     this.#bytes = 0;
@@ -129,7 +132,7 @@ export class Inbox implements AsyncIterableIterator<Batch, undefined> {
     if (waiting === undefined) return;
     if (this.#batch.length > 0) {
       this.#waiting = undefined;
-      waiting.resolve({ done: false, value: this.#take() });
+      waiting.resolve({ done: false, value: this.#batched() });
     } else if (this.#finished !== undefined && this.#packed.length === 0 && !this.#inflating) {
       this.#waiting = undefined;
       const { fault } = this.#finished;
@@ -139,10 +142,11 @@ export class Inbox implements AsyncIterableIterator<Batch, undefined> {
     }
   }
 
-  readonly #onData = (chunk: Uint8Array): void => {
+  /** Takes bytes of the stream; `borrowed` ones are used again after the call. */
+  take(chunk: Uint8Array, borrowed: boolean): void {
     if (this.#closed) return;
     try {
-      this.#deframer.push(chunk);
+      this.#deframer.push(chunk, borrowed);
     } catch (error) {
       this.#end(toFault(error));
       return;
@@ -153,11 +157,12 @@ export class Inbox implements AsyncIterableIterator<Batch, undefined> {
       this.#stream?.pause();
       this.#options.onHold?.(true);
     }
-  };
+  }
 
-  readonly #onEnd = (): void => {
+  /** The stream brings no more. */
+  ended(): void {
     if (!this.#closed) this.#end(this.#deframer.partial ? new Fault("internal", "the stream ended inside a message") : undefined);
-  };
+  }
 
   #end(fault: Fault | undefined): void {
     this.#closed = true;

@@ -1,18 +1,23 @@
-import type { Http2Session } from "node:http2";
 import type { Keepalive } from "./types.js";
 
 export const defaultKeepalive: Keepalive = { intervalMs: 30_000, timeoutMs: 10_000 };
 
+/** A connection that can be asked whether its peer is there. */
+export interface Pinged {
+  readonly destroyed: boolean;
+  ping(done: (error: Error | null) => void): unknown;
+}
+
 /** Watches over a connection while it has calls: asks a silent peer whether it is there, and gives it up if no answer comes. */
 export class Watch {
-  readonly #session: Http2Session;
+  readonly #session: Pinged;
   readonly #options: Keepalive;
   readonly #onLost: () => void;
   #calls = 0;
   #timer: NodeJS.Timeout | undefined;
   #timeout: NodeJS.Timeout | undefined;
 
-  constructor(session: Http2Session, options: Keepalive, onLost: () => void) {
+  constructor(session: Pinged, options: Keepalive, onLost: () => void) {
     this.#session = session;
     this.#options = options;
     this.#onLost = onLost;

@@ -68,14 +68,27 @@ function apart(name: string, joined: string, raw: readonly string[] | undefined)
 /** Adds metadata to headers that are about to be sent; throws for what cannot be sent. */
 export function addMetadata(headers: OutgoingHttpHeaders, metadata: Metadata | undefined): void {
   for (const name in metadata) {
-    if (!/^[0-9a-z_.-]+$/.test(name) || reserved.has(name)) throw refused(name, "the name is not allowed");
     const value = metadata[name] as string | readonly string[];
-    for (const each of typeof value === "string" ? [value] : value) {
-      const fine = name.endsWith("-bin") ? /^[0-9A-Za-z+/]*={0,2}$/.test(each) : /^[\x20-\x7e]*$/.test(each);
-      if (!fine) throw refused(name, "the value has characters that are not allowed");
-    }
+    check(name, value);
     headers[name] = value as string | string[];
   }
+}
+
+/** As addMetadata(), to a list of names and values in turn. */
+export function listMetadata(list: string[], metadata: Metadata | undefined): void {
+  for (const name in metadata) {
+    const value = metadata[name] as string | readonly string[];
+    check(name, value);
+    if (typeof value === "string") list.push(name, value);
+    else for (const each of value) list.push(name, each);
+  }
+}
+
+function check(name: string, value: string | readonly string[]): void {
+  if (!/^[0-9a-z_.-]+$/.test(name) || reserved.has(name)) throw refused(name, "the name is not allowed");
+  const allowed = name.endsWith("-bin") ? /^[0-9A-Za-z+/]*={0,2}$/ : /^[\x20-\x7e]*$/;
+  const fine = typeof value === "string" ? allowed.test(value) : value.every((each) => allowed.test(each));
+  if (!fine) throw refused(name, "the value has characters that are not allowed");
 }
 
 function refused(name: string, why: string): Fault {

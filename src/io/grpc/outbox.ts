@@ -1,4 +1,3 @@
-import type { Http2Stream } from "node:http2";
 import { Fault, toFault } from "../../core/index.js";
 import { compress, type Encoding, WORTH } from "./coding.js";
 import { type Gate, gate, rejected } from "./gate.js";
@@ -13,9 +12,20 @@ const PREFIX = 5;
 /** Bytes that are kept at most for a stream that the server may refuse. */
 const REPLAY = 64 * 1024;
 
+/** Where the bytes of a call go: a stream of HTTP/2. */
+export interface ByteSink {
+  readonly writable: boolean;
+  readonly writableLength: number;
+  write(bytes: Uint8Array | undefined, done?: () => void): unknown;
+  end(bytes?: Uint8Array): unknown;
+  cork?(): void;
+  uncork?(): void;
+  destroy(error: Error): unknown;
+}
+
 /** The outgoing half of a call: messages in, as few writes to the stream as ticks. */
 export class Outbox {
-  #stream: Http2Stream | undefined;
+  #stream: ByteSink | undefined;
   #encoding: Encoding = "identity";
   #queue: Uint8Array[] = [];
   /** Bytes of the queue, with prefixes. */
@@ -49,7 +59,7 @@ export class Outbox {
   }
 
   /** Begins to write. */
-  open(stream: Http2Stream): void {
+  open(stream: ByteSink): void {
     this.#stream = stream;
     if (this.#ending) this.#finish();
     else this.#flush();
@@ -130,9 +140,9 @@ export class Outbox {
       stream.write(pieces[0], this.#written);
       return;
     }
-    stream.cork();
+    stream.cork?.();
     for (const piece of pieces) stream.write(piece, this.#written);
-    stream.uncork();
+    stream.uncork?.();
   };
 
   #finish(): void {
@@ -144,10 +154,10 @@ export class Outbox {
     }
     const pieces = this.#pack();
     const last = pieces.pop();
-    if (pieces.length > 0) stream.cork();
+    if (pieces.length > 0) stream.cork?.();
     for (const piece of pieces) stream.write(piece);
     stream.end(last);
-    if (pieces.length > 0) stream.uncork();
+    if (pieces.length > 0) stream.uncork?.();
   }
 
   /** The queue as bytes: small messages and prefixes copied together, large messages as they are. */

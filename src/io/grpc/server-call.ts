@@ -73,6 +73,8 @@ export class Incoming implements ServerCall {
     stream.on("error", ignore);
     stream.on("close", this.#onClose);
     stream.on("wantTrailers", this.#onWantTrailers);
+    stream.on("data", (chunk: Uint8Array) => this.#inbox.take(chunk, false));
+    stream.on("end", () => this.#inbox.ended());
     this.#inbox.open(stream);
     this.#outbox.open(stream);
   }

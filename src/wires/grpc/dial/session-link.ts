@@ -16,7 +16,7 @@ const FIRST_MS = 100;
 const MOST_MS = 10_000;
 
 export interface SessionLink extends Link {
-  /** The name of the legacy session that the server keeps; one whose stream broke begins again. */
+  /** The name of the legacy session that the server keeps, once all was sent that was said in it; one whose stream broke begins again. */
   session(): Promise<string | undefined>;
 }
 
@@ -89,6 +89,8 @@ class StreamLink implements SessionLink {
   async session(): Promise<string | undefined> {
     const stream = this.#stream ?? (!this.#renewal.begun || this.#closed !== undefined ? undefined : this.#open());
     const id = (await stream?.headers)?.[header.session];
+    // What was said on the stream goes first: an RPC that overtook it would find a session that has not begun.
+    if (stream !== undefined && stream.backlog > 0) await new Promise<void>((resolve) => process.nextTick(resolve));
     return typeof id === "string" ? id : undefined;
   }
 

@@ -1,0 +1,119 @@
+import { Buffer } from "node:buffer";
+import { broken, tooLong } from "./faults.js";
+import { readHuffman } from "./huffman.js";
+import { DEFAULT_SIZE, DynamicTable, OVERHEAD, STATIC_COUNT, staticNames, staticValues } from "./tables.js";
+
+export interface HpackDecoderOptions {
+  /** Our SETTINGS_HEADER_TABLE_SIZE. */
+  readonly tableBytes: number;
+  /** Bytes of one list, counted as SETTINGS_MAX_HEADER_LIST_SIZE counts: 32 for each field beyond its texts. */
+  readonly listBytes: number;
+}
+
+/** Integers of more bits than this are refused: no length, index or size comes near. */
+const BITS = 28;
+
+/** Reads the header blocks of one connection, in the order in which they came. */
+export class HpackDecoder {
+  readonly #tableBytes: number;
+  readonly #listBytes: number;
+  readonly #table: DynamicTable;
+  /** What the peer has chosen. It knows of no other size than the default until it says so. */
+  #size = DEFAULT_SIZE;
+  #at = 0;
+
+  constructor(options: HpackDecoderOptions) {
+    this.#tableBytes = options.tableBytes;
+    this.#listBytes = options.listBytes;
+    this.#table = new DynamicTable(Math.max(options.tableBytes, DEFAULT_SIZE));
+  }
+
+  /**
+   * Names and values alternate, of Latin-1. Throws for a block that is broken and for a list that is too long; the connection is lost
+   * then, because the tables of its ends differ from there on.
+   */
+  decode(block: Uint8Array): string[] {
+    const bytes = block instanceof Buffer ? block : Buffer.from(block.buffer, block.byteOffset, block.length);
+    const list: string[] = [];
+    let room = this.#listBytes;
+    this.#at = 0;
+    while (this.#at < bytes.length) {
+      const first = bytes[this.#at] as number;
+      let name: string;
+      let value: string;
+      if (first >= 0x80) {
+        const index = this.#integer(bytes, 0x7f);
+        name = this.#name(index);
+        value = index <= STATIC_COUNT ? (staticValues[index] as string) : this.#table.value(this.#number(index));
+      } else if (first >= 0x20 && first < 0x40) {
+        if (list.length > 0) throw broken("the size of the table changes after a field");
+        this.#resize(this.#integer(bytes, 0x1f));
+        continue;
+      } else {
+        const indexing = first >= 0x40;
+        const index = this.#integer(bytes, indexing ? 0x3f : 0x0f);
+        name = index === 0 ? this.#text(bytes, room) : this.#name(index);
+        value = this.#text(bytes, room);
+        if (indexing) this.#add(name, value);
+      }
+      room -= name.length + value.length + OVERHEAD;
+      if (room < 0) throw tooLong(this.#listBytes);
+      list.push(name, value);
+    }
+    return list;
+  }
+
+  #name(index: number): string {
+    return index <= STATIC_COUNT && index > 0 ? (staticNames[index] as string) : this.#table.name(this.#number(index));
+  }
+
+  /** The dynamic table's number of what has an index. */
+  #number(index: number): number {
+    const number = this.#table.next + STATIC_COUNT - index;
+    if (index === 0 || number < this.#table.oldest) throw broken(`there is no index ${index}`);
+    return number;
+  }
+
+  #resize(size: number): void {
+    if (size > this.#tableBytes) throw broken(`the size of the table is ${size}, over ${this.#tableBytes}`);
+    this.#size = size;
+    this.#shrink(size);
+  }
+
+  /** What is larger than the table empties it and stays out, which is no error. */
+  #add(name: string, value: string): void {
+    const room = this.#size - name.length - value.length - OVERHEAD;
+    this.#shrink(Math.max(room, 0));
+    if (room >= 0) this.#table.add(name, value);
+  }
+
+  #shrink(to: number): void {
+    while (this.#table.bytes > to) this.#table.drop();
+  }
+
+  /** RFC 7541, 5.1: `mask` covers the bits of the first byte that are the number's. */
+  #integer(bytes: Uint8Array, mask: number): number {
+    let value = (bytes[this.#at++] as number) & mask;
+    if (value < mask) return value;
+    for (let shift = 0; shift < BITS; shift += 7) {
+      const next = bytes[this.#at++];
+      if (next === undefined) throw broken("it ends inside a number");
+      value += (next & 0x7f) << shift;
+      if (next < 0x80) return value;
+    }
+    throw broken("a number is too large");
+  }
+
+  #text(bytes: Buffer, most: number): string {
+    if (this.#at === bytes.length) throw broken("it ends before a text");
+    const coded = (bytes[this.#at] as number) >= 0x80;
+    const length = this.#integer(bytes, 0x7f);
+    const start = this.#at;
+    const end = start + length;
+    if (end > bytes.length) throw broken("it ends inside a text");
+    this.#at = end;
+    const text = coded ? readHuffman(bytes, { start, end }, most) : length <= most ? bytes.toString("latin1", start, end) : undefined;
+    if (text === undefined) throw tooLong(this.#listBytes);
+    return text;
+  }
+}

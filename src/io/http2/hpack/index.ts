@@ -1,0 +1,2 @@
+export { HpackDecoder, type HpackDecoderOptions } from "./decoder.js";
+export { HpackEncoder } from "./encoder.js";

@@ -1,0 +1,59 @@
+import type { IncomingHttpHeaders } from "node:http2";
+
+/** Hears what comes on a stream. Nothing comes after `onClose`. */
+export interface StreamEvents {
+  /** The response's headers. `raw` has them as they came, names and values in turn. */
+  onResponse(headers: IncomingHttpHeaders, raw: readonly string[]): void;
+  /** Memory that is used again after the call. */
+  onData(bytes: Uint8Array): void;
+  onTrailers(headers: IncomingHttpHeaders, raw: readonly string[]): void;
+  /** The server sends no more. */
+  onEnd(): void;
+  /** It is over on both sides: in peace, by a reset with this code, or because the connection was lost. Called once. */
+  onClose(code: number, lost: Error | undefined): void;
+}
+
+/** One request of a client session. */
+export interface Http2ClientStream {
+  /** Whether it takes more to send. */
+  readonly writable: boolean;
+  /** Bytes that were taken and not given to the socket. */
+  readonly writableLength: number;
+  /** Takes bytes, which are not to be changed from then on; `done` hears when they are with the socket. */
+  write(bytes: Uint8Array, done?: () => void): void;
+  /** Sends what waits and these bytes, and then no more. */
+  end(bytes?: Uint8Array): void;
+  /** The server is to send no more than it already may, or again as it likes. */
+  pause(): void;
+  resume(): void;
+  /** Ends it at once; the server hears that it is cancelled. */
+  destroy(): void;
+}
+
+export interface Http2ClientOptions {
+  /** Bytes that the server may send ahead on each stream and on all of them. */
+  readonly window: number;
+  /** The server's settings have come. */
+  readonly onReady: () => void;
+  /** The server takes no more streams than it has: those that it did not look at close with REFUSED_STREAM right after. */
+  readonly onGoaway: (code: number, words: string) => void;
+  /** The socket is closed, by the error if one is told. All streams have closed before. */
+  readonly onClose: (error: Error | undefined) => void;
+}
+
+/** The client's end of one HTTP/2 connection. */
+export interface Http2ClientSession {
+  /** Streams that the server takes at a time; a request beyond them waits. */
+  readonly concurrent: number;
+  /** Whether it takes no more requests. */
+  readonly closed: boolean;
+  readonly destroyed: boolean;
+  /** Names, lower case, and values in turn, pseudo-headers first. Throws on a session that is closed. */
+  request(headers: readonly string[], events: StreamEvents): Http2ClientStream;
+  /** `done` hears of the answer, or why there will be none. */
+  ping(done: (error: Error | null) => void): void;
+  /** Takes no more requests, and closes the connection when the last stream has closed. */
+  close(): void;
+  /** Closes the connection now. */
+  destroy(error?: Error): void;
+}
