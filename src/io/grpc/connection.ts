@@ -131,7 +131,7 @@ const READ_BYTES = 128 * 1024;
 function socketTo(target: Target, read: (bytes: Uint8Array) => void): Duplex {
   if ("duplex" in target) return target.duplex().on("data", read);
   const onread = {
-    buffer: Buffer.allocUnsafeSlow(READ_BYTES),
+    buffer: new Uint8Array(READ_BYTES),
     callback: (count: number, buffer: Uint8Array) => {
       read(buffer.subarray(0, count));
       return true;

@@ -1,6 +1,19 @@
 import type { Duplex } from "node:stream";
 import { broken } from "./broken.js";
-import { CONTINUATION, DATA, END_HEADERS, END_STREAM, FIRST_WINDOW, FLOW_CONTROL_ERROR, FRAME_BYTES, frame, HEAD, HEADERS, LARGEST_WINDOW, writeHead } from "./frames.js";
+import {
+  CONTINUATION,
+  DATA,
+  END_HEADERS,
+  END_STREAM,
+  FIRST_WINDOW,
+  FLOW_CONTROL_ERROR,
+  FRAME_BYTES,
+  frame,
+  HEAD,
+  HEADERS,
+  LARGEST_WINDOW,
+  writeHead,
+} from "./frames.js";
 import type { ClientStream } from "./stream.js";
 
 /** Bytes that may wait in the socket before streams wait for it. */
