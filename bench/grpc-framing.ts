@@ -1,6 +1,6 @@
 import { performance } from "node:perf_hooks";
 import { atLeast, atMost, type Bench, format, type Outcome } from "./figure.js";
-import { bareHttp2, connectNode, grpcJs, ours, type Stack } from "./grpc/clients.js";
+import { bareHttp2, connectNode, grpcJs, ours, plainGrpc, type Stack } from "./grpc/clients.js";
 import { type Child, start } from "./grpc/peers.js";
 import { CHUNK } from "./grpc/service.js";
 import { type Contender, median, type Rated, ratio, takeTurns } from "./rounds.js";
@@ -19,6 +19,7 @@ async function run(): Promise<Outcome> {
   const children = await Promise.all(["ours", "grpc-js", "connect", "http2"].map((role) => start(role)));
   const [a, b, c, d] = children as [Child, Child, Child, Child];
   const [mine, theirs, connected, bare] = [ours(a.port), grpcJs(b.port), connectNode(c.port), bareHttp2(d.port)];
+  const plain = plainGrpc(a.port);
   try {
     const stacks: readonly Stack[] = [mine, theirs, connected];
     const chat = await race(stacks.map((stack) => timed(stack.name, (times) => stack.chat(times * LOT, IN_FLIGHT))));
@@ -28,6 +29,13 @@ async function run(): Promise<Outcome> {
     const callCpu = {
       mine: await cpu((times) => mine.unary(times, IN_FLIGHT), a),
       theirs: await cpu((times) => theirs.unary(times, IN_FLIGHT), b),
+    };
+    const client = {
+      call: await clientCpu(
+        (times) => mine.unary(times, IN_FLIGHT),
+        (times) => plain.unary(times, IN_FLIGHT),
+      ),
+      chunk: await clientCpu(mine.flood, plain.flood),
     };
     const far = await delayed(a.port, b.port);
     const memory = { ours: await held("ours"), theirs: await held("grpc-js") };
@@ -39,6 +47,8 @@ async function run(): Promise<Outcome> {
         atLeast(`CPU of a unary gRPC call, ${IN_FLIGHT} at a time, with grpc-js over ours`, callCpu.theirs / callCpu.mine, 1.3, "x"),
         atMost("CPU of a 64 KiB chunk over bare node:http2's", chunkCpu.mine / chunkCpu.bare, 3, "x", 2),
         atLeast("CPU of a 64 KiB chunk with grpc-js over ours", chunkCpu.theirs / chunkCpu.mine, 1, "x"),
+        atLeast("CPU of the client for a unary call, node:http2's over ours", client.call.theirs / client.call.ours, 2, "x"),
+        atLeast("CPU of the client for a 64 KiB chunk, node:http2's over ours", client.chunk.theirs / client.chunk.ours, 0.8, "x"),
         atLeast(`64 MB at ${DELAY_MS} ms each way over grpc-js's defaults`, far.ours / far.theirs, 10, "x"),
         atMost(`${OPEN} open gRPC streams, server`, memory.ours.server / MB, 25, " MB"),
       ],
@@ -48,12 +58,14 @@ async function run(): Promise<Outcome> {
         ...table("MB/s in 64 KiB chunks", chunks, (LOT * CHUNK) / MB),
         `CPU of a unary call, client and server, µs: anywire ${format(callCpu.mine)}, grpc-js ${format(callCpu.theirs)}`,
         `CPU of a 64 KiB chunk, client and server, µs: anywire ${format(chunkCpu.mine)}, node:http2 ${format(chunkCpu.bare)}, grpc-js ${format(chunkCpu.theirs)}`,
+        `CPU of the client alone, the same server, µs a unary call: anywire ${format(client.call.ours)}, node:http2 ${format(client.call.theirs)}`,
+        `the same, µs a 64 KiB chunk: anywire ${format(client.chunk.ours)}, node:http2 that drops the bytes ${format(client.chunk.theirs)}`,
         `at ${DELAY_MS} ms each way: anywire ${format(far.ours)} MB/s, grpc-js ${format(far.theirs, 1)} MB/s`,
         `${OPEN} open streams, MB, client and server: anywire ${both(memory.ours)}, grpc-js ${both(memory.theirs)}`,
       ],
     };
   } finally {
-    await Promise.all([mine.close(), theirs.close(), bare.close()]);
+    await Promise.all([mine.close(), theirs.close(), bare.close(), plain.close()]);
     await Promise.all(children.map((child) => child.close()));
   }
 }
@@ -87,6 +99,25 @@ async function cpu(work: (times: number) => Promise<void>, server: Child): Promi
     rounds.push((user + system + (await server.ask("cpu")) - before.server) / (8 * LOT));
   }
   return median(rounds);
+}
+
+/** Microseconds of CPU that this process takes for one of many, ours and theirs in turn. */
+async function clientCpu(our: (times: number) => Promise<void>, their: (times: number) => Promise<void>): Promise<Measured> {
+  const took: Record<keyof Measured, number[]> = { ours: [], theirs: [] };
+  for (let round = 0; round < 7; round++) {
+    for (const [who, work] of [["ours", our] as const, ["theirs", their] as const]) {
+      const before = process.cpuUsage();
+      await work(8 * LOT);
+      const { user, system } = process.cpuUsage(before);
+      took[who].push((user + system) / (8 * LOT));
+    }
+  }
+  return { ours: median(took.ours), theirs: median(took.theirs) };
+}
+
+interface Measured {
+  readonly ours: number;
+  readonly theirs: number;
 }
 
 /** MB a second through a proxy that holds every byte back: ours 64 MB, grpc-js a few, for it would take most of a minute. */

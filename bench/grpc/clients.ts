@@ -151,6 +151,33 @@ export function bareHttp2(port: number): { readonly name: string; flood(chunks: 
   };
 }
 
+/** What node:http2 alone takes to make gRPC calls: nobody looks at what comes back. */
+export function plainGrpc(port: number): Omit<Stack, "chat"> & { flood(chunks: number): Promise<void> } {
+  const window = 8 * 1024 * 1024;
+  const session = connectHttp2(`http://127.0.0.1:${port}`, { settings: { initialWindowSize: window, enablePush: false } });
+  session.once("connect", () => session.setLocalWindowSize(window));
+  const call = (path: string, body: Uint8Array): Promise<void> =>
+    new Promise((resolve, reject) => {
+      const headers = { ":method": "POST", ":path": path, te: "trailers", "content-type": "application/grpc", "user-agent": "bench" };
+      const stream = session.request(headers);
+      stream.on("response", () => {});
+      stream.on("data", () => {});
+      stream.on("trailers", () => {});
+      stream.on("end", resolve);
+      stream.on("error", reject);
+      const prefixed = Buffer.alloc(5 + body.length);
+      prefixed.writeUInt32BE(body.length, 1);
+      prefixed.set(body, 5);
+      stream.end(prefixed);
+    });
+  return {
+    name: "node:http2",
+    unary: (times, inFlight) => workers(times, inFlight, () => call(SAME, message)),
+    flood: (chunks) => call(FLOOD, Buffer.from(String(chunks))),
+    close: () => new Promise((resolve) => session.close(resolve)),
+  };
+}
+
 function whole(bytes: number, chunks: number): void {
   if (bytes !== chunks * CHUNK) throw new Error(`${bytes} bytes came instead of ${chunks * CHUNK}`);
 }
