@@ -28,13 +28,13 @@ export function serverAsks(peer: Peer): ServerAsks {
       fault === undefined
         ? { jsonrpc: "2.0" as const, id, result: result ?? {} }
         : { jsonrpc: "2.0" as const, id, error: toRpcError(fault, "legacy") };
-    peer.answer(message);
+    peer.answers.send(message);
   };
 
   return {
     take({ id, method, params, call }) {
       if (method === "ping") {
-        peer.answer({ jsonrpc: "2.0", id, result: {} });
+        peer.answers.send({ jsonrpc: "2.0", id, result: {} });
         return;
       }
       if (open.has(id)) {
@@ -43,7 +43,7 @@ export function serverAsks(peer: Peer): ServerAsks {
       }
       if (open.size >= peer.inFlight) {
         const fault = new Fault("overload", "too many questions at a time", { data: { limit: "inFlight", max: peer.inFlight } });
-        return peer.answer({ jsonrpc: "2.0", id, error: toRpcError(fault, "legacy") });
+        return peer.answers.send({ jsonrpc: "2.0", id, error: toRpcError(fault, "legacy") });
       }
       const found = owner(peer, params, call);
       const cancel = new Canceller();
@@ -63,7 +63,7 @@ export function serverAsks(peer: Peer): ServerAsks {
         },
       };
       if (found.call !== undefined) return found.call.push({ kind: "ask", ask, at: peer.arrival() });
-      const delivered = peer.pushAmbient({ kind: "ask", ask });
+      const delivered = peer.audience.push({ kind: "ask", ask });
       if (!delivered) ask.refuse(new Fault("unknown-method", `there is nobody here to answer ${method}`));
     },
     withdraw(id, reason) {
@@ -94,10 +94,10 @@ function owner(peer: Peer, params: JsonObject, carrier: Id | undefined): { call:
   const named = isObject(params["_meta"]) ? params["_meta"][own.call] : undefined;
   const stated = peer.pending.get((named ?? carrier) as Id);
   if (stated !== undefined) return { call: stated, origin: "stated" };
-  if (!peer.exclusive) return { call: undefined, origin: "guessed" };
+  if (!peer.audience.exclusive) return { call: undefined, origin: "guessed" };
   const asking = peer.pending.values().filter((call) => askingMethods.has(call.request.method));
   if (asking.length === 1) return { call: asking[0], origin: "sole" };
-  if (peer.ambient.size > 0) return { call: undefined, origin: "guessed" };
+  if (peer.audience.listens) return { call: undefined, origin: "guessed" };
   return { call: asking.at(-1) ?? peer.pending.values().at(-1), origin: "guessed" };
 }
 

@@ -39,7 +39,7 @@ export function connection(peer: Peer, agreed: Agreed): Connection {
   const extensions = isObject(capabilities["extensions"]) ? capabilities["extensions"] : {};
   const ranges = extensions[own.ranges] !== undefined;
   peer.kin = extensions[own.window] !== undefined;
-  peer.credits = peer.kin;
+  peer.credit.kept = peer.kin;
   peer.ready = true;
   const plain = (request: Request, context: Context): Replies => peer.call(request, context);
   let closing: Promise<void> | undefined;

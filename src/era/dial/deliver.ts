@@ -23,18 +23,18 @@ export function deliver(peer: Peer, message: IncomingNotification): void {
     return;
   }
   const carrier = message.call === undefined ? undefined : peer.pending.get(message.call);
-  if (carrier !== undefined && !peer.isOwn(carrier)) return carrier.push({ ...replyOf(method, params), at: peer.arrival() });
+  if (carrier !== undefined && !peer.audience.isOwn(carrier)) return carrier.push({ ...replyOf(method, params), at: peer.arrival() });
   if (peer.manner?.notification(message) === true) return;
   const reply = { ...replyOf(method, params), at: peer.arrival() };
   if (reply.kind === "note") {
-    if (!peer.pushAmbient(reply)) peer.sole()?.push(reply);
+    if (!peer.audience.push(reply)) peer.sole()?.push(reply);
     return;
   }
   // A log entry names no call: if one alone is open it is most likely that one's.
   const entry = { ...reply, ambient: true as const };
   const sole = peer.sole();
   if (sole?.wantsLog(entry.params["level"]) === true) sole.push(entry);
-  else peer.pushAmbient(entry);
+  else peer.audience.push(entry);
 }
 
 function replyOf(method: string, params: JsonObject): LogReply | NoteReply {

@@ -41,7 +41,7 @@ async function agree(peer: Peer, options: DialOptions): Promise<Connection> {
   const { info, capabilities } = options.client ?? {};
   const context = (era: Era): Context => ({
     client: {
-      key: peer.ownKey,
+      key: peer.audience.ownKey,
       era,
       protocolVersion: newest[era],
       capabilities: capabilities ?? {},

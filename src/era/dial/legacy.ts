@@ -22,7 +22,8 @@ import { sealLegacy } from "../envelope.js";
 import { withoutExtensions } from "../extensions.js";
 import { serverAsks } from "./asks.js";
 import { changes } from "./changes.js";
-import { type Manner, type Peer, stampsOf } from "./peer.js";
+import { type Manner, stampsOf } from "./manner.js";
+import type { Peer } from "./peer.js";
 
 /** A legacy peer behind the modern-shaped waist: what the edge keeps of its session. */
 export interface LegacyDial {

@@ -1,6 +1,7 @@
 import { Fault, type JsonObject } from "../../core/index.js";
 import { sealModern } from "../envelope.js";
-import { type Manner, type Peer, stampsOf } from "./peer.js";
+import { type Manner, stampsOf } from "./manner.js";
+import type { Peer } from "./peer.js";
 
 /** A modern peer: every request says for itself who calls, and the peer makes no requests. */
 export function modernManner(peer: Peer): Manner {
@@ -10,7 +11,7 @@ export function modernManner(peer: Peer): Manner {
     },
     request({ id, method }) {
       peer.fault(new Fault("invalid-request", `the server sent a request, ${method}, which its protocol version does not have`));
-      peer.answer({ jsonrpc: "2.0", id, error: { code: -32601, message: `unknown method: ${method}` } });
+      peer.answers.send({ jsonrpc: "2.0", id, error: { code: -32601, message: `unknown method: ${method}` } });
     },
     notification({ method, params }) {
       if (method !== "notifications/cancelled") return false;

@@ -1,0 +1,55 @@
+import type { Incoming, IncomingPart, IncomingRequest } from "../../codec/index.js";
+import { fromRpcError, toFault, toRpcError } from "../../core/index.js";
+import { deliver } from "./deliver.js";
+import type { Peer } from "./peer.js";
+
+/** Brings a message of the peer to the call or question it belongs to. What is wrong with one message is not the end of the link. */
+export function receive(peer: Peer, message: Incoming | IncomingPart): void {
+  try {
+    take(peer, message);
+  } catch (error) {
+    peer.fault(toFault(error));
+  }
+}
+
+function take(peer: Peer, message: Incoming | IncomingPart): void {
+  switch (message.kind) {
+    case "part":
+      // One that comes after its call was left is late, not wrong.
+      return peer.pending.get(message.id)?.push(message.part);
+    case "result":
+    case "error": {
+      const call = message.id === undefined ? undefined : peer.settle(message.id);
+      if (call === undefined) return peer.late(message);
+      if (message.kind === "result")
+        call.push({
+          kind: "result",
+          value: message.value,
+          at: peer.arrival(),
+          ...(message.size === undefined ? undefined : { weight: message.size }),
+        });
+      else call.fail(fromRpcError(message.error));
+      return;
+    }
+    case "notification":
+      return deliver(peer, message);
+    case "request":
+      return peer.manner === undefined || !peer.ready ? tooEarly(peer, message) : peer.manner.request(message);
+    case "batch":
+      for (const each of message.messages) receive(peer, each);
+      return;
+    case "bad":
+      peer.fault(message.fault);
+      // What would have answered a call has to end it, and what was a request has to be answered: else someone would wait for ever.
+      if (message.answers !== undefined && peer.pending.has(message.answers)) peer.settle(message.answers)?.fail(message.fault);
+      else if (message.id !== undefined) peer.answers.send({ jsonrpc: "2.0", id: message.id, error: toRpcError(message.fault, "legacy") });
+  }
+}
+
+function tooEarly(peer: Peer, { id, method }: IncomingRequest): void {
+  peer.answers.send(
+    method === "ping"
+      ? { jsonrpc: "2.0", id, result: {} }
+      : { jsonrpc: "2.0", id, error: { code: -32600, message: "the session is not initialised" } },
+  );
+}
