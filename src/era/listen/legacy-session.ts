@@ -18,6 +18,7 @@ import {
 } from "../../core/index.js";
 import { type AskClient, askClient } from "./ask-client.js";
 import type { Desk } from "./desk.js";
+import type { Party } from "./party.js";
 
 /** What a server keeps for a legacy client between its requests. */
 export interface LegacySession {
@@ -33,10 +34,7 @@ export interface LegacySession {
   close(reason: Fault): void;
 }
 
-export interface SessionOptions {
-  readonly key: string;
-  readonly principal?: string;
-  readonly metadata: Context["metadata"];
+export interface SessionOptions extends Party {
   /** Gives the opening up. */
   readonly cancel: Canceller;
   readonly onFault: (fault: Fault) => void;

@@ -1,7 +1,8 @@
 import { Fault, type Service, toFault } from "../../core/index.js";
 import type { Link } from "../link.js";
-import { LinkServer, type Outlet, type Serving } from "./link-server.js";
+import { LinkServer } from "./link-server.js";
 import type { ServeLinkOptions } from "./options.js";
+import type { Outlet, Serving } from "./serving.js";
 
 /** Milliseconds that calls in flight have after the client closed its side. */
 const DRAIN_MS = 250;

@@ -1,0 +1,121 @@
+import type { Id, Incoming } from "../../codec/index.js";
+import { type Era, Fault, toFault } from "../../core/index.js";
+import { type Envelope, openEnvelope } from "../envelope.js";
+import { withExtensions } from "../extensions.js";
+import type { Calls, Respond } from "./calls.js";
+import type { Desk } from "./desk.js";
+import { eraOf } from "./eras.js";
+import { assumedSession, type LegacySession, legacySession } from "./legacy-session.js";
+import { OPENING_MESSAGES, Opening } from "./opening.js";
+import type { Party } from "./party.js";
+import { onlyModern, refuse, unopened } from "./refusals.js";
+
+/** What legacy clients are served with, by the link that they are on. */
+export interface LegacyHost extends Desk, Party {
+  readonly eras: readonly Era[];
+  readonly calls: Calls;
+  readonly onFault: (fault: Fault) => void;
+  /** Takes a message of the client; `waited`: the opening that it has waited for already. */
+  take(message: Incoming, waited?: Opening): Promise<void> | undefined;
+}
+
+/** The legacy era of a link: its one session, how that is opened, and the requests that need it. */
+export class LegacyListen {
+  readonly #host: LegacyHost;
+  #session: LegacySession | undefined;
+  /** Nobody has begun the session: whoever does may. */
+  #assumed: boolean;
+  #opening: Opening | undefined;
+
+  /** `assume`: requests of this protocol version need no `initialize`. */
+  constructor(host: LegacyHost, assume: string | undefined) {
+    this.#host = host;
+    this.#assumed = assume !== undefined;
+    if (assume !== undefined) this.#session = assumedSession(host, assume, host);
+  }
+
+  get session(): LegacySession | undefined {
+    return this.#session;
+  }
+
+  request(id: Id, envelope: Envelope, respond: Respond): Promise<void> | undefined {
+    const { eras, calls } = this.#host;
+    const { method, params } = envelope.request;
+    const session = this.#session;
+    if (!eras.includes("legacy")) return refuse(id, onlyModern(method, params), "modern", respond);
+    if (method === "ping") return respond({ jsonrpc: "2.0", id, result: {} });
+    if (method === "initialize") return this.#initialize(id, envelope, respond);
+    if (session === undefined) return refuse(id, unopened(method, eras), "legacy", respond);
+    if (!session.ready) {
+      const fault = new Fault("invalid-request", "the session is not initialised: send notifications/initialized first");
+      return refuse(id, fault, "legacy", respond);
+    }
+    const answering = session.request(envelope.request);
+    if (answering === undefined)
+      calls.start({ id, envelope, client: session.client, logLevel: session.level, asks: session.asks, respond });
+    else
+      calls.hold(
+        answering.then(
+          (result) => respond({ jsonrpc: "2.0", id, result }),
+          (error) => refuse(id, toFault(error), "legacy", respond),
+        ),
+      );
+    return undefined;
+  }
+
+  /** Whether a message is to wait for the session that is being opened; not for one that it has waited for. */
+  waits(message: Incoming, waited: Opening | undefined): boolean {
+    if (this.#opening === undefined || this.#opening === waited) return false;
+    const { eras, calls } = this.#host;
+    switch (message.kind) {
+      case "request":
+        return message.method !== "ping" && eraOf(openEnvelope(message.method, message.params), eras) === "legacy";
+      case "notification":
+        return !calls.has(message.params["requestId"] as Id);
+      default:
+        return message.kind === "batch";
+    }
+  }
+
+  /** Keeps a message that waits, and takes it once the session is open or has failed. */
+  later(message: Incoming, respond: Respond): Promise<void> | undefined {
+    if (this.#opening?.put(message) === true) return undefined;
+    const fault = new Fault("overload", "too much was sent before the session was open", {
+      data: { limit: "opening", max: OPENING_MESSAGES },
+    });
+    if (message.kind === "request") return refuse(message.id, fault, "legacy", respond);
+    this.#host.onFault(fault);
+    return undefined;
+  }
+
+  /** Ends the session, and the one that is being opened. */
+  end(reason: Fault): void {
+    this.#opening?.end(reason);
+    this.#session?.close(reason);
+  }
+
+  #initialize(id: Id, envelope: Envelope, respond: Respond): Promise<void> | undefined {
+    if (this.#session !== undefined && !this.#assumed)
+      return refuse(id, new Fault("invalid-request", "the session is already initialised"), "legacy", respond);
+    this.#opening = new Opening(this.#host.limits.callBytes);
+    this.#host.calls.hold(this.#open(this.#opening, id, envelope, respond));
+    return undefined;
+  }
+
+  async #open(opening: Opening, id: Id, envelope: Envelope, respond: Respond): Promise<void> {
+    const { key, principal, metadata, onFault } = this.#host;
+    try {
+      const options = { key, principal, metadata, onFault, cancel: opening.cancel };
+      const { session, result } = await legacySession(this.#host, envelope.request, options);
+      this.#session?.close(new Fault("unavailable", "the session was begun anew"));
+      this.#session = session;
+      this.#assumed = false;
+      await respond({ jsonrpc: "2.0", id, result: withExtensions(result) });
+    } catch (error) {
+      await refuse(id, toFault(error), "legacy", respond);
+    }
+    // Before anything that comes from now on; one of them may open a session anew.
+    for (let message = opening.next(); message !== undefined; message = opening.next()) await this.#host.take(message, opening);
+    if (this.#opening === opening) this.#opening = undefined;
+  }
+}

@@ -1,0 +1,58 @@
+import type { Id, IncomingNotification } from "../../codec/index.js";
+import { Canceller, type Context, Fault, type JsonObject, RELEASE, toFault } from "../../core/index.js";
+import { openEnvelope, senderOf } from "../envelope.js";
+import { own } from "../keys.js";
+import type { Calls } from "./calls.js";
+import type { Desk } from "./desk.js";
+import type { LegacyListen } from "./legacy.js";
+import { type Party, withPrincipal } from "./party.js";
+
+/** What a notification of a client may be about, on the link that it came on. */
+export interface Notified extends Pick<Desk, "service" | "parking">, Party {
+  readonly calls: Calls;
+  readonly legacy: LegacyListen;
+  readonly onFault: (fault: Fault) => void;
+}
+
+/** Takes a client's notification: what is not the link's own business goes on to the service. What is returned is to be waited for. */
+export function takeNotification(at: Notified, { method, params }: IncomingNotification): Promise<void> | undefined {
+  switch (method) {
+    case "notifications/cancelled": {
+      const reason = typeof params["reason"] === "string" ? params["reason"] : "the client cancelled the call";
+      if (!at.calls.cancel(params["requestId"] as Id, new Fault("cancelled", reason)))
+        at.onFault(new Fault("invalid-request", `a cancellation of no open call: id ${JSON.stringify(params["requestId"])}`));
+      return undefined;
+    }
+    case own.credit:
+      at.calls.grant(params["requestId"] as Id, Number(params["messages"]) || 0);
+      return undefined;
+    case RELEASE:
+      void release(at, params);
+      return undefined;
+    case "notifications/progress":
+      at.legacy.session?.asks.progress(params);
+      return undefined;
+    case "notifications/initialized":
+      at.legacy.session?.start();
+      return undefined;
+    default:
+      // Waited for, so that a client cannot flood a service that does not take them.
+      return passOn(at, method, params);
+  }
+}
+
+async function release(at: Notified, params: JsonObject): Promise<void> {
+  const further = await at.parking.release(params, at.principal);
+  if (further !== undefined) await passOn(at, RELEASE, further);
+}
+
+async function passOn(at: Notified, method: string, params: JsonObject): Promise<void> {
+  const envelope = openEnvelope(method, params);
+  const client = withPrincipal(senderOf(envelope, at.legacy.session?.client, at.key), at);
+  const context: Context = { client, cancel: new Canceller(), progress: false, metadata: at.metadata };
+  try {
+    await at.service.notify(envelope.request, context);
+  } catch (error) {
+    at.onFault(toFault(error));
+  }
+}

@@ -1,0 +1,23 @@
+import type { Id, Incoming } from "../../codec/index.js";
+import type { Fault } from "../../core/index.js";
+import type { Link } from "../link.js";
+import type { WritePart } from "./desk.js";
+
+/** Where answers go. */
+export interface Outlet extends Pick<Link, "send" | "backlog" | "octets" | "part"> {
+  /**
+   * Begins to write the answer to a read that knows no ranges, contents and chunks as they come; what is sent for that call next
+   * is the rest of its result, or the error that it ends with. Undefined where it cannot be written so: then it comes whole.
+   */
+  large?(call: Id): WritePart | undefined;
+}
+
+/** The serving side of a link, for a wire that feeds it by itself. */
+export interface Serving {
+  /** Takes one message. Calls run by themselves; what is returned is to be waited for before the next message. */
+  take(message: Incoming): Promise<void> | undefined;
+  /** Resolves when everything is answered, or after `ms`. */
+  idle(ms: number): Promise<void>;
+  /** Ends every call, and what is parked for this link alone. */
+  end(reason: Fault): void;
+}
