@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { DONE, Fault, guard, type Replies, type Reply, resultOf, type Service } from "../../src/core/index.js";
+import { AMBIENT, DONE, Fault, guard, type Replies, type Reply, resultOf, type Service } from "../../src/core/index.js";
 import { dialLink } from "../../src/era/index.js";
 import { linkPair } from "../../src/wires/memory/index.js";
 import { contextOf, until } from "../calls.js";
@@ -43,6 +43,17 @@ describe("every call has an outcome", () => {
     context.cancel.fire(new Fault("deadline", "too late"));
     await expect(steps.next()).rejects.toMatchObject({ code: "deadline" });
     expect(await steps.next()).toEqual(DONE);
+  });
+
+  it.each(["tools/call", AMBIENT])("also a %s that is cancelled before it is made", async (method) => {
+    const { link } = served({ call: () => replies({ kind: "result", value: {} }), notify: () => Promise.resolve() });
+    const connection = await dialLink(link, { era: "legacy" });
+    const context = contextOf({ client: { era: "legacy", protocolVersion: "2025-11-25" } });
+    context.cancel.fire(new Fault("deadline", "too late"));
+    const steps = connection.call({ method, params: {} }, context);
+    await expect(steps.next()).rejects.toMatchObject({ code: "deadline" });
+    expect(await steps.next()).toEqual(DONE);
+    await connection.close();
   });
 
   it("nothing is told to a reader that left", async () => {

@@ -1,4 +1,4 @@
-import type { Context, Fault, Reply } from "../../core/index.js";
+import type { Context, Fault, Replies, Reply } from "../../core/index.js";
 import { randomToken } from "../seal.js";
 import { type AmbientCall, ambientCall } from "./ambient.js";
 
@@ -33,8 +33,8 @@ export class Audience {
     return this.#listeners.size > 0;
   }
 
-  /** Opens a call that brings what belongs to no call; `bytes` of it may wait for the reader. */
-  listen(context: Context, bytes: number): AmbientCall {
+  /** Opens a call that brings what belongs to no call; `bytes` of it may wait for the reader. Not for one that is cancelled already. */
+  listen(context: Context, bytes: number): Replies {
     this.add(context);
     const call: AmbientCall = ambientCall(context, bytes, () => this.#listeners.delete(call));
     this.#listeners.add(call);

@@ -1,5 +1,15 @@
 import type { Id, IncomingError, IncomingResult } from "../../codec/index.js";
-import { type Context, Fault, type JsonObject, type Limits, RELEASE, type Replies, type Request, toFault } from "../../core/index.js";
+import {
+  type Context,
+  Fault,
+  failing,
+  type JsonObject,
+  type Limits,
+  RELEASE,
+  type Replies,
+  type Request,
+  toFault,
+} from "../../core/index.js";
 import { Registry } from "../../stream/index.js";
 import { keptFor } from "../kept.js";
 import { own } from "../keys.js";
@@ -73,9 +83,8 @@ export class Peer implements Caller {
 
   /** Opens a call of the pseudo-method that brings what belongs to no call. */
   ambientCall(context: Context): Replies {
-    const call = this.audience.listen(context, this.callBytes);
-    if (this.#gone !== undefined) call.fail(this.#gone);
-    return call;
+    const over = this.#gone ?? context.cancel.reason;
+    return over === undefined ? this.audience.listen(context, this.callBytes) : failing(over);
   }
 
   open(call: LinkCall): Id {
