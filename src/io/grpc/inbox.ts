@@ -6,7 +6,7 @@ import { rejected } from "./gate.js";
 type Batch = readonly Uint8Array[];
 type Next = IteratorResult<Batch, undefined>;
 
-/** Bytes that wait for the reader before the stream is read no further: the peer then has its window left to fill. */
+/** Bytes that wait for the reader before the stream is held up: the peer then has its window left to fill. */
 const HIGH_WATER = 256 * 1024;
 
 const end: Next = { done: true, value: undefined };
@@ -110,13 +110,21 @@ export class Inbox implements AsyncIterableIterator<Batch, undefined> {
     this.#bytes = this.#packedBytes = 0;
   }
 
+  /** All there is, unless that is more than a reader should get before it can say that it has enough. */
   #batched(): Batch {
     const batch = this.#batch;
-    this.#batch = [];
-    this.#bytes = 0;
+    let count = batch.length;
+    if (this.#bytes <= HIGH_WATER) {
+      this.#batch = [];
+      this.#bytes = 0;
+    } else {
+      count = 0;
+      for (const most = this.#bytes - HIGH_WATER; this.#bytes > most; count++) this.#bytes -= (batch[count] as Uint8Array).length;
+      this.#batch = batch.slice(count);
+    }
     if (this.#packed.length > 0) void this.#inflate();
-    if (this.#paused && this.#packedBytes < HIGH_WATER) this.#resume();
-    return batch;
+    if (this.#paused && this.#bytes + this.#packedBytes < HIGH_WATER) this.#resume();
+    return count === batch.length ? batch : batch.slice(0, count);
   }
 
   #resume(): void {
