@@ -26,8 +26,8 @@ const HELD = { chars: 1024 * 1024, items: 1024 };
 /** What may wait where the peer cannot be held up, or does not heed it; then the link ends. */
 const MOST = { chars: 64 * 1024 * 1024, items: 100_000 };
 
-/** A link of JSON-RPC text frames. */
-export function socketLink(socket: Socket, limits: Partial<Limits> = {}): Link {
+/** A link of JSON-RPC text frames; `gather` is called before each is sent. */
+export function socketLink(socket: Socket, limits: Partial<Limits> = {}, gather?: () => void): Link {
   const { depth, messageBytes } = { ...defaultLimits, ...limits };
   const inbox = pipe<string>({ items: MOST.items, bytes: MOST.chars, size: (text) => text.length });
   const waiting = new Set<() => void>();
@@ -93,6 +93,7 @@ export function socketLink(socket: Socket, limits: Partial<Limits> = {}): Link {
       const text = serialise(message);
       if (text.length > messageBytes)
         throw new Fault("overload", "the message is larger than a message may be", { data: { limit: "messageBytes", max: messageBytes } });
+      gather?.();
       socket.send(text, wake);
       if (socket.bufferedAmount > HIGH_WATER) await room();
     },

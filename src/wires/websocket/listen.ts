@@ -13,6 +13,7 @@ import {
   placeOf,
   type SecureListenOptions,
 } from "../../io/index.js";
+import { gatherer } from "./gather.js";
 import { keepAlive, PING_MS } from "./keep-alive.js";
 import { type Socket, socketLink } from "./link.js";
 
@@ -43,7 +44,8 @@ export async function listen(service: Service, address: Address, options: WebSoc
 
   const serve = (open: WebSocket, request: IncomingMessage, principal: string | undefined): void => {
     const stop = keepAlive(open, options.pingMs ?? PING_MS);
-    const running = serveLink(service, socketLink(open as unknown as Socket, options.limits), {
+    const link = socketLink(open as unknown as Socket, options.limits, gatherer(request.socket));
+    const running = serveLink(service, link, {
       ...options,
       metadata: nodeExchange(request, undefined as never).headers,
       ...(principal === undefined ? undefined : { principal }),

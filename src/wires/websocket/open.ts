@@ -1,4 +1,5 @@
 import type { IncomingMessage } from "node:http";
+import type { Duplex } from "node:stream";
 import { WebSocket } from "ws";
 import { type DialOptions, defaultLimits, Fault, fromSignal, toFault } from "../../core/index.js";
 import {
@@ -20,16 +21,23 @@ export interface WebSocketDialOptions extends DialOptions {
   readonly pingMs?: number | undefined;
 }
 
+export interface Opened {
+  readonly socket: WebSocket;
+  /** What it is carried on. */
+  readonly below: Duplex;
+}
+
 const OPENED = 101;
 
 /** Opens a socket: asked for by a request of HTTP, which may be refused and made again with better credentials. */
-export async function openSocket(address: string, options: WebSocketDialOptions): Promise<WebSocket> {
-  let open: WebSocket | undefined;
+export async function openSocket(address: string, options: WebSocketDialOptions): Promise<Opened> {
+  let open: Opened | undefined;
   const client: HttpClient = {
     async send(_method, _url, sending) {
       const answer = await request(address, options, sending);
-      if (answer instanceof WebSocket) open = answer;
-      return answer instanceof WebSocket ? sentOf(OPENED, {}) : sentOf(answer.statusCode ?? 0, answer.headers);
+      if (!("socket" in answer && "below" in answer)) return sentOf(answer.statusCode ?? 0, answer.headers);
+      open = answer;
+      return sentOf(OPENED, {});
     },
     close() {},
   };
@@ -49,7 +57,7 @@ export async function openSocket(address: string, options: WebSocketDialOptions)
 }
 
 /** A socket, or the answer of a server that opens none. */
-function request(address: string, options: WebSocketDialOptions, { headers, cancel }: SendOptions): Promise<WebSocket | IncomingMessage> {
+function request(address: string, options: WebSocketDialOptions, { headers, cancel }: SendOptions): Promise<Opened | IncomingMessage> {
   // Known to ws; its declared types lag behind.
   const closeTimeout: object = { closeTimeout: 1_000 };
   const socket = new WebSocket(address, ["mcp"], {
@@ -63,8 +71,9 @@ function request(address: string, options: WebSocketDialOptions, { headers, canc
   // From now on the link hears of its errors; one with no listener would be thrown.
   socket.on("error", () => {});
   let unhook: (() => void) | undefined;
-  return new Promise<WebSocket | IncomingMessage>((resolve, reject) => {
-    socket.once("open", () => resolve(socket));
+  return new Promise<Opened | IncomingMessage>((resolve, reject) => {
+    // It opens right after.
+    socket.once("upgrade", ({ socket: below }) => socket.once("open", () => resolve({ socket, below })));
     socket.once("unexpected-response", (_request, response) => {
       resolve(response);
       socket.terminate();

@@ -1,5 +1,6 @@
 import type { Address, Connection, Wire } from "../../core/index.js";
 import { dialLink } from "../../era/index.js";
+import { gatherer } from "./gather.js";
 import { keepAlive, PING_MS } from "./keep-alive.js";
 import { type Socket, socketLink } from "./link.js";
 import { listen } from "./listen.js";
@@ -14,8 +15,8 @@ export const websocket: Wire = {
 };
 
 async function dial(address: Address, options: WebSocketDialOptions): Promise<Connection> {
-  const socket = await openSocket(String(address), options);
+  const { socket, below } = await openSocket(String(address), options);
   const stop = keepAlive(socket, options.pingMs ?? PING_MS);
   socket.once("close", stop);
-  return dialLink(socketLink(socket as unknown as Socket, options.limits), options);
+  return dialLink(socketLink(socket as unknown as Socket, options.limits, gatherer(below)), options);
 }
