@@ -8,6 +8,8 @@ type Next = IteratorResult<Batch, undefined>;
 
 /** Bytes that wait for the reader before the stream is held up: the peer then has its window left to fill. */
 const HIGH_WATER = 256 * 1024;
+/** What a message counts for beyond its bytes: one without any takes memory, too. */
+const OVERHEAD = 64;
 
 const end: Next = { done: true, value: undefined };
 
@@ -34,7 +36,7 @@ export class Inbox implements AsyncIterableIterator<Batch, undefined> {
   #stream: ByteSource | undefined;
   #encoding: Encoding = "identity";
   #batch: Uint8Array[] = [];
-  /** Bytes in the batch. */
+  /** What the batch counts for. */
   #bytes = 0;
   /** Once a compressed message waits, all that follow wait behind it. */
   #packed: { readonly data: Uint8Array; readonly compressed: boolean }[] = [];
@@ -119,7 +121,8 @@ export class Inbox implements AsyncIterableIterator<Batch, undefined> {
       this.#bytes = 0;
     } else {
       count = 0;
-      for (const most = this.#bytes - HIGH_WATER; this.#bytes > most; count++) this.#bytes -= (batch[count] as Uint8Array).length;
+      for (const most = this.#bytes - HIGH_WATER; this.#bytes > most; count++)
+        this.#bytes -= OVERHEAD + (batch[count] as Uint8Array).length;
       this.#batch = batch.slice(count);
     }
     if (this.#packed.length > 0) void this.#inflate();
@@ -180,11 +183,11 @@ export class Inbox implements AsyncIterableIterator<Batch, undefined> {
   readonly #onFrame = (data: Uint8Array, compressed: boolean): void => {
     if (!compressed && this.#packed.length === 0 && !this.#inflating) {
       this.#batch.push(data);
-      this.#bytes += data.length;
+      this.#bytes += OVERHEAD + data.length;
       return;
     }
     this.#packed.push({ data, compressed });
-    this.#packedBytes += data.length;
+    this.#packedBytes += OVERHEAD + data.length;
     void this.#inflate();
   };
 
@@ -196,12 +199,12 @@ export class Inbox implements AsyncIterableIterator<Batch, undefined> {
       while (this.#bytes < HIGH_WATER) {
         const first = this.#packed.shift();
         if (first === undefined) break;
-        this.#packedBytes -= first.data.length;
+        this.#packedBytes -= OVERHEAD + first.data.length;
         const { data, compressed } = first;
         const message = compressed ? await decompress(this.#encoding, data, this.#options.messageBytes) : data;
         if (this.#dropped) return;
         this.#batch.push(message);
-        this.#bytes += message.length;
+        this.#bytes += OVERHEAD + message.length;
         this.#settle();
       }
     } catch (error) {
