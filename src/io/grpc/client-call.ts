@@ -26,6 +26,7 @@ export interface Dialling {
 
 /** Times that a call is tried again which no server looked at. */
 const RETRIES = 2;
+const UNSAID: Status = { code: UNKNOWN, message: "the server ended the call without a status" };
 
 /** A client's call. It takes messages before it has a stream. */
 export class Dialled implements ClientCall, StreamEvents {
@@ -162,13 +163,14 @@ export class Dialled implements ClientCall, StreamEvents {
     this.fail(new Fault("deadline", "the deadline passed", { data: { grpcStatus: DEADLINE_EXCEEDED } }));
   };
 
-  onClose(code: number, lost: Error | undefined): void {
+  onClose(code: number, error: Error | undefined): void {
     this.#onGone();
     if (this.#over !== undefined) return;
     if (this.#said !== undefined) this.#conclude(this.#said);
     else if (code === REFUSED_STREAM && this.#answer === undefined && this.#again()) return;
-    else if (lost !== undefined) this.#lose(lost);
-    else if (code === NO_ERROR) this.#conclude({ code: UNKNOWN, message: "the server ended the call without a status" });
+    else if (error !== undefined && (code === NO_ERROR || code === REFUSED_STREAM)) this.#lose(error);
+    else if (error !== undefined) this.#conclude({ code: INTERNAL, message: error.message });
+    else if (code === NO_ERROR) this.#conclude(UNSAID);
     else this.#conclude({ code: resetToGrpc(code), message: `the server reset the call with HTTP/2 code ${code}` });
   }
 

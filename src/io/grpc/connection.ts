@@ -46,6 +46,7 @@ export class Connection {
       window: WINDOW,
       onReady: this.#onReady,
       onGoaway: this.#onGoaway,
+      onLost: this.#onLost,
       onClose: this.#onClose,
     });
     this.#watch = new Watch(this.#session, options.keepalive, () => this.#lose(new Error("no answer to a PING")));
@@ -91,10 +92,13 @@ export class Connection {
     this.#gone(words === "too_many_pings" ? "pinged" : code === NO_ERROR ? "asked" : "lost");
   };
 
-  readonly #onClose = (error: Error | undefined): void => {
+  readonly #onLost = (error: Error | undefined): void => {
     this.#error ??= error;
-    this.#watch.stop();
     this.#gone("lost");
+  };
+
+  readonly #onClose = (): void => {
+    this.#watch.stop();
     this.#options.onClosed(this);
     this.#closed.resolve();
   };
@@ -102,7 +106,6 @@ export class Connection {
   #lose(error: Error): void {
     this.#error ??= error;
     this.#session.destroy(error);
-    this.#gone("lost");
   }
 
   #gone(how: Gone): void {
@@ -111,11 +114,16 @@ export class Connection {
     const before = this.#state === "connecting" ? "the connection to the server failed" : "the connection to the server was lost";
     this.#state = "gone";
     const fault = new Fault("unavailable", this.#error === undefined ? before : `${before}: ${this.#error.message}`, {
-      data: { reason: (this.#error as NodeJS.ErrnoException | undefined)?.code ?? "connection-lost" },
+      data: { reason: reasonOf(this.#error) },
       cause: this.#error,
     });
     this.#options.onGone(this, fault, how);
   }
+}
+
+function reasonOf(error: Error | undefined): string {
+  const reason = error instanceof Fault ? (error.data as { readonly reason?: string } | undefined)?.reason : undefined;
+  return reason ?? (error as NodeJS.ErrnoException | undefined)?.code ?? "connection-lost";
 }
 
 function authorityOf(target: Target): string {

@@ -69,9 +69,10 @@ export class FrameReader {
   }
 
   #tooLong(): Error {
+    if (this.#begun) return broken(FRAME_SIZE_ERROR, "the server sent a frame that is too long");
     const text = String.fromCharCode(...this.#head);
-    if (!this.#begun && text.startsWith("HTTP/")) return broken(PROTOCOL_ERROR, "the server speaks HTTP/1 and not HTTP/2");
-    return broken(FRAME_SIZE_ERROR, "the server sent a frame that is too long");
+    const what = text.startsWith("HTTP/") ? "speaks HTTP/1 and not HTTP/2" : "does not speak HTTP/2";
+    return broken(PROTOCOL_ERROR, `the server ${what}`);
   }
 
   #data(bytes: Uint8Array, at: number, end: number): number {

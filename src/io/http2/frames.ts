@@ -18,7 +18,9 @@ export const PRIORITISED = 0x20;
 
 export const NO_ERROR = 0;
 export const PROTOCOL_ERROR = 1;
+export const INTERNAL_ERROR = 2;
 export const FLOW_CONTROL_ERROR = 3;
+export const STREAM_CLOSED = 5;
 export const FRAME_SIZE_ERROR = 6;
 export const REFUSED_STREAM = 7;
 export const CANCEL = 8;
@@ -35,6 +37,7 @@ export const MAX_HEADER_LIST_SIZE = 6;
 
 export const PREFACE = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 export const HEAD = 9;
+export const PING_BYTES = 8;
 /** Bytes of a frame, and of a window, before settings say otherwise. */
 export const FRAME_BYTES: number = 16 * 1024;
 export const FIRST_WINDOW = 65_535;

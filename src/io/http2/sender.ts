@@ -22,24 +22,44 @@ const HIGH_WATER = 256 * 1024;
 const ENOUGH = 4 * 1024;
 /** From this size on bytes are written from where they lie; smaller ones are copied together. */
 const LARGE = 4 * 1024;
+/** No frame is longer than this, though the server may take it: the other streams have their turn, too. */
+const LONGEST = 64 * 1024;
 
 /** What a client sends: control frames as they come, the data of its streams in turn and as far as the windows reach. */
 export class Sender {
-  /** Bytes of a frame that the server takes. */
-  frameBytes: number = FRAME_BYTES;
+  /** Whether nothing is given to the socket for now: what is being read comes first, whose answers can come at once on some sockets. */
+  held = false;
   readonly #socket: Duplex;
-  readonly #ready: ClientStream[] = [];
-  #first = 0;
+  readonly #onDrain: () => void;
+  /** As HIGH_WATER, and no less than the socket's own: below that it says nothing when it is empty. */
+  readonly #high: number;
+  readonly #ready = new Set<ClientStream>();
+  #frameBytes = FRAME_BYTES;
   #room = FIRST_WINDOW;
   #out: Uint8Array[] = [];
   #outBytes = 0;
+  /** Bytes of answers, in #out and in the socket. */
   #replies = 0;
+  #unsent = 0;
   #scheduled = false;
+  #pumping = false;
   #ending = false;
 
-  constructor(socket: Duplex) {
+  constructor(socket: Duplex, onDrain: () => void) {
     this.#socket = socket;
-    socket.on("drain", this.#pump);
+    this.#onDrain = onDrain;
+    this.#high = Math.max(HIGH_WATER, socket.writableHighWaterMark);
+    socket.on("drain", this.#drained);
+  }
+
+  /** Bytes of a frame that the server takes. */
+  set frameBytes(bytes: number) {
+    this.#frameBytes = Math.min(bytes, LONGEST);
+  }
+
+  /** Whether so much waits for the socket that not even requests should be added; `onDrain` hears when that is over. */
+  get clogged(): boolean {
+    return this.#socket.writableLength + this.#outBytes >= 2 * this.#high;
   }
 
   /** Sends a frame ahead of all data that waits. */
@@ -49,20 +69,20 @@ export class Sender {
     this.#schedule();
   }
 
-  /** As frame(); tells how many bytes were sent so since the socket was last empty. */
+  /** As frame(); tells how many bytes that were sent so the socket has not got rid of. */
   reply(bytes: Uint8Array): number {
-    if (this.#socket.writableLength === 0) this.#replies = 0;
+    this.#replies += bytes.length;
     this.frame(bytes);
-    return (this.#replies += bytes.length);
+    return this.#replies + this.#unsent;
   }
 
   /** The packed headers of a request, copied, in as many frames as they need. */
   headers(id: number, packed: Uint8Array): void {
-    const first = packed.subarray(0, this.frameBytes);
+    const first = packed.subarray(0, this.#frameBytes);
     let at = first.length;
     this.frame(frame(HEADERS, at === packed.length ? END_HEADERS : 0, id, first));
     while (at < packed.length) {
-      const next = packed.subarray(at, at + this.frameBytes);
+      const next = packed.subarray(at, at + this.#frameBytes);
       at += next.length;
       this.frame(frame(CONTINUATION, at === packed.length ? END_HEADERS : 0, id, next));
     }
@@ -70,9 +90,16 @@ export class Sender {
 
   /** A stream has something to send, now or once there is room. */
   ready(stream: ClientStream): void {
-    if (!stream.queued) this.#queue(stream);
-    if (this.#outBytes + stream.writableLength >= ENOUGH) this.#pump();
+    if (stream.writableLength > 0) this.#ready.add(stream);
+    // An end alone needs no room, so it does not wait behind those that do.
+    else if (stream.sendable) this.#send(stream);
+    if (this.#outBytes + stream.writableLength >= ENOUGH && !this.held) this.#pump();
     else this.#schedule();
+  }
+
+  /** A stream has nothing to send any more. */
+  drop(stream: ClientStream): void {
+    this.#ready.delete(stream);
   }
 
   /** The server takes so much more, of all streams together. */
@@ -93,17 +120,29 @@ export class Sender {
     const out = this.#out;
     if (out.length === 0) return;
     const bytes = this.#outBytes;
+    const done = this.#replies === 0 ? undefined : this.#countReplies();
     this.#out = [];
     this.#outBytes = 0;
     const socket = this.#socket;
     if (!socket.writable) return;
-    if (out.length === 1) socket.write(out[0]);
-    else if (bytes <= LARGE * 4) socket.write(Buffer.concat(out, bytes));
+    if (out.length === 1) socket.write(out[0], done);
+    else if (bytes <= LARGE * 4) socket.write(Buffer.concat(out, bytes), done);
     else {
+      const last = out.length - 1;
       socket.cork();
-      for (const each of out) socket.write(each);
+      for (let at = 0; at < last; at++) socket.write(out[at]);
+      socket.write(out[last], done);
       socket.uncork();
     }
+  }
+
+  #countReplies(): () => void {
+    const bytes = this.#replies;
+    this.#replies = 0;
+    this.#unsent += bytes;
+    return () => {
+      this.#unsent -= bytes;
+    };
   }
 
   #schedule(): void {
@@ -112,23 +151,36 @@ export class Sender {
     process.nextTick(this.#pump);
   }
 
+  readonly #drained = (): void => {
+    this.#onDrain();
+    this.#pump();
+  };
+
   readonly #pump = (): void => {
+    // What a stream's end makes others do is seen to by the loop that is running.
+    if (this.#pumping) return;
     this.#scheduled = false;
-    while (this.#first < this.#ready.length && this.#socket.writableLength + this.#outBytes < HIGH_WATER) {
-      const stream = this.#ready[this.#first] as ClientStream;
-      // Nothing goes, not even ends that need no room: they would overtake what was taken before them.
-      if (stream.sendable && stream.writableLength > 0 && this.#room === 0) break;
-      this.#first++;
-      stream.queued = false;
-      if (stream.sendable) this.#send(stream);
+    this.#pumping = true;
+    try {
+      for (const stream of this.#ready) {
+        if (this.#socket.writableLength + this.#outBytes >= this.#high) break;
+        const sendable = stream.sendable;
+        if (sendable && this.#room === 0) break;
+        // One that has more than fits in a frame comes back, behind the others.
+        this.#ready.delete(stream);
+        if (sendable) this.#send(stream);
+      }
+    } finally {
+      this.#pumping = false;
     }
-    this.#compact();
     this.flush();
-    if (this.#ending && this.#first === this.#ready.length) this.#socket.end();
+    if (this.#ending && this.#ready.size === 0) this.#socket.end();
   };
 
   #send(stream: ClientStream): void {
-    const length = Math.min(stream.writableLength, stream.room, this.#room, this.frameBytes);
+    const waiting = stream.writableLength;
+    // A window may be below zero, where an end alone can still go.
+    const length = waiting === 0 ? 0 : Math.min(waiting, stream.room, this.#room, this.#frameBytes);
     const head = Buffer.allocUnsafe(HEAD);
     this.#out.push(head);
     this.#outBytes += HEAD + length;
@@ -136,19 +188,8 @@ export class Sender {
     stream.take(length, this.#out);
     const end = stream.finished;
     writeHead(head, length, DATA, end ? END_STREAM : 0, stream.id);
+    stream.tell();
     if (end) stream.sentEnd();
-    else if (stream.sendable) this.#queue(stream);
-  }
-
-  #queue(stream: ClientStream): void {
-    stream.queued = true;
-    this.#ready.push(stream);
-  }
-
-  #compact(): void {
-    if (this.#first === this.#ready.length) this.#ready.length = 0;
-    else if (this.#first < 1024) return;
-    else this.#ready.splice(0, this.#first);
-    this.#first = 0;
+    else if (stream.sendable) this.#ready.add(stream);
   }
 }

@@ -1,6 +1,6 @@
-import type { IncomingHttpHeaders } from "node:http2";
 import { broken } from "./broken.js";
-import { CANCEL, FLOW_CONTROL_ERROR, LARGEST_WINDOW, NO_ERROR, PROTOCOL_ERROR } from "./frames.js";
+import { fieldsOf } from "./fields.js";
+import { CANCEL, FLOW_CONTROL_ERROR, LARGEST_WINDOW, NO_ERROR, PROTOCOL_ERROR, STREAM_CLOSED } from "./frames.js";
 import type { Http2ClientStream, StreamEvents } from "./types.js";
 
 /** What a stream needs of its session. */
@@ -19,6 +19,10 @@ interface Piece {
   readonly done: (() => void) | undefined;
 }
 
+const spent: Piece = { bytes: new Uint8Array(0), done: undefined };
+/** Pieces that were sent before the list is cut. */
+const SPENT = 64;
+
 /** One request, as the session sees it and as its caller does. */
 export class ClientStream implements Http2ClientStream {
   /** None until it is sent. */
@@ -26,12 +30,12 @@ export class ClientStream implements Http2ClientStream {
   readonly headers: readonly string[];
   /** Bytes that the server takes now; below zero after it made its window smaller. */
   room = 0;
-  /** Whether it waits for its turn to send. */
-  queued = false;
   readonly #carrier: Carrier;
   readonly #events: StreamEvents;
   #pieces: Piece[] = [];
   #first = 0;
+  /** Pieces before this one were told that they are sent. */
+  #told = 0;
   /** What of the first piece was sent. */
   #sent = 0;
   #length = 0;
@@ -59,7 +63,8 @@ export class ClientStream implements Http2ClientStream {
   }
 
   write(bytes: Uint8Array, done?: () => void): void {
-    if (!this.writable || bytes.length === 0) return;
+    if (!this.writable) return;
+    if (bytes.length === 0) return done?.();
     this.#pieces.push({ bytes, done });
     this.#length += bytes.length;
     this.#carrier.ready(this);
@@ -85,13 +90,18 @@ export class ClientStream implements Http2ClientStream {
   }
 
   destroy(): void {
-    this.#reset(CANCEL);
+    this.#reset(CANCEL, undefined);
   }
 
-  #reset(code: number): void {
+  /** The server broke a rule of HTTP/2 on this stream alone: it hears which. */
+  fault(code: number, message: string): void {
+    this.#reset(code, broken(code, message));
+  }
+
+  #reset(code: number, error: Error | undefined): void {
     if (this.#closed) return;
-    this.#carrier.forget(this, code);
-    this.shut(code, undefined);
+    this.#carrier.forget(this, this.#over && this.#ended ? undefined : code);
+    this.shut(code, error);
   }
 
   /** Whether it could send now: its window does not count for an end alone. */
@@ -104,25 +114,35 @@ export class ClientStream implements Http2ClientStream {
     return this.#ending && this.#length === 0;
   }
 
-  /** Moves up to `max` bytes out. */
-  take(max: number, out: Uint8Array[]): void {
-    let left = max;
-    this.room -= max;
-    this.#length -= max;
+  /** Moves `bytes` out; tell() has to follow. */
+  take(bytes: number, out: Uint8Array[]): void {
+    let left = bytes;
+    this.room -= bytes;
+    this.#length -= bytes;
     while (left > 0) {
-      const { bytes, done } = this.#pieces[this.#first] as Piece;
-      const to = Math.min(bytes.length, this.#sent + left);
-      out.push(this.#sent === 0 && to === bytes.length ? bytes : bytes.subarray(this.#sent, to));
+      const piece = (this.#pieces[this.#first] as Piece).bytes;
+      const to = Math.min(piece.length, this.#sent + left);
+      out.push(this.#sent === 0 && to === piece.length ? piece : piece.subarray(this.#sent, to));
       left -= to - this.#sent;
       this.#sent = to;
-      if (to < bytes.length) return;
+      if (to < piece.length) return;
       this.#sent = 0;
       this.#first++;
-      done?.();
     }
-    if (this.#first < this.#pieces.length) return;
-    this.#pieces = [];
-    this.#first = 0;
+  }
+
+  /** Calls those whose bytes were taken: apart from that, because they may write more, or end it. */
+  tell(): void {
+    while (this.#told < this.#first) {
+      const piece = this.#pieces[this.#told] as Piece;
+      // A stream that never runs dry keeps its list, but not what was on it.
+      this.#pieces[this.#told++] = spent;
+      piece.done?.();
+    }
+    if (this.#first === this.#pieces.length) this.#pieces = [];
+    else if (this.#first < SPENT) return;
+    else this.#pieces.splice(0, this.#first);
+    this.#first = this.#told = 0;
   }
 
   /** The end was sent. */
@@ -131,23 +151,30 @@ export class ClientStream implements Http2ClientStream {
     if (this.#over) this.#close(NO_ERROR);
   }
 
-  grant(bytes: number): void {
+  /** The server takes more, or less, on every stream. */
+  shift(bytes: number): void {
     this.room += bytes;
     if (this.room > LARGEST_WINDOW) throw broken(FLOW_CONTROL_ERROR, "the server opened a window too far");
     if (this.sendable) this.#carrier.ready(this);
   }
 
+  /** The server takes more on this stream. */
+  grant(bytes: number): void {
+    if (bytes === 0) return this.fault(PROTOCOL_ERROR, "the server opened a window by nothing");
+    if (this.room + bytes > LARGEST_WINDOW) return this.fault(FLOW_CONTROL_ERROR, "the server opened a window too far");
+    this.shift(bytes);
+  }
+
   /** A frame of data begins. */
   count(bytes: number): void {
-    if (this.#over) throw broken(PROTOCOL_ERROR, "the server sent data after the end of a stream");
+    if (this.#over) return this.fault(STREAM_CLOSED, "the server sent data after the end of a stream");
+    if (!this.#answered) return this.fault(PROTOCOL_ERROR, "the server sent data before its headers");
     this.#owed += bytes;
-    if (this.#owed > this.#carrier.window) throw broken(FLOW_CONTROL_ERROR, "the server sent more than it may");
+    if (this.#owed > this.#carrier.window) this.fault(FLOW_CONTROL_ERROR, "the server sent more than it may");
   }
 
   data(bytes: Uint8Array): void {
-    if (this.#closed) return;
-    if (!this.#answered) this.#reset(PROTOCOL_ERROR);
-    else this.#events.onData(bytes);
+    if (!this.#closed) this.#events.onData(bytes);
   }
 
   /** A frame of data has ended. */
@@ -157,17 +184,19 @@ export class ClientStream implements Http2ClientStream {
   }
 
   headersCame(raw: readonly string[], end: boolean): void {
-    if (this.#closed) return;
+    if (this.#over) return this.fault(STREAM_CLOSED, "the server sent headers after the end of a stream");
     const headers = fieldsOf(raw);
-    if (headers === undefined) return this.#reset(PROTOCOL_ERROR);
+    if (headers === undefined) return this.fault(PROTOCOL_ERROR, "the server sent headers that HTTP/2 does not allow");
+    const status = headers[":status"] as string | undefined;
     if (this.#answered) {
-      // What is no last word cannot be trailers.
-      if (!end || headers[":status"] !== undefined) return this.#reset(PROTOCOL_ERROR);
+      if (!end || status !== undefined) return this.fault(PROTOCOL_ERROR, "the server sent headers twice");
       this.#events.onTrailers(headers, raw);
     } else {
-      const status = String(headers[":status"]);
-      if (!/^[1-9]\d\d$/.test(status)) return this.#reset(PROTOCOL_ERROR);
-      if (status.startsWith("1")) return end ? this.#reset(PROTOCOL_ERROR) : undefined;
+      if (status === undefined || !/^[1-9]\d\d$/.test(status)) return this.fault(PROTOCOL_ERROR, "the server's answer has no HTTP status");
+      if (status.startsWith("1")) {
+        if (end) this.fault(PROTOCOL_ERROR, "the server ended with an answer that is to be followed by another");
+        return;
+      }
       this.#answered = true;
       this.#events.onResponse(headers, raw);
     }
@@ -180,12 +209,13 @@ export class ClientStream implements Http2ClientStream {
   }
 
   /** It is over, once. */
-  shut(code: number, lost: Error | undefined): void {
+  shut(code: number, error: Error | undefined): void {
     if (this.#closed) return;
     this.#closed = true;
     this.#pieces = [];
+    this.#first = this.#told = 0;
     this.#length = 0;
-    this.#events.onClose(code, lost);
+    this.#events.onClose(code, error);
   }
 
   #finish(): void {
@@ -207,19 +237,4 @@ export class ClientStream implements Http2ClientStream {
     this.#owed = 0;
     this.#carrier.credit(this.id, owed);
   }
-}
-
-/** Headers by name, repeated ones joined; undefined where they break HTTP/2. */
-function fieldsOf(raw: readonly string[]): IncomingHttpHeaders | undefined {
-  const fields: Record<string, string> = Object.create(null);
-  for (let at = 0; at < raw.length; at += 2) {
-    const name = raw[at] as string;
-    const value = raw[at + 1] as string;
-    const before = fields[name];
-    if (before === undefined) fields[name] = value;
-    else if (name.startsWith(":")) return undefined;
-    else fields[name] = `${before}, ${value}`;
-    if (/[A-Z\s]/.test(name)) return undefined;
-  }
-  return fields;
 }

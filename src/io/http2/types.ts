@@ -9,8 +9,12 @@ export interface StreamEvents {
   onTrailers(headers: IncomingHttpHeaders, raw: readonly string[]): void;
   /** The server sends no more. */
   onEnd(): void;
-  /** It is over on both sides: in peace, by a reset with this code, or because the connection was lost. Called once. */
-  onClose(code: number, lost: Error | undefined): void;
+  /**
+   * It is over on both sides; called once. The code is that of the reset, whichever side made it. An error comes with the code of the
+   * rule that the server broke on this stream; with NO_ERROR if the connection was lost; with REFUSED_STREAM if that was before the
+   * request was sent.
+   */
+  onClose(code: number, error: Error | undefined): void;
 }
 
 /** One request of a client session. */
@@ -37,8 +41,10 @@ export interface Http2ClientOptions {
   readonly onReady: () => void;
   /** The server takes no more streams than it has: those that it did not look at close with REFUSED_STREAM right after. */
   readonly onGoaway: (code: number, words: string) => void;
-  /** The socket is closed, by the error if one is told. All streams have closed before. */
-  readonly onClose: (error: Error | undefined) => void;
+  /** The connection is lost, or was closed, by the error if one is told: it takes no more requests, and its streams close right after. */
+  readonly onLost: (error: Error | undefined) => void;
+  /** The socket is closed. All streams have closed before. */
+  readonly onClose: () => void;
 }
 
 /** The client's end of one HTTP/2 connection. */

@@ -1,0 +1,33 @@
+import type { IncomingHttpHeaders } from "node:http2";
+
+/** RFC 9113, 8.2: a token, and none of it upper case. */
+const NAME = /^[!#$%&'*+\-.^_`|~0-9a-z]+$/;
+const COLON = 0x3a;
+
+/** They say something of a connection of HTTP/1. */
+const foreign: ReadonlySet<string> = new Set(["connection", "keep-alive", "proxy-connection", "transfer-encoding", "upgrade"]);
+
+/** What an answer says, by name and repeated names joined; undefined where it breaks HTTP/2. Names and values come in turn. */
+export function fieldsOf(raw: readonly string[]): IncomingHttpHeaders | undefined {
+  const fields: Record<string, string> = Object.create(null);
+  for (let at = 0; at < raw.length; at += 2) {
+    const name = raw[at] as string;
+    const value = raw[at + 1] as string;
+    if (name.charCodeAt(0) === COLON) {
+      // An answer has this one alone, and ahead of the others.
+      if (name !== ":status" || at > 0) return undefined;
+    } else if (!NAME.test(name) || foreign.has(name)) return undefined;
+    if (breaksLine(value)) return undefined;
+    const before = fields[name];
+    fields[name] = before === undefined ? value : `${before}, ${value}`;
+  }
+  return fields;
+}
+
+function breaksLine(value: string): boolean {
+  for (let at = 0; at < value.length; at++) {
+    const code = value.charCodeAt(at);
+    if (code === 0 || code === 0x0a || code === 0x0d) return true;
+  }
+  return false;
+}

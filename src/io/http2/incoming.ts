@@ -1,0 +1,171 @@
+import { broken } from "./broken.js";
+import { FrameReader, type FrameSink } from "./frame-reader.js";
+import {
+  ACK,
+  CONTINUATION,
+  END_STREAM,
+  FRAME_SIZE_ERROR,
+  frame,
+  GOAWAY,
+  HEADERS,
+  PING,
+  PING_BYTES,
+  PRIORITY,
+  PROTOCOL_ERROR,
+  PUSH_PROMISE,
+  RST_STREAM,
+  readUint31,
+  readUint32,
+  SETTINGS,
+  WINDOW_UPDATE,
+} from "./frames.js";
+import { HeaderBlocks } from "./header-blocks.js";
+import { readSettings } from "./settings.js";
+import type { ClientStream } from "./stream.js";
+
+/** What a session does about what its server says. What it throws breaks the connection. */
+export interface Listener {
+  readonly window: number;
+  readonly streams: ReadonlyMap<number, ClientStream>;
+  /** The first number that no stream has had. */
+  readonly nextId: number;
+  readonly destroyed: boolean;
+  /** The server may send so much more, on a stream or, as 0, on all of them. */
+  credit(id: number, bytes: number): void;
+  /** Answers the server, which may not read it. */
+  reply(bytes: Uint8Array): void;
+  /** The server takes so much more, of all streams together. */
+  grant(bytes: number): void;
+  /** A setting came that is allowed; it may be none that there is. */
+  setting(name: number, value: number): void;
+  /** A frame of settings has been read. */
+  settled(): void;
+  pong(): void;
+  goaway(last: number, code: number, words: string): void;
+}
+
+/** Characters of what a server says on leaving that are worth keeping. */
+const WORDS = 200;
+
+/** Reads what a server sends, and holds it to the rules of HTTP/2. */
+export class Incoming implements FrameSink {
+  readonly #reader: FrameReader = new FrameReader(this);
+  readonly #blocks: HeaderBlocks = new HeaderBlocks((id, headers, end) => this.#known(id)?.headersCame(headers, end));
+  readonly #listener: Listener;
+  /** Whether the server has said hello, by its settings. */
+  #greeted = false;
+  /** The stream of the frame of data that is being read. */
+  #current: ClientStream | undefined;
+  /** Bytes that came and the server does not know to be taken. */
+  #owed = 0;
+
+  constructor(listener: Listener) {
+    this.#listener = listener;
+  }
+
+  /** Throws what broken() makes. */
+  push(bytes: Uint8Array): void {
+    this.#reader.push(bytes);
+  }
+
+  onDataFrame(id: number, length: number): void {
+    this.#expected(false);
+    const stream = this.#known(id);
+    this.#current = stream;
+    stream?.count(length);
+    // A reader that is slow holds up its own stream: this window is for all of them, and bounds only what comes before it is looked at.
+    this.#owed += length;
+    if (this.#owed < this.#listener.window / 2) return;
+    this.#listener.credit(0, this.#owed);
+    this.#owed = 0;
+  }
+
+  onDataBytes(bytes: Uint8Array): void {
+    this.#current?.data(bytes);
+  }
+
+  onDataEnd(flags: number): void {
+    this.#current?.dataEnd((flags & END_STREAM) !== 0);
+  }
+
+  onFrame(type: number, flags: number, id: number, payload: Uint8Array): void {
+    // The rest of what was read when it was closed.
+    if (this.#listener.destroyed) return;
+    if (type === CONTINUATION) return this.#blocks.continue(id, flags, payload);
+    this.#expected(type === SETTINGS && (flags & ACK) === 0);
+    switch (type) {
+      case HEADERS:
+        this.#known(id);
+        return this.#blocks.begin(id, flags, payload);
+      case RST_STREAM:
+        sized(payload, 4);
+        return this.#known(id)?.resetCame(readUint32(payload, 0));
+      case SETTINGS:
+        return this.#settings(flags, id, payload);
+      case PING:
+        return this.#ping(flags, id, payload);
+      case GOAWAY:
+        return this.#goaway(id, payload);
+      case WINDOW_UPDATE:
+        return this.#windowUpdate(id, payload);
+      case PUSH_PROMISE:
+        throw broken(PROTOCOL_ERROR, "the server pushed, which it was told not to do");
+      case PRIORITY:
+        if (id === 0) throw broken(PROTOCOL_ERROR, "the server gave no stream a priority");
+        if (payload.length !== 5) this.#listener.streams.get(id)?.fault(FRAME_SIZE_ERROR, "the server sent a frame of a wrong length");
+        return;
+      default:
+      // Whatever was added to HTTP/2 is to be ignored.
+    }
+  }
+
+  /** Nothing may come between the frames of one list of headers, and settings come first. */
+  #expected(hello: boolean): void {
+    if (this.#blocks.open) throw broken(PROTOCOL_ERROR, "the server broke off a list of headers");
+    if (!this.#greeted && !hello) throw broken(PROTOCOL_ERROR, "the server does not begin with its settings");
+  }
+
+  /** The stream of a frame; undefined if it is over. */
+  #known(id: number): ClientStream | undefined {
+    const stream = this.#listener.streams.get(id);
+    if (stream === undefined && (id % 2 === 0 || id >= this.#listener.nextId))
+      throw broken(PROTOCOL_ERROR, "the server sent something on a stream that there is not");
+    return stream;
+  }
+
+  #settings(flags: number, id: number, payload: Uint8Array): void {
+    if (id !== 0) throw broken(PROTOCOL_ERROR, "the server sent settings for a stream");
+    if ((flags & ACK) !== 0) return sized(payload, 0);
+    const listener = this.#listener;
+    readSettings(payload, (name, value) => listener.setting(name, value));
+    listener.reply(frame(SETTINGS, ACK, 0, undefined));
+    this.#greeted = true;
+    listener.settled();
+  }
+
+  #ping(flags: number, id: number, payload: Uint8Array): void {
+    sized(payload, PING_BYTES);
+    if (id !== 0) throw broken(PROTOCOL_ERROR, "the server sent a ping on a stream");
+    if ((flags & ACK) === 0) this.#listener.reply(frame(PING, ACK, 0, payload));
+    else this.#listener.pong();
+  }
+
+  #goaway(id: number, payload: Uint8Array): void {
+    if (id !== 0) throw broken(PROTOCOL_ERROR, "the server left a stream as if it were the connection");
+    if (payload.length < 8) throw broken(FRAME_SIZE_ERROR, "the server sent a frame of a wrong length");
+    const words = Buffer.from(payload.subarray(8, 8 + WORDS)).toString("latin1");
+    this.#listener.goaway(readUint31(payload, 0), readUint32(payload, 4), words.replace(/[^ -~]/g, "?"));
+  }
+
+  #windowUpdate(id: number, payload: Uint8Array): void {
+    sized(payload, 4);
+    const more = readUint31(payload, 0);
+    if (id !== 0) this.#known(id)?.grant(more);
+    else if (more === 0) throw broken(PROTOCOL_ERROR, "the server opened a window by nothing");
+    else this.#listener.grant(more);
+  }
+}
+
+function sized(payload: Uint8Array, bytes: number): void {
+  if (payload.length !== bytes) throw broken(FRAME_SIZE_ERROR, "the server sent a frame of a wrong length");
+}
