@@ -153,5 +153,11 @@ function socketTo(target: Target, read: (bytes: Uint8Array) => void): Duplex {
   if (options.servername === undefined && isIP(host) === 0) options.servername = host;
   const socket = connectTls(options);
   socket.setNoDelay(true);
+  // A server that knows of no such choice chooses none, and may speak HTTP/2 all the same.
+  socket.once("secureConnect", () => {
+    const chosen = socket.alpnProtocol || "h2";
+    if (chosen !== "h2")
+      socket.destroy(new Fault("unavailable", `the server chose ${chosen} and not HTTP/2`, { data: { reason: "alpn" } }));
+  });
   return socket.resume();
 }
