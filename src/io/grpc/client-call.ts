@@ -152,7 +152,7 @@ export class Dialled implements ClientCall, StreamEvents {
 
   readonly #onEnd = (fault: Fault | undefined): void => {
     if (fault !== undefined) this.#conclude(faultStatus(fault), fault);
-    else if (this.#said !== undefined) this.#conclude(this.#said);
+    else this.#conclude(this.#said ?? UNSAID);
   };
 
   readonly #onLeave = (): void => {
