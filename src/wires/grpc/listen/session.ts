@@ -5,6 +5,7 @@ import type { ServerCall } from "../../../io/index.js";
 import { faultStatus } from "../faults.js";
 import type { Answer } from "./answers.js";
 import type { SessionStream } from "./session-stream.js";
+import { TURN, turn } from "./turns.js";
 
 /** Milliseconds that calls in flight have after the client closed its side. */
 const DRAIN_MS = 250;
@@ -81,7 +82,12 @@ export class Session {
     this.#call = call;
     try {
       for await (const frames of call.messages) {
+        let taken = 0;
         for (const frame of frames) {
+          if (taken++ === TURN) {
+            await turn();
+            taken = 1;
+          }
           const message = stream.read(frame);
           const before = stream.before(message);
           if (this.#draining !== undefined && message.kind === "request") {

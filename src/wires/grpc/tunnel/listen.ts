@@ -5,6 +5,7 @@ import type { ServerCall } from "../../../io/index.js";
 import { faultStatus } from "../faults.js";
 import { type Caller, callerOf } from "../listen/caller.js";
 import type { GrpcListenOptions } from "../listen/options.js";
+import { TURN, turn } from "../listen/turns.js";
 import { checkMirror } from "../mirror.js";
 import { tunnelLink } from "./link.js";
 
@@ -76,7 +77,11 @@ async function* checked(incoming: AsyncIterable<readonly Incoming[]>, metadata: 
     const [opening] = batch;
     if (first && opening?.kind === "request") checkMirror(metadata, opening.method, opening.params);
     first = false;
-    yield batch;
+    yield batch.length > TURN ? batch.slice(0, TURN) : batch;
+    for (let at = TURN; at < batch.length; at += TURN) {
+      await turn();
+      yield batch.slice(at, at + TURN);
+    }
   }
 }
 
