@@ -18,6 +18,14 @@ async function open(scheme: string, options: ServeOptions = { tls }): Promise<{ 
   return { address, port: Number(/:(\d+)\//.exec(address)?.[1]), [Symbol.asyncDispose]: () => listener.close() };
 }
 
+it.each(["https", "wss", "sse+https", "grpcs"])("%s to a server without TLS fails in plain words", async (scheme) => {
+  await using at = await open("http", {});
+  await expect(connect(`${scheme}://127.0.0.1:${at.port}`)).rejects.toMatchObject({
+    code: "unavailable",
+    message: expect.stringContaining("the server does not speak TLS"),
+  });
+});
+
 describe.each(["https", "wss", "sse+https"])("%s", (scheme) => {
   it("is served to whoever trusts the certificate", async () => {
     await using at = await open(scheme);

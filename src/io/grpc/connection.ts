@@ -3,6 +3,7 @@ import type { Duplex } from "node:stream";
 import { type ConnectionOptions, connect as connectTls } from "node:tls";
 import { Fault } from "../../core/index.js";
 import { type Http2ClientSession, http2Client, NO_ERROR } from "../http2/index.js";
+import { whyUnreached } from "../unreached.js";
 import { WINDOW } from "./bounds.js";
 import type { Dialled } from "./client-call.js";
 import { type Gate, gate } from "./gate.js";
@@ -113,7 +114,7 @@ export class Connection {
     clearTimeout(this.#timer);
     const before = this.#state === "connecting" ? "the connection to the server failed" : "the connection to the server was lost";
     this.#state = "gone";
-    const fault = new Fault("unavailable", this.#error === undefined ? before : `${before}: ${this.#error.message}`, {
+    const fault = new Fault("unavailable", this.#error === undefined ? before : `${before}: ${whyUnreached(this.#error)}`, {
       data: { reason: reasonOf(this.#error) },
       cause: this.#error,
     });

@@ -1,5 +1,6 @@
 import type { Readable } from "node:stream";
 import { Fault } from "../../core/index.js";
+import { whyUnreached } from "../unreached.js";
 
 /** The answer to a request. */
 export interface Sent {
@@ -111,13 +112,7 @@ async function decoded(bytes: Uint8Array): Promise<string> {
 
 /** Why there is no answer. */
 export function requestFault(error: NodeJS.ErrnoException, url: URL): Fault {
-  const reasons: Record<string, string> = {
-    ECONNREFUSED: "nothing listens there",
-    ENOTFOUND: "the host is not known",
-    ECONNRESET: "the connection was cut",
-    ETIMEDOUT: "no answer",
-  };
-  return new Fault("unavailable", `cannot reach ${url.origin}: ${reasons[error.code ?? ""] ?? error.message}`, {
+  return new Fault("unavailable", `cannot reach ${url.origin}: ${whyUnreached(error)}`, {
     cause: error,
     data: { reason: error.code ?? "failed" },
   });

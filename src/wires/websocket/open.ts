@@ -10,6 +10,7 @@ import {
   type Sent,
   secureContext,
   type TlsDialOptions,
+  whyUnreached,
 } from "../../io/index.js";
 
 export interface WebSocketDialOptions extends DialOptions {
@@ -79,7 +80,7 @@ function request(address: string, options: WebSocketDialOptions, { headers, canc
       socket.terminate();
     });
     socket.once("error", (error) =>
-      reject(new Fault("unavailable", `cannot reach ${new URL(address).origin}: ${error.message}`, { cause: error })),
+      reject(new Fault("unavailable", `cannot reach ${new URL(address).origin}: ${whyUnreached(error)}`, { cause: error })),
     );
     unhook = cancel?.on(() => {
       reject(givenUp(cancel.reason));
