@@ -22,6 +22,8 @@ export class SessionStream {
   /** Whether the client is an Anywire end. */
   readonly #kin: boolean;
   readonly #options: { readonly twin: boolean };
+  /** Of an answer that came in chunks. Made once: to spread the options for each answer took a twentieth of a call. */
+  readonly #streamed: { readonly twin: boolean; readonly streamed: true };
   readonly #open = new Map<Id, Open>();
   /** A legacy session has begun, and its client has not said that it is ready. */
   #begun = false;
@@ -31,6 +33,7 @@ export class SessionStream {
     this.#limits = limits;
     this.#kin = kin;
     this.#options = { twin: kin };
+    this.#streamed = { twin: kin, streamed: true };
   }
 
   get backlog(): number {
@@ -74,7 +77,7 @@ export class SessionStream {
     const open = this.#open.get(id);
     if (open === undefined) return undefined;
     this.#open.delete(id);
-    return this.#call.send(encodeToClient({ jsonrpc: "2.0", id, result: {} }, open.method, { ...this.#options, streamed: true }));
+    return this.#call.send(encodeToClient({ jsonrpc: "2.0", id, result: {} }, open.method, this.#streamed));
   }
 
   send(message: OutgoingMessage, call: Id | undefined): Promise<void> {
@@ -94,14 +97,14 @@ export class SessionStream {
       const ours = message.method === WATCHED || message.method === COMPLETED;
       const named = ours ? { ...message, params: { ...message.params, requestId: call } } : message;
       const method = call === undefined ? undefined : this.#open.get(call)?.method;
-      return this.#call.send(encodeToClient(named, method, call === undefined ? this.#options : { ...this.#options, call }));
+      return this.#call.send(encodeToClient(named, method, call === undefined ? this.#options : { twin: this.#kin, call }));
     }
     const { id } = message;
     const open = id === null ? undefined : this.#answered(id);
     const plain = "error" in message ? { jsonrpc: message.jsonrpc, id, error: message.error } : message;
     if (id !== null && open?.state !== undefined && "result" in message)
       void this.#call.send(encodePart(id, open.method, { kind: "rest", value: {} }, this.#options, open.state));
-    return this.#call.send(encodeToClient(plain, open?.method, { ...this.#options, streamed: open?.chunked ?? false }));
+    return this.#call.send(encodeToClient(plain, open?.method, open?.chunked === true ? this.#streamed : this.#options));
   }
 
   #answered(id: Id): Open | undefined {
