@@ -67,17 +67,15 @@ export class Calls {
     const cancel = new Canceller();
     const to = new Sink({ id, envelope, modern: client.era === "modern", send: this.#send, part: this.#desk.part });
     this.#live.set(id, { id, cancel, sink: to });
-    const context: Context = {
-      client,
-      cancel,
-      progress: envelope.progressToken !== undefined,
-      metadata: this.#metadata,
-      ...(logLevel === undefined ? undefined : { logLevel }),
-      ...(this.#deadline === undefined ? undefined : { deadline: this.#deadline }),
-      ...(envelope.trace === undefined ? undefined : { trace: envelope.trace }),
-      ...rangeOf(envelope),
-      ...(envelope.pageSize === undefined ? undefined : { pageSize: envelope.pageSize }),
-    };
+    const { progressToken, trace, pageSize } = envelope;
+    // Members are added one by one: spreading what there may be costs more.
+    const context: Writable<Context> = { client, cancel, progress: progressToken !== undefined, metadata: this.#metadata };
+    if (logLevel !== undefined) context.logLevel = logLevel;
+    if (this.#deadline !== undefined) context.deadline = this.#deadline;
+    if (trace !== undefined) context.trace = trace;
+    if (pageSize !== undefined) context.pageSize = pageSize;
+    const range = rangeOf(envelope);
+    if (range !== undefined) context.range = range;
     const running = this.#run({ id, envelope, client, context, cancel, sink: to, ...(asks === undefined ? undefined : { asks }) }, respond);
     const { method } = envelope.request;
     if (method !== "subscriptions/listen" && this.#endless?.has(method) !== true) this.hold(running);
@@ -86,10 +84,12 @@ export class Calls {
   /** Counts something as being answered until it settles. */
   hold(answering: Promise<void>): void {
     this.#held++;
-    void answering.finally(() => {
-      if (--this.#held === 0) this.#idle?.();
-    });
+    void answering.then(this.#settled, this.#settled);
   }
+
+  readonly #settled = (): void => {
+    if (--this.#held === 0) this.#idle?.();
+  };
 
   /** Resolves when everything is answered, or after `ms`. */
   async idle(ms: number): Promise<void> {
@@ -158,10 +158,11 @@ export class Calls {
 }
 
 /** Where a read is answered range by range, how long those are is this edge's business. */
-function rangeOf({ range, chunked }: Envelope): Pick<Context, "range"> | undefined {
-  if (chunked !== undefined) return { range: chunked };
-  return range === undefined ? undefined : { range: { offset: range.offset } };
+function rangeOf({ range, chunked }: Envelope): Context["range"] {
+  return chunked ?? (range === undefined ? undefined : { offset: range.offset });
 }
+
+type Writable<T> = { -readonly [K in keyof T]: T[K] };
 
 function isSubscription(job: Job): boolean {
   return job.client.era === "modern" && job.envelope.request.method === "subscriptions/listen";

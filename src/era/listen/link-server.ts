@@ -61,7 +61,8 @@ export class LinkServer implements Serving, LegacyHost, Notified {
     this.principal = options.principal;
     this.metadata = options.metadata ?? {};
     this.onFault = careful(options.onFault);
-    this.limits = { ...defaultLimits, ...options.limits };
+    // Some wires make a link for every request: what need not be made for each is not.
+    this.limits = options.limits === undefined ? defaultLimits : { ...defaultLimits, ...options.limits };
     this.pageSize = { items: options.pageSize ?? 1024, bytes: PAGE_BYTES };
     this.parking = options.parking ?? new Parking(service, this.limits);
     this.#shared = options.parking !== undefined;

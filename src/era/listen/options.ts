@@ -3,15 +3,15 @@ import type { Parking } from "./parking.js";
 
 export interface ServeLinkOptions extends ListenOptions {
   /** Names the peer; random unless given. */
-  readonly key?: string;
-  readonly principal?: string;
-  readonly metadata?: Context["metadata"];
+  readonly key?: string | undefined;
+  readonly principal?: string | undefined;
+  readonly metadata?: Context["metadata"] | undefined;
   /** When every call of the link is over, in epoch milliseconds; enforced by whoever feeds it. */
-  readonly deadline?: number;
+  readonly deadline?: number | undefined;
   /** Methods whose calls end only when they are left, beside subscriptions: nobody waits for them to be answered. */
-  readonly endless?: ReadonlySet<string>;
+  readonly endless?: ReadonlySet<string> | undefined;
   /** Serves legacy requests of this protocol version without an `initialize`, each by itself. */
-  readonly assume?: string;
+  readonly assume?: string | undefined;
   /** Shared by the links of one listener; a link has one of its own unless given. */
-  readonly parking?: Parking;
+  readonly parking?: Parking | undefined;
 }

@@ -196,7 +196,7 @@ export class McpService {
     let answer: Answer | undefined;
     const version = firstOf(caller.metadata, header.version);
     const legacy = version !== undefined && !isModernVersion(version) ? version : legacyVersions[0];
-    const assume = modern && this.#options.eras?.includes("modern") !== false ? undefined : { assume: legacy };
+    const assume = modern && this.#options.eras?.includes("modern") !== false ? undefined : legacy;
     const served = serving(
       this.#service,
       {
@@ -210,7 +210,7 @@ export class McpService {
         },
         part: (_call, part) => answer?.part(part),
       },
-      { ...this.#serveOptions(caller), ...assume, ...(call.deadline === undefined ? undefined : { deadline: call.deadline }) },
+      this.#serveOptions(caller, assume, call.deadline),
     );
     return {
       take(message, to) {
@@ -223,22 +223,15 @@ export class McpService {
 
   #begin(caller: Caller, lasting: boolean): Session {
     // A client of the base may do without initialize altogether.
-    const assume = caller.kin || lasting ? undefined : { assume: firstOf(caller.metadata, header.version) ?? legacyVersions[0] };
-    return this.#sessions.begin((id) => new Session(this.#service, { ...this.#serveOptions(caller), ...assume, id, key: id, lasting }));
+    const assume = caller.kin || lasting ? undefined : (firstOf(caller.metadata, header.version) ?? legacyVersions[0]);
+    return this.#sessions.begin((id) => new Session(this.#service, { ...this.#serveOptions(caller, assume), id, key: id, lasting }));
   }
 
-  #serveOptions({ principal, metadata }: Caller): ServeLinkOptions {
+  /** Of one shape, and without spreads: they are made for every call. */
+  #serveOptions({ principal, metadata }: Caller, assume: string | undefined, deadline?: number): ServeLinkOptions {
     const { limits, onFault, eras } = this.#options;
-    return {
-      limits,
-      onFault,
-      eras,
-      key: `grpc-${++this.#count}`,
-      endless,
-      parking: this.#parking,
-      metadata,
-      ...(principal === undefined ? undefined : { principal }),
-    };
+    const key = `grpc-${++this.#count}`;
+    return { limits, onFault, eras, key, endless, parking: this.#parking, metadata, principal, assume, deadline };
   }
 }
 
