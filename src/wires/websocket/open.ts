@@ -61,10 +61,11 @@ export async function openSocket(address: string, options: WebSocketDialOptions)
 function request(address: string, options: WebSocketDialOptions, { headers, cancel }: SendOptions): Promise<Opened | IncomingMessage> {
   // Known to ws; its declared types lag behind.
   const closeTimeout: object = { closeTimeout: 1_000 };
+  const handshakeMs = options.handshakeMs ?? 60_000;
   const socket = new WebSocket(address, ["mcp"], {
     maxPayload: options.limits?.messageBytes ?? defaultLimits.messageBytes,
     perMessageDeflate: false,
-    handshakeTimeout: options.handshakeMs ?? 60_000,
+    handshakeTimeout: handshakeMs,
     headers: { ...headers },
     ...secureContext(options.tls),
     ...closeTimeout,
@@ -79,9 +80,12 @@ function request(address: string, options: WebSocketDialOptions, { headers, canc
       resolve(response);
       socket.terminate();
     });
-    socket.once("error", (error) =>
-      reject(new Fault("unavailable", `cannot reach ${new URL(address).origin}: ${whyUnreached(error)}`, { cause: error })),
-    );
+    socket.once("error", (cause) => {
+      // ws tells of its timeout by these words alone.
+      if (cause.message === "Opening handshake has timed out")
+        return reject(new Fault("deadline", `the server opened no socket within ${handshakeMs} ms`, { cause }));
+      reject(new Fault("unavailable", `cannot reach ${new URL(address).origin}: ${whyUnreached(cause)}`, { cause }));
+    });
     unhook = cancel?.on(() => {
       reject(givenUp(cancel.reason));
       socket.terminate();
