@@ -1,26 +1,9 @@
 import type { IncomingMessage } from "node:http";
 import type { Duplex } from "node:stream";
 import { WebSocket } from "ws";
-import { type DialOptions, defaultLimits, Fault, fromSignal, toFault } from "../../core/index.js";
-import {
-  authorized,
-  type HttpAuth,
-  type HttpClient,
-  type SendOptions,
-  type Sent,
-  secureContext,
-  type TlsDialOptions,
-  whyUnreached,
-} from "../../io/index.js";
-
-export interface WebSocketDialOptions extends DialOptions {
-  /** Sent with the request that opens the socket. */
-  readonly headers?: Readonly<Record<string, string>> | undefined;
-  /** Credentials of that request, and what to do when the server wants others. */
-  readonly auth?: HttpAuth | undefined;
-  readonly tls?: TlsDialOptions | undefined;
-  readonly pingMs?: number | undefined;
-}
+import { defaultLimits, Fault, fromSignal, toFault } from "../../core/index.js";
+import { authorized, type HttpClient, type SendOptions, type Sent, secureContext, whyUnreached } from "../../io/index.js";
+import type { WebSocketDialOptions } from "./options.js";
 
 export interface Opened {
   readonly socket: WebSocket;
