@@ -32,6 +32,6 @@ export async function wireFor(address: Address, wires: readonly Wire[] = []): Pr
   if (found !== undefined) return found.load();
   throw new Fault(
     "invalid-params",
-    `no wire for the address ${JSON.stringify(address)}; known are memory:, stdio:, { command }, http(s)://, sse+http(s)://, ws(s):// and grpc(s)://`,
+    `no wire for the address ${JSON.stringify(address)}; known are memory:, stdio:, { command }, http(s)://, sse+http(s)://, ws(s)://, (tunnel+)grpc(s)://, grpc+unix: and grpc+stdio:`,
   );
 }

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { connect, createServer, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { PassThrough, Writable } from "node:stream";
+import { PassThrough, Readable, Writable } from "node:stream";
 import { afterEach, expect, test, vi } from "vitest";
 import { Fault } from "../core/index.js";
 import { type LineLink, lineLink } from "./line-link.js";
@@ -202,4 +202,26 @@ test("a closed link leaves no listener of its own that could be called", async (
   expect(counts()).toBeGreaterThan(before);
   await link.close();
   expect(counts()).toBe(before);
+});
+
+test("a peer that prints without an end what is no message leaves timers and signals their turn", async () => {
+  const chunk = Buffer.from("y\n".repeat(2000));
+  let left = 20;
+  const link = lineLink(
+    new Readable({
+      read: function () {
+        this.push(left-- > 0 ? chunk : null);
+      },
+    }),
+    recorder([]),
+  );
+  let fired = -1;
+  setTimeout(() => {
+    fired = left;
+  }, 0);
+  const sizes: number[] = [];
+  for await (const batch of link.incoming) sizes.push(batch.length);
+  expect(fired).toBeGreaterThan(5);
+  expect(sizes.reduce((sum, size) => sum + size)).toBe(40_000);
+  expect(Math.max(...sizes)).toBeLessThanOrEqual(1024);
 });

@@ -21,6 +21,9 @@ export interface LineReaderOptions {
 /** Milliseconds that finish() waits for the rest in all, should someone else hold the stream open. */
 const restMs = 200;
 
+/** Lines that are parsed at a time. What is no message costs far more than what is one, and a chunk has room for thousands of them. */
+const linesAtOnce = 1024;
+
 const end: IteratorResult<Batch, undefined> = { done: true, value: undefined };
 
 /** Newline JSON-RPC from a readable, which is read only as far as its reader asks: so a slow one slows the peer. */
@@ -57,6 +60,13 @@ class Reader implements LineReader {
   #closed: { readonly fault?: Fault } | undefined;
   /** The framer has given out its last. */
   #flushed = false;
+  /** Lines of the last chunk that are still to be parsed. */
+  #lines: readonly Line[] = [];
+  /**
+   * Set from a batch with what is no message until the next turn of the event loop: a peer that prints without an end would
+   * otherwise be read without one too, and neither a timer nor a signal would be heard.
+   */
+  #resting = false;
 
   constructor(readable: Readable, options: LineReaderOptions) {
     this.#readable = readable;
@@ -82,13 +92,14 @@ class Reader implements LineReader {
     let batch: Batch | undefined;
     let broken: Fault | undefined;
     try {
-      batch = this.#take();
+      if (!this.#resting) batch = this.#take();
     } catch (error) {
       broken = toFault(error);
     }
     if (batch !== undefined) return Promise.resolve({ done: false, value: batch });
     return new Promise((resolve, reject) => {
       this.#waiting = { resolve, reject };
+      if (this.#resting) return;
       if (broken !== undefined) this.#conclude(broken);
       else this.#starve();
     });
@@ -113,6 +124,7 @@ class Reader implements LineReader {
 
   /** What can be had at once. */
   #take(): Batch | undefined {
+    if (this.#lines.length > 0) return this.#parse(this.#lines);
     for (;;) {
       const chunk = this.#readable.read() as Uint8Array | null;
       if (chunk === null) break;
@@ -126,12 +138,24 @@ class Reader implements LineReader {
 
   #parse(lines: readonly Line[]): Batch | undefined {
     if (lines.length === 0) return undefined;
-    return lines.map((line) => parseLine(line, this.#options));
+    const many = lines.length > linesAtOnce;
+    const batch = (many ? lines.slice(0, linesAtOnce) : lines).map((line) => parseLine(line, this.#options));
+    this.#lines = many ? lines.slice(linesAtOnce) : [];
+    if (batch.some(({ kind }) => kind === "bad")) {
+      this.#resting = true;
+      setImmediate(this.#rested);
+    }
+    return batch;
   }
+
+  #rested = (): void => {
+    this.#resting = false;
+    this.#wake();
+  };
 
   #wake = (): void => {
     const waiting = this.#waiting;
-    if (waiting === undefined || this.#state.tag === "ending") return;
+    if (waiting === undefined || this.#resting || this.#state.tag === "ending") return;
     try {
       const batch = this.#take();
       if (batch === undefined) {

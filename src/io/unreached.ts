@@ -3,11 +3,18 @@ const reasons: Readonly<Record<string, string>> = {
   ENOTFOUND: "the host is not known",
   ECONNRESET: "the connection was cut",
   ETIMEDOUT: "no answer",
+  EHOSTUNREACH: "no way leads to the host",
+  ENETUNREACH: "no way leads to its network",
+  ENOENT: "there is no such socket",
+  EACCES: "permission denied",
 };
 
 /** Why a server could not be reached, in plain words where there are some. */
 export function whyUnreached(error: Error): string {
   // OpenSSL's own words for an answer that is no TLS name a file of its sources.
   if (error.message.includes("wrong version number")) return "the server does not speak TLS";
-  return reasons[(error as NodeJS.ErrnoException).code ?? ""] ?? error.message;
+  const { code = "" } = error as NodeJS.ErrnoException;
+  // The parser of node:http tells in its own terms what it looked for.
+  if (code.startsWith("HPE_")) return "the server does not speak HTTP";
+  return reasons[code] ?? error.message;
 }

@@ -20,6 +20,8 @@ const unread: readonly Row[] = [
   [["read", "demo://about"], /^what to talk to is missing/],
   [["tools", "node", "server.js"], "to start a command put -- before it: anywire tools -- node server.js"],
   [["call", "echo", "a=1", "node", "server.js"], "to start a command put -- before it: anywire call echo a=1 -- node server.js"],
+  [["tools", "localhost:8000"], "localhost:8000 lacks its scheme: http://localhost:8000, grpc://localhost:8000 or another of a wire"],
+  [["call", "echo", "text=x", "127.0.0.1:8000/mcp"], /^127\.0\.0\.1:8000\/mcp lacks its scheme: http:\/\/127\.0\.0\.1:8000\/mcp, /],
   [["tools", "--"], "after -- comes the command that starts the server"],
   [["call", ...demo], /^<tool> is missing; for example: anywire call /],
   [["call", "echo", "text", ...demo], '"text" is no key=value'],

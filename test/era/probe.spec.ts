@@ -191,6 +191,17 @@ describe("finding out a peer's era", () => {
     }
   });
 
+  test("a fault that says nothing of the era is told as it is, also where the modern one is wanted", async () => {
+    const full = dial({ era: "modern" });
+    await answer(full.server, "server/discover", { error: { code: -31001, message: "too many clients", data: { limit: "sessions" } } });
+    await expect(full.dialed).rejects.toMatchObject({ code: "overload", message: "too many clients", data: { limit: "sessions" } });
+
+    const gone = dial({ era: "modern" });
+    await gone.server.hear(({ method }) => method === "server/discover");
+    await gone.server.close();
+    await expect(gone.dialed).rejects.toMatchObject({ code: "unavailable" });
+  });
+
   test("told which era, it asks for no other", async () => {
     const legacy = dial({ era: "legacy" });
     await answer(legacy.server, "initialize", { result: { ...initialized, protocolVersion: "2024-11-05" } });

@@ -5,6 +5,8 @@ import { nearest, suggestion } from "./nearest.js";
 type Sorted = Pick<Input, "positionals" | "target">;
 
 const address = /^[a-z][a-z0-9+.-]*:/i;
+/** A host with its port, as it is often typed; `localhost:8000` would pass for an address. */
+const bareHost = /^(?:localhost|\[[0-9a-f:]+\]|[a-z0-9-]+(?:\.[a-z0-9-]+)+):\d+(?:\/|$)/i;
 
 /** Sorts words into what the command takes and what to talk to, or says what is wrong. `started` is what came after `--`. */
 export function positionalsOf(command: CommandSpec, words: readonly string[], started: readonly string[] | undefined): Sorted | string {
@@ -20,6 +22,7 @@ export function positionalsOf(command: CommandSpec, words: readonly string[], st
     return checked(command, words, { command: name, args });
   }
   const last = words.at(-1);
+  if (last !== undefined && bareHost.test(last)) return `${last} lacks its scheme: http://${last}, grpc://${last} or another of a wire`;
   const least = command.positionals.filter(({ optional }) => optional !== true).length;
   if (last !== undefined && words.length > least && address.test(last)) return checked(command, words.slice(0, -1), last);
   const lacking = command.positionals[words.length];

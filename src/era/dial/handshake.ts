@@ -112,6 +112,7 @@ function legacy(result: JsonObject): Verdict {
 }
 
 function notModern(cause: Fault | undefined): never {
+  if (cause !== undefined && saysNothing(cause)) throw cause;
   const why = cause === undefined ? "its answer to server/discover is none" : cause.message;
   throw new Fault("unsupported-version", `the server does not speak ${modernVersions.join(", ")}: ${why}`, { cause });
 }
@@ -131,4 +132,10 @@ async function orSilence<T>(promise: Promise<T>, ms: number): Promise<T | typeof
   } finally {
     clearTimeout(timer);
   }
+}
+
+/** Whether a fault is about the call or the way to the peer, and not about what the peer speaks. An HTTP status may be about either. */
+function saysNothing({ code, data }: Fault): boolean {
+  if (code === "unavailable") return !isObject(data) || data["status"] === undefined;
+  return code === "overload" || code === "denied" || code === "deadline" || code === "cancelled";
 }

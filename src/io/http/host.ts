@@ -16,6 +16,7 @@ import { CONCURRENT, SESSION_MEMORY, WINDOW } from "../grpc/bounds.js";
 import { isGrpc } from "../grpc/server.js";
 import { checkListen, type SecureListenOptions, serverTls } from "../tls.js";
 import { within } from "../within.js";
+import { removeStale } from "./stale-socket.js";
 
 export interface HostOptions extends SecureListenOptions {
   readonly hostname: string;
@@ -101,6 +102,7 @@ export async function httpHost(options: HostOptions): Promise<Host> {
     sockets.add(socket);
     socket.once("close", () => sockets.delete(socket));
   });
+  if (options.path !== undefined) await removeStale(options.path);
   await new Promise<void>((resolve, reject) => {
     server.once("error", (error: NodeJS.ErrnoException) => {
       http1.close();
@@ -164,7 +166,9 @@ function closeWhenIdle(session: ServerHttp2Session): void {
 }
 
 function listenFault(error: NodeJS.ErrnoException, { hostname, port, path }: HostOptions): Fault {
-  const why = error.code === "EADDRINUSE" ? "it is in use" : error.code === "EACCES" ? "not permitted" : error.message;
+  // For a Unix socket the system says the same of a directory that is not there.
+  const refused = path === undefined ? "not permitted" : "not permitted, or there is no such directory";
+  const why = error.code === "EADDRINUSE" ? "it is in use" : error.code === "EACCES" ? refused : error.message;
   return new Fault("unavailable", `cannot listen on ${path ?? `${hostname}:${port}`}: ${why}`, {
     data: { reason: error.code ?? "failed" },
   });

@@ -1,26 +1,9 @@
 import type { IncomingMessage } from "node:http";
 import type { Duplex } from "node:stream";
 import { WebSocket } from "ws";
-import { type DialOptions, defaultLimits, Fault, fromSignal, toFault } from "../../core/index.js";
-import {
-  authorized,
-  type HttpAuth,
-  type HttpClient,
-  type SendOptions,
-  type Sent,
-  secureContext,
-  type TlsDialOptions,
-  whyUnreached,
-} from "../../io/index.js";
-
-export interface WebSocketDialOptions extends DialOptions {
-  /** Sent with the request that opens the socket. */
-  readonly headers?: Readonly<Record<string, string>> | undefined;
-  /** Credentials of that request, and what to do when the server wants others. */
-  readonly auth?: HttpAuth | undefined;
-  readonly tls?: TlsDialOptions | undefined;
-  readonly pingMs?: number | undefined;
-}
+import { defaultLimits, Fault, fromSignal, toFault } from "../../core/index.js";
+import { authorized, type HttpClient, type SendOptions, type Sent, secureContext, whyUnreached } from "../../io/index.js";
+import type { WebSocketDialOptions } from "./options.js";
 
 export interface Opened {
   readonly socket: WebSocket;
@@ -61,10 +44,11 @@ export async function openSocket(address: string, options: WebSocketDialOptions)
 function request(address: string, options: WebSocketDialOptions, { headers, cancel }: SendOptions): Promise<Opened | IncomingMessage> {
   // Known to ws; its declared types lag behind.
   const closeTimeout: object = { closeTimeout: 1_000 };
+  const handshakeMs = options.handshakeMs ?? 60_000;
   const socket = new WebSocket(address, ["mcp"], {
     maxPayload: options.limits?.messageBytes ?? defaultLimits.messageBytes,
     perMessageDeflate: false,
-    handshakeTimeout: options.handshakeMs ?? 60_000,
+    handshakeTimeout: handshakeMs,
     headers: { ...headers },
     ...secureContext(options.tls),
     ...closeTimeout,
@@ -79,9 +63,12 @@ function request(address: string, options: WebSocketDialOptions, { headers, canc
       resolve(response);
       socket.terminate();
     });
-    socket.once("error", (error) =>
-      reject(new Fault("unavailable", `cannot reach ${new URL(address).origin}: ${whyUnreached(error)}`, { cause: error })),
-    );
+    socket.once("error", (cause) => {
+      // ws tells of its timeout by these words alone.
+      if (cause.message === "Opening handshake has timed out")
+        return reject(new Fault("deadline", `the server opened no socket within ${handshakeMs} ms`, { cause }));
+      reject(new Fault("unavailable", `cannot reach ${new URL(address).origin}: ${whyUnreached(cause)}`, { cause }));
+    });
     unhook = cancel?.on(() => {
       reject(givenUp(cancel.reason));
       socket.terminate();

@@ -4,7 +4,8 @@ import { gatherer } from "./gather.js";
 import { keepAlive, PING_MS } from "./keep-alive.js";
 import { type Socket, socketLink } from "./link.js";
 import { listen } from "./listen.js";
-import { openSocket, type WebSocketDialOptions } from "./open.js";
+import { openSocket } from "./open.js";
+import type { WebSocketDialOptions } from "./options.js";
 
 /** JSON-RPC text frames, subprotocol `mcp` or none. */
 export const websocket: Wire = {

@@ -27,7 +27,7 @@ import { pipe } from "../../../stream/index.js";
 import { JSON_TYPE, SSE_TYPE } from "../answer.js";
 import { ToolHeaders } from "../tool-headers.js";
 import { type Held, readEvents } from "./events.js";
-import { httpFault } from "./fault.js";
+import { httpFault, noMessage } from "./fault.js";
 import { requestHeaders } from "./headers.js";
 import { readLarge } from "./large-read.js";
 import { sifted } from "./mirror.js";
@@ -206,7 +206,7 @@ class HttpLink implements Link {
     const message = type === JSON_TYPE && text !== "" ? parseMessage(text, { depth: this.#limits.depth }) : undefined;
     if (message?.kind === "error" && message.id === undefined) return this.#deliver([{ ...message, id }]);
     if (message !== undefined && message.kind !== "bad") return this.#deliver([message], begins);
-    throw sent.status >= 400 ? httpFault(sent.status, text) : new Fault("parse", `the server's answer is no message: HTTP ${sent.status}`);
+    throw sent.status >= 300 ? httpFault(sent.status, text, sent.header("location")) : noMessage(sent.status, type);
   }
 
   /** The text of an answer; of a large read only the result is left, and the rest has been delivered. */

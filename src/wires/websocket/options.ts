@@ -1,0 +1,11 @@
+import type { DialOptions } from "../../core/index.js";
+import type { HttpAuth, TlsDialOptions } from "../../io/index.js";
+
+export interface WebSocketDialOptions extends DialOptions {
+  /** Sent with the request that opens the socket. */
+  readonly headers?: Readonly<Record<string, string>> | undefined;
+  /** Credentials of that request, and what to do when the server wants others. */
+  readonly auth?: HttpAuth | undefined;
+  readonly tls?: TlsDialOptions | undefined;
+  readonly pingMs?: number | undefined;
+}
