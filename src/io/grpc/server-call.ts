@@ -84,7 +84,9 @@ export class Incoming implements ServerCall {
   }
 
   get authority(): string | undefined {
-    return this.#accepted.headers[":authority"];
+    const { headers } = this.#accepted;
+    // A proxy that sets the host, or had it of HTTP/1.1, passes it on as that header alone.
+    return headers[":authority"] ?? headers.host;
   }
 
   get cancel(): Cancel {
