@@ -8,7 +8,7 @@ import { Inbox } from "./inbox.js";
 import { readMetadata } from "./metadata.js";
 import { Outbox } from "./outbox.js";
 import { foreignStatus, readStatus } from "./read-status.js";
-import { DEADLINE_EXCEEDED, faultStatus, INTERNAL, OK, resetToGrpc, statusFault, UNKNOWN } from "./status.js";
+import { DEADLINE_EXCEEDED, faultStatus, INTERNAL, OK, resetToGrpc, statusFault, UNAVAILABLE, UNKNOWN } from "./status.js";
 import { formatTimeout } from "./timeout.js";
 import type { ClientCall, Messages, Metadata, Status } from "./types.js";
 
@@ -108,7 +108,7 @@ export class Dialled implements ClientCall, StreamEvents {
       stream = session.request(all, this);
     } catch (error) {
       onClose();
-      if (!this.#again()) this.#lose(toFault(error));
+      if (!this.#again(false)) this.#lose(toFault(error));
       return;
     }
     this.#stream = stream;
@@ -163,14 +163,15 @@ export class Dialled implements ClientCall, StreamEvents {
     this.fail(new Fault("deadline", "the deadline passed", { data: { grpcStatus: DEADLINE_EXCEEDED } }));
   };
 
-  onClose(code: number, error: Error | undefined): void {
+  onClose(code: number, error: Error | undefined, passed: boolean): void {
     this.#onGone();
     if (this.#over !== undefined) return;
     if (this.#said !== undefined) this.#conclude(this.#said);
-    else if (code === REFUSED_STREAM && this.#answer === undefined && this.#again()) return;
+    else if (code === REFUSED_STREAM && this.#answer === undefined && this.#again(passed)) return;
     else if (error !== undefined && (code === NO_ERROR || code === REFUSED_STREAM)) this.#lose(error);
     else if (error !== undefined) this.#conclude({ code: INTERNAL, message: error.message });
     else if (code === NO_ERROR) this.#conclude(UNSAID);
+    else if (code === REFUSED_STREAM) this.#conclude({ code: UNAVAILABLE, message: "no server took the call" });
     else this.#conclude({ code: resetToGrpc(code), message: `the server reset the call with HTTP/2 code ${code}` });
   }
 
@@ -180,10 +181,13 @@ export class Dialled implements ClientCall, StreamEvents {
     this.#conclude(faultStatus(fault), fault);
   }
 
-  /** No server looked at it: whether another is asked. */
-  #again(): boolean {
-    if (this.#tries >= RETRIES || !this.#outbox.rewind()) return false;
-    this.#tries++;
+  /**
+   * No server looked at it: whether another is asked. A proxy may take few calls on each connection, so one that others went before of
+   * is not counted: these calls are done, and its turn comes.
+   */
+  #again(passed: boolean): boolean {
+    if ((!passed && this.#tries >= RETRIES) || !this.#outbox.rewind()) return false;
+    if (!passed) this.#tries++;
     this.#stream = undefined;
     this.#dialling.onRefused(this);
     return true;

@@ -206,7 +206,8 @@ class Session implements Http2ClientSession, Listener, Carrier {
     }
     refused.push(...this.#waiting);
     this.#waiting.clear();
-    for (const stream of refused) stream.shut(REFUSED_STREAM, undefined);
+    const passed = last > 0 && this.nextId > 1;
+    for (const stream of refused) stream.shut(REFUSED_STREAM, undefined, passed);
     this.#idle();
   }
 

@@ -209,13 +209,13 @@ export class ClientStream implements Http2ClientStream {
   }
 
   /** It is over, once. */
-  shut(code: number, error: Error | undefined): void {
+  shut(code: number, error: Error | undefined, passed = false): void {
     if (this.#closed) return;
     this.#closed = true;
     this.#pieces = [];
     this.#first = this.#told = 0;
     this.#length = 0;
-    this.#events.onClose(code, error);
+    this.#events.onClose(code, error, passed);
   }
 
   #finish(): void {

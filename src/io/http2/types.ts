@@ -12,9 +12,9 @@ export interface StreamEvents {
   /**
    * It is over on both sides; called once. The code is that of the reset, whichever side made it. An error comes with the code of the
    * rule that the server broke on this stream; with NO_ERROR if the connection was lost; with REFUSED_STREAM if that was before the
-   * request was sent.
+   * request was sent. `passed`: the server left the connection after other streams, and would have taken this one before them.
    */
-  onClose(code: number, error: Error | undefined): void;
+  onClose(code: number, error: Error | undefined, passed: boolean): void;
 }
 
 /** One request of a client session. */

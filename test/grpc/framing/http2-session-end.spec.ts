@@ -65,8 +65,8 @@ describe("the end of a session", () => {
     let thrown: unknown;
     session.request(request, {
       ...events,
-      onClose: (code, error) => {
-        events.onClose(code, error);
+      onClose: (code, error, passed) => {
+        events.onClose(code, error, passed);
         try {
           session.request(request, events);
         } catch (caught) {

@@ -177,6 +177,24 @@ describe("a server that leaves", () => {
     expect(await Promise.all(calls.map(texts))).toEqual([["old"], ["good"], ["good"]]);
   });
 
+  it("after every call, however many there are", async () => {
+    const dialled = await start(async (peer) => {
+      await peer.request(0);
+      peer.send(frame(GOAWAY, 0, 0, words(1, 0)), answer(1, `by ${peer.number}`));
+    });
+    const calls = Array.from({ length: 12 }, () => ask(dialled));
+    expect((await Promise.all(calls.map(texts))).flat().sort()).toEqual(calls.map((_, at) => `by ${at}`).sort());
+  });
+
+  it("before any call, again and again: that is given up", async () => {
+    const dialled = await start(async (peer) => {
+      await peer.request(0);
+      peer.send(frame(GOAWAY, 0, 0, words(0, 0)));
+    });
+    expect(await ask(dialled).status).toMatchObject({ code: 14, message: "no server took the call" });
+    expect(server?.peers.length).toBe(3);
+  });
+
   it("and never closes the connection, which is closed then", async () => {
     const dialled = await start(
       async (peer) => {
