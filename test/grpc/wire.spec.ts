@@ -1,3 +1,5 @@
+import { once } from "node:events";
+import { connect as connectHttp2 } from "node:http2";
 import * as grpc from "@grpc/grpc-js";
 import { describe, expect, it, vi } from "vitest";
 import { type ConnectOptions, connect, createServer, type Fault, type McpClient, type ServeOptions, serve } from "../../src/api/index.js";
@@ -155,6 +157,30 @@ describe("a host or a mirror that does not fit", () => {
     expect(wrong?.metadata.get("mcp-error-code")).toEqual(["-32020"]);
     expect(await call({ "mcp-name": "other" })).toMatchObject({ code: grpc.status.INVALID_ARGUMENT });
     expect(await call({}, "evil.example")).toMatchObject({ code: grpc.status.PERMISSION_DENIED });
+  });
+});
+
+describe("what proxies make of a call", () => {
+  it("has its host in the Host header alone", async () => {
+    await using at = await opened();
+    const session = connectHttp2(at.listener.address.replace("grpc:", "http:"));
+    const status = async (host: string) => {
+      const request = session.request({
+        ":method": "POST",
+        ":path": "/grpc.health.v1.Health/Check",
+        host,
+        "content-type": "application/grpc",
+        te: "trailers",
+      });
+      request.end(Buffer.alloc(5)).resume();
+      let said: unknown;
+      request.on("response", (headers) => (said ??= headers["grpc-status"])).on("trailers", (headers) => (said ??= headers["grpc-status"]));
+      await once(request, "close");
+      return said;
+    };
+    expect(await status("localhost:8000")).toBe("0");
+    expect(await status("evil.example")).toBe("7");
+    session.destroy();
   });
 });
 
