@@ -12,6 +12,19 @@ describe("grpc-message", () => {
     expect(["100%", "%zz", "%4", "%41%", "%C3"].map(decodeMessage)).toEqual(["100%", "%zz", "%4", "A%", "\ufffd"]);
   });
 
+  it("cuts what is long, and no character in halves", () => {
+    expect(encodeMessage("x".repeat(2048))).toBe("x".repeat(2048));
+    expect(encodeMessage("x".repeat(100_000))).toBe(`${"x".repeat(2045)}...`);
+    for (const character of ["ü", "€", "\u{1f600}", "%"]) {
+      for (let before = 0; before < 12; before++) {
+        const encoded = encodeMessage("x".repeat(before) + character.repeat(1000));
+        expect(encoded.length).toBeGreaterThan(2030);
+        expect(encoded.length).toBeLessThanOrEqual(2048);
+        expect(decodeMessage(encoded)).toMatch(new RegExp(`^x{${before}}(${character})+\\.{3}$`, "u"));
+      }
+    }
+  });
+
   it("brings back every text, in printable ASCII", () => {
     fc.assert(
       fc.property(fc.string({ unit: "grapheme" }), (message) => {

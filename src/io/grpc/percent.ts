@@ -1,8 +1,18 @@
 const utf8 = new TextEncoder();
 const text = new TextDecoder();
 
-/** A `grpc-message`: printable ASCII stays, all else and the percent sign become `%XX` of UTF-8. */
+/** Characters of a `grpc-message` at most: common peers and proxies refuse more than 8 KiB of trailers. */
+const MOST = 2048;
+
+/** A `grpc-message`: printable ASCII stays, all else and the percent sign become `%XX` of UTF-8. A long one is cut. */
 export function encodeMessage(message: string): string {
+  const encoded = percentEncoded(message.length > MOST ? message.slice(0, MOST + 1) : message);
+  if (encoded.length <= MOST) return encoded;
+  // Neither in the middle of a %XX nor of a character.
+  return `${encoded.slice(0, MOST - 3).replace(/(%[C-F][0-9A-F](%[89AB][0-9A-F])*)?(%[0-9A-F]?)?$/, "")}...`;
+}
+
+function percentEncoded(message: string): string {
   if (!/[^\x20-\x24\x26-\x7e]/.test(message)) return message;
   let encoded = "";
   for (const byte of utf8.encode(message)) {
