@@ -2,6 +2,9 @@ import { Fault, type JsonObject, meta } from "../../core/index.js";
 import { firstOf, type Metadata } from "../../io/index.js";
 import { header } from "./names.js";
 
+/** Characters of a name up to which it is mirrored: proxies take few KiB of headers, and some leave the connection over more. */
+const NAME = 2048;
+
 /** Metadata, and with it what of a request routers may see. */
 export function withMirror(metadata: Metadata, method: string, params: JsonObject, version: string | undefined): Metadata {
   const name = nameOf(params);
@@ -9,7 +12,7 @@ export function withMirror(metadata: Metadata, method: string, params: JsonObjec
   const mirrored: Record<string, string | readonly string[]> = { ...metadata };
   mirrored[header.method] = method;
   if (version !== undefined) mirrored[header.version] = version;
-  if (name !== undefined) mirrored[header.name] = encoded(name);
+  if (name !== undefined && name.length <= NAME) mirrored[header.name] = encoded(name);
   return mirrored;
 }
 
