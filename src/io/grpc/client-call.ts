@@ -26,7 +26,7 @@ export interface Dialling {
 
 /** Times that a call is tried again which no server looked at. */
 const RETRIES = 2;
-const UNSAID: Status = { code: UNKNOWN, message: "the server ended the call without a status" };
+const UNSAID = { code: UNKNOWN, message: "the server ended the call without a status" } as const satisfies Status;
 
 /** A client's call. It takes messages before it has a stream. */
 export class Dialled implements ClientCall, StreamEvents {
@@ -152,7 +152,8 @@ export class Dialled implements ClientCall, StreamEvents {
 
   readonly #onEnd = (fault: Fault | undefined): void => {
     if (fault !== undefined) this.#conclude(faultStatus(fault), fault);
-    else this.#conclude(this.#said ?? UNSAID);
+    else if (this.#said !== undefined) this.#conclude(this.#said);
+    else this.#cut();
   };
 
   readonly #onLeave = (): void => {
@@ -170,9 +171,14 @@ export class Dialled implements ClientCall, StreamEvents {
     else if (code === REFUSED_STREAM && this.#answer === undefined && this.#again(passed)) return;
     else if (error !== undefined && (code === NO_ERROR || code === REFUSED_STREAM)) this.#lose(error);
     else if (error !== undefined) this.#conclude({ code: INTERNAL, message: error.message });
-    else if (code === NO_ERROR) this.#conclude(UNSAID);
+    else if (code === NO_ERROR) this.#cut();
     else if (code === REFUSED_STREAM) this.#conclude({ code: UNAVAILABLE, message: "no server took the call" });
     else this.#conclude({ code: resetToGrpc(code), message: `the server reset the call with HTTP/2 code ${code}` });
+  }
+
+  /** No server ends a call so, but proxies whose patience is over, or whose server is gone, do. */
+  #cut(): void {
+    this.#conclude(UNSAID, new Fault("unavailable", UNSAID.message, { data: { reason: "cut-off" } }));
   }
 
   /** The reader still gets what came before. */

@@ -102,11 +102,13 @@ describe("a server that answers badly", () => {
   });
 
   it("ends without a status", async () => {
-    const { status, messages } = await ask((stream) => {
+    const { status, messages, fault } = await ask((stream) => {
       stream.respond(ok);
       stream.end(frame(Buffer.from("one")));
     });
     expect({ code: status.code, messages }).toEqual({ code: 2, messages: ["one"] });
+    // No server does so: it is a proxy that has given up.
+    expect(fault).toMatchObject({ code: "unavailable", data: { reason: "cut-off" } });
   });
 
   it("has trailers without a status", async () => {

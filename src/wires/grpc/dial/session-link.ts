@@ -121,7 +121,7 @@ class StreamLink implements SessionLink {
         if (!this.#inbox.offer(messages)) await this.#inbox.write(messages);
       }
     } catch (error) {
-      reason = toFault(error);
+      reason = brokenBy(toFault(error));
     }
     if (this.#stream === stream) this.#stream = undefined;
     this.#broken(reason);
@@ -158,6 +158,12 @@ class StreamLink implements SessionLink {
     }
     if (open.length > 0) void this.#inbox.write(open.map((id) => ({ kind: "bad", answers: id, fault: reason })));
   }
+}
+
+/** What went wrong with the stream is no fault of its calls, and may not happen to the next: proxies reset streams that are long silent. */
+function brokenBy(fault: Fault): Fault {
+  if (fault.code !== "internal" && fault.code !== "application") return fault;
+  return new Fault("unavailable", `the stream of the session broke: ${fault.message}`, { data: { reason: "cut-off" }, cause: fault });
 }
 
 const done = Promise.resolve();
