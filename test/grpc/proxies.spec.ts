@@ -3,6 +3,7 @@ import {
   type ConnectOptions,
   connect,
   createServer,
+  Fault,
   type Listener,
   type McpClient,
   progress,
@@ -29,6 +30,9 @@ function sample(): Sample {
     .tool("echo", {}, ({ text }) => {
       server.echoes++;
       return String(text);
+    })
+    .tool("fail", {}, () => {
+      throw new Fault("application", "long ".repeat(1000), { rpcCode: -32050, data: { why: "x".repeat(4000) } });
     })
     .tool("count", {}, async function* ({ n }) {
       for (let at = 1; at <= Number(n); at++) yield progress(at, Number(n));
@@ -85,6 +89,12 @@ describe.each(proxyNames.filter((name) => !missing.includes(name)))("behind %s",
     const steps: number[] = [];
     await client.callTool("count", { n: 3 }, { onProgress: (step) => void steps.push(step.progress) });
     expect(steps).toEqual([1, 2, 3]);
+
+    await expect(client.callTool("fail")).rejects.toMatchObject({
+      rpcCode: -32050,
+      message: expect.stringMatching(/^long long /),
+      data: { why: "x".repeat(4000) },
+    });
 
     let octets = 0;
     for await (const chunk of client.readChunks("test://octets")) octets += chunk.data.length;

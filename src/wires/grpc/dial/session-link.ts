@@ -80,7 +80,7 @@ class StreamLink implements SessionLink {
       if (request) this.#methods.set(message.id, message.method);
       else if ("method" in message && message.method === "notifications/cancelled")
         this.#methods.delete(message.params?.["requestId"] as Id);
-      return stream.send(encodeToServer(message, { twin: true })) ?? done;
+      return stream.send(encodeToServer(message, { twin: true }))?.catch(rethrow) ?? done;
     } catch (error) {
       return Promise.reject(toFault(error));
     }
@@ -164,6 +164,10 @@ class StreamLink implements SessionLink {
 function brokenBy(fault: Fault): Fault {
   if (fault.code !== "internal" && fault.code !== "application") return fault;
   return new Fault("unavailable", `the stream of the session broke: ${fault.message}`, { data: { reason: "cut-off" }, cause: fault });
+}
+
+function rethrow(error: unknown): never {
+  throw brokenBy(toFault(error));
 }
 
 const done = Promise.resolve();
