@@ -7,6 +7,8 @@ import { lineWriter } from "./line-writer.js";
 export interface LineLinkOptions {
   /** Bytes of one message. */
   readonly messageBytes?: number | undefined;
+  /** Characters of a message to send; any number unless given. */
+  readonly sendLength?: number | undefined;
   /** Nesting of one message. */
   readonly depth?: number | undefined;
   /** The backlog at which send() makes its caller wait. */
@@ -32,7 +34,11 @@ const flushMs = 500;
 
 export function lineLink(readable: Readable, writable: Writable, options: LineLinkOptions = {}): LineLink {
   const { messageBytes = defaultLimits.messageBytes, depth = defaultLimits.depth, highWater = 256 * 1024 } = options;
-  const writer = lineWriter(writable, { highWater, onBroken: (fault) => reader.finish(fault) });
+  const writer = lineWriter(writable, {
+    highWater,
+    maxLength: options.sendLength ?? Number.POSITIVE_INFINITY,
+    onBroken: (fault) => reader.finish(fault),
+  });
   const reader = lineReader(readable, {
     maxBytes: messageBytes,
     depth,

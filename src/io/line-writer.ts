@@ -17,6 +17,8 @@ export interface LineWriter {
 export interface LineWriterOptions {
   /** The backlog at which send() makes its caller wait. */
   readonly highWater: number;
+  /** Characters of one message: a longer one is refused. */
+  readonly maxLength: number;
   /** Hears once that the stream broke by itself. */
   readonly onBroken: (fault: Fault) => void;
 }
@@ -57,6 +59,9 @@ class Writer implements LineWriter {
     } catch (error) {
       return Promise.reject(toFault(error));
     }
+    const { maxLength: max } = this.#options;
+    if (line.length > max)
+      return Promise.reject(new Fault("overload", "the message is larger than a message may be", { data: { limit: "messageBytes", max } }));
     if (this.#pending === "") process.nextTick(this.#flush);
     this.#pending += `${line}\n`;
     if (this.#pending.length >= ENOUGH) this.#flush();

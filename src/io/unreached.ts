@@ -1,3 +1,5 @@
+const untrusted = "its certificate is signed by nobody who is trusted here (ca names others)";
+
 const reasons: Readonly<Record<string, string>> = {
   ECONNREFUSED: "nothing listens there",
   ENOTFOUND: "the host is not known",
@@ -7,6 +9,11 @@ const reasons: Readonly<Record<string, string>> = {
   ENETUNREACH: "no way leads to its network",
   ENOENT: "there is no such socket",
   EACCES: "permission denied",
+  DEPTH_ZERO_SELF_SIGNED_CERT: untrusted,
+  SELF_SIGNED_CERT_IN_CHAIN: untrusted,
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: untrusted,
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: untrusted,
+  CERT_HAS_EXPIRED: "its certificate has expired",
 };
 
 /** Why a server could not be reached, in plain words where there are some. */

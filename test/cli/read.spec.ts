@@ -72,6 +72,11 @@ describe("read", () => {
     expect(statSync("/dev/null").isCharacterDevice()).toBe(true);
   });
 
+  it("says in a line that there is no space left", async () => {
+    const { code, stdout, stderr } = await run(["read", "demo://generated/1mb", "-o", "/dev/full", ...demo]);
+    expect([code, stdout, stderr]).toEqual([1, "", "anywire: -o /dev/full: no space is left\n"]);
+  });
+
   it("holds a few chunks of a big resource, not the resource", { timeout: 120_000 }, async () => {
     const { code, stderr } = await run(["read", "demo://generated/300mb", "-o", "/dev/null", ...demo], {
       node: ["-r", fixture("usage.cjs")],

@@ -175,6 +175,17 @@ describe("a server that says what is no message", () => {
     await vi.waitFor(() => expect(alive(pid)).toBe(false), patience);
     await echo(neighbour.client);
   });
+
+  test("a call longer than a message may be fails alone, before it is sent", async () => {
+    const messageBytes = 100_000;
+    const { client } = await open({ limits: { messageBytes } });
+    const { outcomes } = pending(client);
+    const huge = client.callTool("huge", { text: "x".repeat(messageBytes) });
+    await expect(huge).rejects.toMatchObject({ code: "overload", data: { limit: "messageBytes", max: messageBytes } });
+    await echo(client);
+    await client.close();
+    await outcomes;
+  });
 });
 
 describe("a server that is wrong", () => {

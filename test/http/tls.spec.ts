@@ -26,6 +26,14 @@ it.each(["https", "wss", "sse+https", "grpcs"])("%s to a server without TLS fail
   });
 });
 
+it.each(["https", "wss", "sse+https"])("%s to a server whose certificate nobody vouches for says so", async (scheme) => {
+  await using at = await open(scheme);
+  await expect(connect(`${scheme}://localhost:${at.port}`)).rejects.toMatchObject({
+    code: "unavailable",
+    message: expect.stringContaining("its certificate is signed by nobody who is trusted here (ca names others)"),
+  });
+});
+
 describe.each(["https", "wss", "sse+https"])("%s", (scheme) => {
   it("is served to whoever trusts the certificate", async () => {
     await using at = await open(scheme);

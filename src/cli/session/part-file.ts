@@ -41,7 +41,7 @@ export async function partFile(path: string): Promise<PartFile> {
     async write(data) {
       const bytes = typeof data === "string" ? Buffer.from(data) : data;
       for (let written = 0; written < bytes.byteLength; ) {
-        const done = await handle.write(bytes, written, bytes.byteLength - written, direct ? null : size);
+        const done = await handle.write(bytes, written, bytes.byteLength - written, direct ? null : size).catch(unwritten(path));
         written += done.bytesWritten;
         size += done.bytesWritten;
       }
@@ -51,6 +51,13 @@ export async function partFile(path: string): Promise<PartFile> {
       if (!direct) await rename(name, path);
     },
     close,
+  };
+}
+
+function unwritten(path: string): (error: NodeJS.ErrnoException) => never {
+  return (error) => {
+    const why = error.code === "ENOSPC" ? "no space is left" : `cannot be written (${error.code})`;
+    throw new Fault("internal", `-o ${path}: ${why}`, { cause: error });
   };
 }
 

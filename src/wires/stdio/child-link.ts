@@ -1,5 +1,5 @@
 import type { Incoming } from "../../codec/index.js";
-import { type Command, Fault, type Limits } from "../../core/index.js";
+import { type Command, defaultLimits, Fault, type Limits } from "../../core/index.js";
 import type { Link } from "../../era/index.js";
 import { type Child, type ChildOptions, type Exit, lineLink, startChild, within } from "../../io/index.js";
 
@@ -30,6 +30,8 @@ export async function childLink(command: Command, options: ChildLinkOptions = {}
   };
   const link = lineLink(child.stdout, child.stdin, {
     messageBytes: options.limits?.messageBytes,
+    // A server that takes no more would end the link, and every other call with it.
+    sendLength: options.limits?.messageBytes ?? defaultLimits.messageBytes,
     depth: options.limits?.depth,
     onEnd,
   });
