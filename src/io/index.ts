@@ -49,5 +49,5 @@ export {
   type TlsDialOptions,
   type TlsListenOptions,
 } from "./tls.js";
-export { whyUnreached } from "./unreached.js";
+export { badAddress, whyUnreached } from "./unreached.js";
 export { within } from "./within.js";

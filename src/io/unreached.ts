@@ -1,3 +1,5 @@
+import { Fault } from "../core/index.js";
+
 const untrusted = "its certificate is signed by nobody who is trusted here (ca names others)";
 
 const reasons: Readonly<Record<string, string>> = {
@@ -24,4 +26,9 @@ export function whyUnreached(error: Error): string {
   // The parser of node:http tells in its own terms what it looked for.
   if (code.startsWith("HPE_")) return "the server does not speak HTTP";
   return reasons[code] ?? error.message;
+}
+
+/** The fault of an address that cannot be read: whoever gave it has to know, no server was asked. */
+export function badAddress(message: string, cause?: unknown): Fault {
+  return new Fault("invalid-params", message, { data: { reason: "address" }, cause });
 }

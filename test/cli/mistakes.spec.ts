@@ -33,6 +33,11 @@ const unread: readonly Row[] = [
 const misused: readonly Row[] = [
   [["tools", "ftp://example.com"], /^no wire for the address "ftp:\/\/example\.com"; known are .*; a command to start goes after --$/],
   [["tools", "stdio:"], /^stdio: is for listening; /],
+  [["tools", "http://127.0.0.1:99999/mcp"], "not a URL: http://127.0.0.1:99999/mcp"],
+  [["tools", "ws://"], "not a URL: ws://"],
+  [["tools", "grpc://host:99999"], 'not a gRPC address: grpc://host:99999: "host:99999" is no host and port'],
+  [["demo", "--listen", "grpcs://127.0.0.1:0"], "listening on grpcs:// needs a certificate: give --tls-cert and --tls-key"],
+  [["demo", "--listen", "http://0.0.0.0:0"], /: give --tls-cert and --tls-key, or --insecure if a proxy in front does it$/],
   [["demo", "--listen", "ftp://example.com"], /^--listen: no wire for the address "ftp:\/\/example\.com"; known are .*stdio:/],
   [["demo", "--listen", "memory:x"], /^--listen memory: reaches nobody/],
   [["call", "list-roots", "--root", "no-such-dir", ...demo], "--root: there is no directory no-such-dir"],

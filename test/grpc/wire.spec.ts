@@ -37,6 +37,16 @@ async function opened(options: ServeOptions = {}, dial: ConnectOptions = {}, add
 
 const text = async (client: McpClient, tool: string, args = {}): Promise<unknown> => (await client.callTool(tool, args)).content?.[0];
 
+it.each(["session", "rpc"] as const)("a message larger than one may be fails its call alone, by %s", async (calls) => {
+  await using at = await opened({}, { calls, limits: { messageBytes: 100_000 } });
+  const waiting = at.client.callTool("slow", { ms: 300 });
+  await expect(at.client.callTool("whoami", { much: "x".repeat(100_000) })).rejects.toMatchObject({
+    code: "overload",
+    data: { limit: "messageBytes", max: 100_000 },
+  });
+  expect((await waiting).content?.[0]).toMatchObject({ text: "slept" });
+});
+
 describe("grpcs", () => {
   it("is served to whoever trusts the certificate, and to nobody else", async () => {
     await using at = await opened({ tls }, { tls: { ca } }, "grpcs://127.0.0.1:0");

@@ -37,11 +37,18 @@ export async function run({ options }: Input): Promise<number> {
   } catch (error) {
     if (stop.code !== undefined) return stop.code;
     const fault = toFault(error);
-    process.stderr.write(`anywire: ${fault.message}\n`);
+    process.stderr.write(`anywire: ${inOptions(fault.message)}\n`);
     return isMistake(fault) || fault.code === "invalid-params" ? exitCodes.misuse : exitCodes.unreachable;
   } finally {
     stop.release();
   }
+}
+
+/** What the library asks for, by the options of this command. */
+function inOptions(message: string): string {
+  return message
+    .replace("give tls: { key, cert }", "give --tls-cert and --tls-key")
+    .replace("give tls, or insecure", "give --tls-cert and --tls-key, or --insecure");
 }
 
 /** Why nothing can be served at an address, in one line. */

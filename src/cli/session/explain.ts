@@ -23,6 +23,9 @@ export interface Circumstances {
 /** What a fault means to the user, and to a script. */
 export function explain(fault: Fault, around: Circumstances): Failure {
   if (isMistake(fault)) return { code: isMisuse(fault) ? exitCodes.misuse : exitCodes.failed, message: fault.message, words: false };
+  const reason = isObject(fault.data) ? fault.data["reason"] : undefined;
+  if (!around.connected && fault.code === "invalid-params" && reason === "address")
+    return { code: exitCodes.misuse, message: cleanLine(fault.message), words: false };
   if (fault.code === "deadline")
     return { code: exitCodes.late, message: cleanLine(`timed out: ${fault.message}${garbled(around)}`), words: true };
   const code = around.connected ? exitCodes.failed : exitCodes.unreachable;

@@ -1,5 +1,6 @@
 import { type Address, Fault } from "../../core/index.js";
 import type { SecureListenOptions } from "../tls.js";
+import { badAddress } from "../unreached.js";
 
 /** Where a URL says to listen. */
 export interface Place {
@@ -22,10 +23,13 @@ export function placeOf(address: Address, path: string, options: SecureListenOpt
   try {
     url = new URL(text.slice(before.length));
   } catch (error) {
-    throw new Fault("invalid-params", `not a URL: ${text}`, { cause: error });
+    throw badAddress(`not a URL: ${text}`, error);
   }
   const secure = scheme === "https" || scheme === "wss";
-  if (secure && options.tls === undefined) throw new Fault("invalid-params", `listening on ${before}${scheme}:// needs the option tls`);
+  if (secure && options.tls === undefined)
+    throw new Fault("invalid-params", `listening on ${before}${scheme}:// needs a certificate: give tls: { key, cert }`, {
+      data: { reason: "no-certificate" },
+    });
   if (!secure && options.tls !== undefined)
     throw new Fault("invalid-params", `tls is given for an address without it: listen on ${before}${scheme}s://`);
   const at = url.pathname === "/" ? path : url.pathname;

@@ -1,6 +1,6 @@
 import type { ConnectionOptions } from "node:tls";
-import { type Address, Fault } from "../../core/index.js";
-import type { Target } from "../../io/index.js";
+import type { Address } from "../../core/index.js";
+import { badAddress, type Target } from "../../io/index.js";
 
 /** Where a gRPC address leads. */
 export interface Place {
@@ -17,8 +17,7 @@ export function placeOf(address: Address): Place {
   const unix = /^(?:tunnel\+)?grpc\+unix:(?:\/\/)?(.+)$/.exec(text);
   if (unix?.[1] !== undefined) return { scheme: "grpc+unix", hosts: [], path: unix[1] };
   const found = /^(?:tunnel\+)?(grpcs?):\/\/([^/?#]+)\/?$/.exec(text);
-  if (found === null)
-    throw new Fault("invalid-params", `not a gRPC address: ${text}; it looks like grpc://host:port, grpcs://host:port or grpc+unix:PATH`);
+  if (found === null) throw badAddress(`not a gRPC address: ${text}; it looks like grpc://host:port, grpcs://host:port or grpc+unix:PATH`);
   const hosts = (found[2] as string).split(",").map((each) => hostOf(each, text));
   return { scheme: found[1] as "grpc" | "grpcs", hosts };
 }
@@ -27,7 +26,7 @@ function hostOf(each: string, text: string): { host: string; port: number } {
   const parts = /^(\[[0-9a-fA-F:.]+\]|[^:[\]@]+)(?::(\d{1,5}))?$/.exec(each);
   const port = Number(parts?.[2] ?? PORT);
   if (parts?.[1] === undefined || port > 65_535)
-    throw new Fault("invalid-params", `not a gRPC address: ${text}: ${JSON.stringify(each)} is no host and port`);
+    throw badAddress(`not a gRPC address: ${text}: ${JSON.stringify(each)} is no host and port`);
   return { host: parts[1].replace(/^\[|\]$/g, ""), port };
 }
 

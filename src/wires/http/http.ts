@@ -9,7 +9,7 @@ import {
   type Wire,
 } from "../../core/index.js";
 import { dialLink } from "../../era/index.js";
-import { httpHost, nodeExchange, placeOf } from "../../io/index.js";
+import { badAddress, httpHost, nodeExchange, placeOf } from "../../io/index.js";
 import { type HttpDialOptions, httpLink } from "./dial/link.js";
 import { mirroring } from "./dial/mirror.js";
 import { httpEndpoint } from "./endpoint.js";
@@ -63,6 +63,6 @@ function parse(address: Address): URL {
   try {
     return new URL(String(address));
   } catch (error) {
-    throw new Fault("invalid-params", `not a URL: ${String(address)}`, { cause: error });
+    throw badAddress(`not a URL: ${String(address)}`, error);
   }
 }

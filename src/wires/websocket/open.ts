@@ -2,7 +2,7 @@ import type { IncomingMessage } from "node:http";
 import type { Duplex } from "node:stream";
 import { WebSocket } from "ws";
 import { defaultLimits, Fault, fromSignal, toFault } from "../../core/index.js";
-import { authorized, type HttpClient, type SendOptions, type Sent, secureContext, whyUnreached } from "../../io/index.js";
+import { authorized, badAddress, type HttpClient, type SendOptions, type Sent, secureContext, whyUnreached } from "../../io/index.js";
 import type { WebSocketDialOptions } from "./options.js";
 
 export interface Opened {
@@ -27,6 +27,7 @@ export async function openSocket(address: string, options: WebSocketDialOptions)
   };
   const { auth, signal, headers } = options;
   const sender = auth === undefined ? client : authorized(client, auth);
+  if (!URL.canParse(address)) throw badAddress(`not a URL: ${address}`);
   const asked = new URL(address.replace(/^ws/, "http"));
   const given = signal === undefined ? undefined : fromSignal(signal);
   const { status } = await sender

@@ -17,6 +17,7 @@ import type { Channel, ClientCall, Metadata } from "../../../io/index.js";
 import { statusError } from "../faults.js";
 import { withMirror } from "../mirror.js";
 import { header, type Rpc, rpcs, SERVICE } from "../names.js";
+import { fitting } from "./fitting.js";
 import { type Inbox, inboxOf, type SessionLink, sessionLink } from "./session-link.js";
 import { Watches } from "./watches.js";
 
@@ -168,8 +169,9 @@ class RpcLink implements Link {
     const rpc = rpcs.get(name) as Rpc;
     const version = isModern(params) ? String((params["_meta"] as JsonObject)[meta.protocolVersion]) : undefined;
     const metadata = withMirror(named === undefined ? this.#metadata : { ...this.#metadata, ...named }, rpc.method, params, version);
+    const bytes = fitting(encodeMessage(rpc.request, params, { twin: this.#session !== undefined }), this.#limits);
     const call = this.#channel.call(SERVICE + name, { metadata, deadline });
-    void call.send(encodeMessage(rpc.request, params, { twin: this.#session !== undefined }));
+    void call.send(bytes);
     call.done();
     return call;
   }

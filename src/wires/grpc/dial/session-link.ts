@@ -5,6 +5,7 @@ import type { Link } from "../../../era/index.js";
 import type { Channel, ClientCall, Metadata } from "../../../io/index.js";
 import { type Pipe, pipe } from "../../../stream/index.js";
 import { header, SERVICE } from "../names.js";
+import { fitting } from "./fitting.js";
 import { Renewal } from "./renewal.js";
 
 type Message = Incoming | IncomingPart;
@@ -76,11 +77,12 @@ class StreamLink implements SessionLink {
     // What is said about calls of a stream that broke means nothing on the next.
     if (this.#stream === undefined && !request && !this.#renewal.begun) return done;
     try {
+      const bytes = fitting(encodeToServer(message, { twin: true }), this.#limits);
       const stream = this.#stream ?? this.#open(message);
       if (request) this.#methods.set(message.id, message.method);
       else if ("method" in message && message.method === "notifications/cancelled")
         this.#methods.delete(message.params?.["requestId"] as Id);
-      return stream.send(encodeToServer(message, { twin: true }))?.catch(rethrow) ?? done;
+      return stream.send(bytes)?.catch(rethrow) ?? done;
     } catch (error) {
       return Promise.reject(toFault(error));
     }

@@ -56,7 +56,9 @@ export async function listen(service: Service, address: Address, options: GrpcLi
   const tunnelOnly = String(address).startsWith("tunnel+");
   const { tls, insecure } = options;
   if (place.scheme === "grpcs" && tls === undefined)
-    throw new Fault("invalid-params", "listening on grpcs:// needs a certificate: give tls: { key, cert }");
+    throw new Fault("invalid-params", "listening on grpcs:// needs a certificate: give tls: { key, cert }", {
+      data: { reason: "no-certificate" },
+    });
   if (place.scheme !== "grpcs" && tls !== undefined) throw new Fault("invalid-params", "a listener with a certificate is grpcs://");
   const [first, ...more] = place.hosts;
   if (more.length > 0) throw new Fault("invalid-params", "a listener has one address");
