@@ -2,7 +2,6 @@ import {
   type Address,
   type Connection,
   type DialOptions,
-  Fault,
   type Listener,
   type ListenOptions,
   type Service,
