@@ -1,12 +1,4 @@
-import {
-  type Address,
-  type Connection,
-  type DialOptions,
-  type Listener,
-  type ListenOptions,
-  type Service,
-  type Wire,
-} from "../../core/index.js";
+import type { Address, Connection, DialOptions, Listener, ListenOptions, Service, Wire } from "../../core/index.js";
 import { dialLink } from "../../era/index.js";
 import { badAddress, httpHost, nodeExchange, placeOf } from "../../io/index.js";
 import { type HttpDialOptions, httpLink } from "./dial/link.js";
