@@ -126,6 +126,11 @@ export function toRpcError(fault: Fault, era: Era): RpcError {
   return fault.data === undefined ? { code, message: fault.message } : { code, message: fault.message, data: fault.data };
 }
 
+/** The fault of a message that is not sent, because it is larger than one may be: the peer would end the link, and all its calls, over it. */
+export function messageTooLarge(max: number): Fault {
+  return new Fault("overload", "the message is larger than a message may be", { data: { limit: "messageBytes", max } });
+}
+
 const meanings = new Map<number, FaultCode>([
   [-32700, "parse"],
   [-32600, "invalid-request"],

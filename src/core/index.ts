@@ -35,6 +35,7 @@ export {
   grpcStatuses,
   httpStatuses,
   jsonRpcCodes,
+  messageTooLarge,
   type RpcError,
   toFault,
   toRpcError,

@@ -42,6 +42,7 @@ export type { Batch } from "./line-reader.js";
 export {
   checkListen,
   isLoopback,
+  noCertificate,
   type Pem,
   type SecureListenOptions,
   secureContext,

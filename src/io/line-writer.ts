@@ -1,6 +1,6 @@
 import type { Writable } from "node:stream";
 import { type Outgoing, serialise } from "../codec/index.js";
-import { Fault, toFault } from "../core/index.js";
+import { Fault, messageTooLarge, toFault } from "../core/index.js";
 import { within } from "./within.js";
 
 export interface LineWriter {
@@ -59,9 +59,8 @@ class Writer implements LineWriter {
     } catch (error) {
       return Promise.reject(toFault(error));
     }
-    const { maxLength: max } = this.#options;
-    if (line.length > max)
-      return Promise.reject(new Fault("overload", "the message is larger than a message may be", { data: { limit: "messageBytes", max } }));
+    const { maxLength } = this.#options;
+    if (line.length > maxLength) return Promise.reject(messageTooLarge(maxLength));
     if (this.#pending === "") process.nextTick(this.#flush);
     this.#pending += `${line}\n`;
     if (this.#pending.length >= ENOUGH) this.#flush();

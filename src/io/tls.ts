@@ -87,6 +87,13 @@ export function isLoopback(hostname: string): boolean {
   return host === "localhost" || host === "::1" || host === "::ffff:127.0.0.1" || (isIP(host) === 4 && host.startsWith("127."));
 }
 
+/** The fault of a listener that has no certificate to show. */
+export function noCertificate(scheme: string): Fault {
+  return new Fault("invalid-params", `listening on ${scheme}:// needs a certificate: give tls: { key, cert }`, {
+    data: { reason: "no-certificate" },
+  });
+}
+
 /** Throws a Fault `invalid-params` where a listener would let a network read along. */
 export function checkListen(hostname: string, { tls, insecure }: SecureListenOptions): void {
   if (tls !== undefined || insecure === true || isLoopback(hostname)) return;

@@ -1,4 +1,5 @@
 import { Fault, serve, toFault, wireFor } from "../../api/index.js";
+import { isObject } from "../../core/index.js";
 import { demoServer, tour } from "../../demo/index.js";
 import type { Input } from "../args/input.js";
 import { isMistake } from "../session/mistake.js";
@@ -37,18 +38,22 @@ export async function run({ options }: Input): Promise<number> {
   } catch (error) {
     if (stop.code !== undefined) return stop.code;
     const fault = toFault(error);
-    process.stderr.write(`anywire: ${inOptions(fault.message)}\n`);
+    process.stderr.write(`anywire: ${inOptions(fault)}\n`);
     return isMistake(fault) || fault.code === "invalid-params" ? exitCodes.misuse : exitCodes.unreachable;
   } finally {
     stop.release();
   }
 }
 
-/** What the library asks for, by the options of this command. */
-function inOptions(message: string): string {
-  return message
-    .replace("give tls: { key, cert }", "give --tls-cert and --tls-key")
-    .replace("give tls, or insecure", "give --tls-cert and --tls-key, or --insecure");
+const wanted: Readonly<Record<string, string>> = {
+  "no-certificate": "give --tls-cert and --tls-key",
+  insecure: "give --tls-cert and --tls-key, or --insecure if a proxy in front does it",
+};
+
+/** What is wrong; what the library asks for is put in the options of this command. */
+function inOptions({ message, data }: Fault): string {
+  const ask = isObject(data) ? wanted[String(data["reason"])] : undefined;
+  return ask === undefined ? message : message.replace(/give .*$/, ask);
 }
 
 /** Why nothing can be served at an address, in one line. */

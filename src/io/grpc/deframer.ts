@@ -61,12 +61,11 @@ export class Deframer {
         return;
       }
       if (lent) {
-        // Small messages come many in a chunk: they are copied together.
-        chunk = Buffer.from(chunk.subarray(start));
+        // Small messages come many in a chunk: they are copied together, and read again there.
+        chunk = Buffer.from(chunk.subarray(at));
         end = chunk.length;
-        at = length;
+        at = 0;
         lent = false;
-        this.#onFrame(chunk.subarray(0, length), flag === 1);
         continue;
       }
       at = start + length;

@@ -16,7 +16,7 @@ const REPLAY = 64 * 1024;
 export interface ByteSink {
   readonly writable: boolean;
   readonly writableLength: number;
-  write(bytes: Uint8Array | undefined, done?: () => void): unknown;
+  write(bytes: Uint8Array, done?: () => void): unknown;
   end(bytes?: Uint8Array): unknown;
   cork?(): void;
   uncork?(): void;
@@ -137,7 +137,7 @@ export class Outbox {
     if (this.#queued === 0 || stream === undefined || !stream.writable) return;
     const pieces = this.#pack();
     if (pieces.length === 1) {
-      stream.write(pieces[0], this.#written);
+      stream.write(pieces[0] as Uint8Array, this.#written);
       return;
     }
     stream.cork?.();

@@ -1,5 +1,5 @@
 import { type Address, Fault } from "../../core/index.js";
-import type { SecureListenOptions } from "../tls.js";
+import { noCertificate, type SecureListenOptions } from "../tls.js";
 import { badAddress } from "../unreached.js";
 
 /** Where a URL says to listen. */
@@ -26,10 +26,7 @@ export function placeOf(address: Address, path: string, options: SecureListenOpt
     throw badAddress(`not a URL: ${text}`, error);
   }
   const secure = scheme === "https" || scheme === "wss";
-  if (secure && options.tls === undefined)
-    throw new Fault("invalid-params", `listening on ${before}${scheme}:// needs a certificate: give tls: { key, cert }`, {
-      data: { reason: "no-certificate" },
-    });
+  if (secure && options.tls === undefined) throw noCertificate(`${before}${scheme}`);
   if (!secure && options.tls !== undefined)
     throw new Fault("invalid-params", `tls is given for an address without it: listen on ${before}${scheme}s://`);
   const at = url.pathname === "/" ? path : url.pathname;

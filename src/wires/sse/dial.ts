@@ -1,5 +1,5 @@
 import { type Incoming, type Outgoing, parseMessage, serialise, sseParser } from "../../codec/index.js";
-import { Canceller, type DialOptions, defaultLimits, Fault, type Limits, toFault } from "../../core/index.js";
+import { Canceller, type DialOptions, defaultLimits, Fault, type Limits, messageTooLarge, toFault } from "../../core/index.js";
 import type { Link } from "../../era/index.js";
 import { authorized, type HttpAuth, httpClient, type Sent, type TlsDialOptions } from "../../io/index.js";
 import { type Pipe, pipe } from "../../stream/index.js";
@@ -65,10 +65,7 @@ export async function sseLink(url: URL, options: SseDialOptions): Promise<Link> 
     async send(message: Outgoing) {
       if (closed !== undefined) throw closed;
       const text = serialise(message);
-      if (text.length > limits.messageBytes)
-        throw new Fault("overload", "the message is larger than a message may be", {
-          data: { limit: "messageBytes", max: limits.messageBytes },
-        });
+      if (text.length > limits.messageBytes) throw messageTooLarge(limits.messageBytes);
       underWay += text.length;
       const posted = post(text).finally(() => {
         underWay -= text.length;

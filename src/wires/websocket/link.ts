@@ -1,5 +1,5 @@
 import { type Incoming, type Outgoing, parseMessage, serialise } from "../../codec/index.js";
-import { defaultLimits, Fault, type Limits } from "../../core/index.js";
+import { defaultLimits, Fault, type Limits, messageTooLarge } from "../../core/index.js";
 import type { Link } from "../../era/index.js";
 import { pipe } from "../../stream/index.js";
 
@@ -91,8 +91,7 @@ export function socketLink(socket: Socket, limits: Partial<Limits> = {}, gather?
     async send(message: Outgoing) {
       if (closed !== undefined) throw closed;
       const text = serialise(message);
-      if (text.length > messageBytes)
-        throw new Fault("overload", "the message is larger than a message may be", { data: { limit: "messageBytes", max: messageBytes } });
+      if (text.length > messageBytes) throw messageTooLarge(messageBytes);
       gather?.();
       socket.send(text, wake);
       if (socket.bufferedAmount > HIGH_WATER) await room();

@@ -19,7 +19,7 @@ export async function openSocket(address: string, options: WebSocketDialOptions)
   const client: HttpClient = {
     async send(_method, _url, sending) {
       const answer = await request(address, options, sending);
-      if (!("socket" in answer && "below" in answer)) return sentOf(answer.statusCode ?? 0, answer.headers);
+      if (!("below" in answer)) return sentOf(answer.statusCode ?? 0, answer.headers);
       open = answer;
       return sentOf(OPENED, {});
     },

@@ -1,8 +1,8 @@
 import { once } from "node:events";
 import { createServer as createHttps } from "node:https";
 import type { AddressInfo } from "node:net";
-import { afterEach, describe, expect, it } from "vitest";
-import { type Channel, grpcChannel } from "../../../src/io/index.js";
+import { describe, expect, it } from "vitest";
+import { grpcChannel } from "../../../src/io/index.js";
 import * as certificates from "./certificates.js";
 import { CONTINUATION, END_HEADERS, END_STREAM, HEADERS, hpack, PING, RST_STREAM, SETTINGS } from "./raw.js";
 import {
@@ -15,10 +15,6 @@ import {
   GOAWAY,
   head,
   headers,
-  type RawPeer,
-  type RawServer,
-  type RawServerOptions,
-  rawServer,
   say,
   serveFrom,
   setting,
@@ -27,6 +23,7 @@ import {
   WINDOW_UPDATE,
   words,
 } from "./raw-server.js";
+import { stage } from "./stage.js";
 import { collect, frame as message } from "./support.js";
 
 const PRIORITY = 2;
@@ -39,18 +36,8 @@ const COMPRESSION_ERROR = 9;
 const ENHANCE_YOUR_CALM = 11;
 const WINDOW = 8 << 20;
 
-let server: RawServer | undefined;
-let channel: Channel | undefined;
-afterEach(async () => {
-  await channel?.close();
-  await server?.close();
-});
-
-async function start(serve: (peer: RawPeer) => void | Promise<void>, options?: RawServerOptions): Promise<Channel> {
-  server = await rawServer(serve, options);
-  channel = grpcChannel([{ host: "127.0.0.1", port: server.port }]);
-  return channel;
-}
+const raw = stage();
+const { start } = raw;
 
 type Evil = (id: number) => Buffer;
 
@@ -92,7 +79,7 @@ describe("what breaks a stream", () => {
     expect(await texts(neighbour)).toEqual(["neighbour"]);
     expect(heard).toBe(code);
     expect(await texts(ask(dialled))).toEqual(["good"]);
-    expect(server?.peers.length).toBe(1);
+    expect(raw.server.peers.length).toBe(1);
   });
 
   it("data past the window, whose credit the others still have", async () => {
@@ -112,11 +99,11 @@ describe("what breaks a stream", () => {
     expect(await texts(neighbour)).toEqual(["neighbour"]);
     expect(heard).toBe(FLOW_CONTROL_ERROR);
     expect(await texts(ask(dialled))).toEqual(["good"]);
-    const credits = server?.peers[0]?.heard.filter(({ type, id }) => type === WINDOW_UPDATE && id === 0) ?? [];
+    const credits = raw.server.peers[0]?.heard.filter(({ type, id }) => type === WINDOW_UPDATE && id === 0) ?? [];
     const granted = credits.reduce((sum, { payload }) => sum + payload.readUInt32BE(0), 0) - (WINDOW - 65_535);
     // What came after the reset counts, too; less than half a window may be outstanding.
     expect(granted).toBeGreaterThan(1.5 * WINDOW);
-    expect(server?.peers.length).toBe(1);
+    expect(raw.server.peers.length).toBe(1);
   });
 });
 
@@ -203,9 +190,9 @@ describe("what breaks the connection", () => {
     const calls = [ask(dialled), ask(dialled)];
     for (const call of calls)
       expect((await collect(call)).fault).toMatchObject({ code: "unavailable", data: { reason: "connection-lost" } });
-    expect(await server?.peers[0]?.left).toBe(code);
+    expect(await raw.server.peers[0]?.left).toBe(code);
     expect(await texts(ask(dialled))).toEqual(["good"]);
-    expect(server?.peers.length).toBe(2);
+    expect(raw.server.peers.length).toBe(2);
   });
 });
 
@@ -220,7 +207,7 @@ describe("a server that does not speak HTTP/2", () => {
     const dialled = await start(() => {}, { hello });
     const { fault } = await collect(ask(dialled));
     expect(fault).toMatchObject({ code: "unavailable", message: expect.stringMatching(words), data: { reason: "http2" } });
-    expect(await server?.peers[0]?.left).toBe(PROTOCOL_ERROR);
+    expect(await raw.server.peers[0]?.left).toBe(PROTOCOL_ERROR);
   });
 
   it("but closes at once", async () => {

@@ -1,41 +1,15 @@
-import { afterEach, describe, expect, it, vi } from "vitest";
-import { type Channel, type ClientCall, grpcChannel } from "../../../src/io/index.js";
+import { describe, expect, it, vi } from "vitest";
+import type { ClientCall } from "../../../src/io/index.js";
 import { HEADERS, PING, RST_STREAM } from "./raw.js";
-import {
-  ask,
-  begin,
-  data,
-  finish,
-  frame,
-  type RawPeer,
-  type RawServer,
-  type RawServerOptions,
-  rawServer,
-  say,
-  serveFrom,
-  setting,
-  texts,
-  WINDOW_UPDATE,
-  words,
-} from "./raw-server.js";
+import { ask, begin, data, finish, frame, type RawPeer, say, serveFrom, setting, texts, WINDOW_UPDATE, words } from "./raw-server.js";
+import { stage } from "./stage.js";
 
 const FIRST_WINDOW = 4;
 const MOST = 64 << 20;
 
-let server: RawServer | undefined;
-let channel: Channel | undefined;
-afterEach(async () => {
-  await channel?.close();
-  await server?.close();
-});
+const raw = stage();
+const { start, first } = raw;
 
-async function start(serve: (peer: RawPeer) => void | Promise<void>, options?: RawServerOptions): Promise<Channel> {
-  server = await rawServer(serve, options);
-  channel = grpcChannel([{ host: "127.0.0.1", port: server.port }]);
-  return channel;
-}
-
-const first = (): Promise<RawPeer> => vi.waitFor(() => (server as RawServer).peers[0] ?? Promise.reject(new Error("nobody is there")));
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 /** Sends as fast as there is room until the client has closed; gives the growth of memory. */
@@ -95,7 +69,7 @@ describe("a flood of questions", () => {
     going = false;
     await sending;
     call.cancel();
-    expect(server?.peers.length).toBe(1);
+    expect(raw.server.peers.length).toBe(1);
   });
 });
 
@@ -187,7 +161,7 @@ describe("thousands of resets", () => {
       for (const call of calls) expect((await call.status).code).toBe(1);
     }
     expect(await texts(ask(dialled))).toEqual(["good"]);
-    expect(server?.peers.length).toBe(1);
+    expect(raw.server.peers.length).toBe(1);
   });
 
   it("by the client leave nothing behind, though the answers come late", async () => {

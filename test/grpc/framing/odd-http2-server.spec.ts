@@ -1,5 +1,4 @@
-import { afterEach, describe, expect, it, vi } from "vitest";
-import { type Channel, type GrpcChannelOptions, grpcChannel } from "../../../src/io/index.js";
+import { describe, expect, it, vi } from "vitest";
 import { CONTINUATION, END_HEADERS, HEADERS, hpack, RST_STREAM } from "./raw.js";
 import {
   answer,
@@ -12,10 +11,6 @@ import {
   GOAWAY,
   head,
   headers,
-  type RawPeer,
-  type RawServer,
-  type RawServerOptions,
-  rawServer,
   say,
   serveFrom,
   setting,
@@ -23,6 +18,7 @@ import {
   WINDOW_UPDATE,
   words,
 } from "./raw-server.js";
+import { stage } from "./stage.js";
 import { collect, frame as message } from "./support.js";
 
 const PRIORITY = 2;
@@ -31,24 +27,8 @@ const PRIORITISED = 0x20;
 const CONCURRENT = 3;
 const FIRST_WINDOW = 4;
 
-let server: RawServer | undefined;
-let channel: Channel | undefined;
-afterEach(async () => {
-  await channel?.close();
-  await server?.close();
-});
-
-async function start(
-  serve: (peer: RawPeer) => void | Promise<void>,
-  options: RawServerOptions & GrpcChannelOptions = {},
-): Promise<Channel> {
-  server = await rawServer(serve, options);
-  channel = grpcChannel([{ host: "127.0.0.1", port: server.port }], options);
-  return channel;
-}
-
-/** What the server says, of its first connection. */
-const first = (): Promise<RawPeer> => vi.waitFor(() => (server as RawServer).peers[0] ?? Promise.reject(new Error("nobody is there")));
+const raw = stage();
+const { start, first } = raw;
 
 type Odd = (id: number) => Buffer;
 
@@ -135,7 +115,7 @@ describe("what is unusual and allowed", () => {
     });
     const calls = [ask(dialled), ask(dialled)] as const;
     expect(await Promise.all(calls.map(texts))).toEqual([["a"], ["b"]]);
-    await server?.peers[0]?.left;
+    await raw.server.peers[0]?.left;
     expect(dialled.state).not.toBe("ready");
   });
 
@@ -159,9 +139,9 @@ describe("a server that leaves", () => {
     });
     const calls = [ask(dialled), ask(dialled), ask(dialled)];
     expect(await Promise.all(calls.map(texts))).toEqual([["old"], ["good"], ["good"]]);
-    expect(server?.peers.length).toBe(2);
+    expect(raw.server.peers.length).toBe(2);
     // Its last call has ended, so the connection is closed, and politely.
-    expect(await server?.peers[0]?.left).toBe(0);
+    expect(await raw.server.peers[0]?.left).toBe(0);
   });
 
   it("while calls wait for their turn", async () => {
@@ -192,7 +172,7 @@ describe("a server that leaves", () => {
       peer.send(frame(GOAWAY, 0, 0, words(0, 0)));
     });
     expect(await ask(dialled).status).toMatchObject({ code: 14, message: "no server took the call" });
-    expect(server?.peers.length).toBe(3);
+    expect(raw.server.peers.length).toBe(3);
   });
 
   it("and never closes the connection, which is closed then", async () => {

@@ -1,5 +1,5 @@
 import { type Address, Canceller, Fault, type Listener, type Service } from "../../../core/index.js";
-import { type GrpcServer, grpcServer, httpHost, type ServerCall } from "../../../io/index.js";
+import { type GrpcServer, grpcServer, httpHost, noCertificate, type ServerCall } from "../../../io/index.js";
 import { placeOf } from "../address.js";
 import { ConnectServer } from "../connect/index.js";
 import { faultStatus } from "../faults.js";
@@ -55,10 +55,7 @@ export async function listen(service: Service, address: Address, options: GrpcLi
   const place = placeOf(address);
   const tunnelOnly = String(address).startsWith("tunnel+");
   const { tls, insecure } = options;
-  if (place.scheme === "grpcs" && tls === undefined)
-    throw new Fault("invalid-params", "listening on grpcs:// needs a certificate: give tls: { key, cert }", {
-      data: { reason: "no-certificate" },
-    });
+  if (place.scheme === "grpcs" && tls === undefined) throw noCertificate(place.scheme);
   if (place.scheme !== "grpcs" && tls !== undefined) throw new Fault("invalid-params", "a listener with a certificate is grpcs://");
   const [first, ...more] = place.hosts;
   if (more.length > 0) throw new Fault("invalid-params", "a listener has one address");

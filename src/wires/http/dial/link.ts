@@ -18,6 +18,7 @@ import {
   isObject,
   type Limits,
   legacyVersions,
+  messageTooLarge,
   modernVersions,
   toFault,
 } from "../../../core/index.js";
@@ -107,10 +108,7 @@ class HttpLink implements Link {
     // A modern call is cancelled by closing its stream.
     if (!this.#legacy && "method" in single && single.method === "notifications/cancelled") return leave(cancelled);
     const text = serialise(single);
-    if (text.length > this.#limits.messageBytes)
-      throw new Fault("overload", "the message is larger than a message may be", {
-        data: { limit: "messageBytes", max: this.#limits.messageBytes },
-      });
+    if (text.length > this.#limits.messageBytes) throw messageTooLarge(this.#limits.messageBytes);
     this.#underWay += text.length;
     const posted = this.#post(single, text).finally(() => {
       this.#underWay -= text.length;
