@@ -1,7 +1,7 @@
 import type { MessagePort } from "node:worker_threads";
 import { defaultLimits, Fault, type Listener, type Wire } from "anywire";
 import { type Incoming, parseMessage, serialise } from "anywire/codec";
-import { dialLink, type Link, serveLink } from "anywire/era";
+import { dialLink, type Link, serveLink, sharedStream } from "anywire/era";
 import { pipe } from "anywire/stream";
 
 /** What travels through the port: a message, word that one was taken, or the end. */
@@ -42,6 +42,7 @@ export function portLink(port: MessagePort): Link {
   }
 
   return {
+    ...sharedStream,
     incoming: incoming(),
     get backlog() {
       return underWay;

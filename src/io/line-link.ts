@@ -1,5 +1,5 @@
 import type { Readable, Writable } from "node:stream";
-import type { Outgoing } from "../codec/index.js";
+import { type Link, sharedStream } from "../codec/index.js";
 import { defaultLimits, Fault } from "../core/index.js";
 import { type Batch, lineReader } from "./line-reader.js";
 import { lineWriter } from "./line-writer.js";
@@ -19,12 +19,9 @@ export interface LineLinkOptions {
   readonly onClose?: () => void;
 }
 
-/** A duplex of newline JSON-RPC over two Node streams; its shape is the one of every link. */
-export interface LineLink {
+/** A link of newline JSON-RPC over two Node streams. */
+export interface LineLink extends Link {
   readonly incoming: AsyncIterable<Batch>;
-  send(message: Outgoing): Promise<void>;
-  readonly backlog: number;
-  close(reason?: Fault): Promise<void>;
   /** The peer is gone: send() rejects from now on, `incoming` gives out what the peer still sent and then throws. */
   finish(fault: Fault): void;
 }
@@ -58,6 +55,7 @@ export function lineLink(readable: Readable, writable: Writable, options: LineLi
   };
   let closing: Promise<void> | undefined;
   return {
+    ...sharedStream,
     incoming: reader,
     send: (message) => writer.send(message),
     get backlog() {

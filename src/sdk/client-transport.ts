@@ -66,6 +66,7 @@ const LEFT = new Fault("cancelled", "the client closed its transport");
 /** A link whose end is no half of one: the client that closed it reads no more answers, and nothing has to wait for them. */
 function withoutDrain(link: Link): Link {
   return {
+    ...link,
     incoming: (async function* () {
       yield* link.incoming;
       throw LEFT;
@@ -73,8 +74,6 @@ function withoutDrain(link: Link): Link {
     get backlog() {
       return link.backlog;
     },
-    send: link.send,
-    close: link.close,
   };
 }
 

@@ -1,28 +1,28 @@
 import { contractService } from "../../src/contract/index.js";
 import { clientCapabilities, createClient } from "../../src/core/index.js";
-import { dialLink, type Link, serveLink } from "../../src/era/index.js";
+import { dialLink, type Link, type LinkTraits, serveLink } from "../../src/era/index.js";
 import { linkPair } from "../../src/wires/memory/index.js";
 import { keepsContract, pairs } from "./pairs.js";
 
 const PART = "test/part";
+const traits: LinkTraits = { ownStream: () => false, inParts: () => true, bytes: true };
 
 /** The serving end of a link that carries answers piece by piece. */
 function speaking(link: Link): Link {
   return {
-    parts: true,
-    incoming: link.incoming,
-    send: (message, call) => link.send(message, call),
+    ...link,
+    traits,
     part: (id, part) => link.send({ jsonrpc: "2.0", method: PART, params: { id, part } }),
     get backlog() {
       return link.backlog;
     },
-    close: (reason) => link.close(reason),
   };
 }
 
 function hearing(link: Link): Link {
   return {
-    parts: true,
+    ...link,
+    traits,
     incoming: (async function* () {
       for await (const batch of link.incoming)
         yield batch.map(
@@ -30,11 +30,9 @@ function hearing(link: Link): Link {
             (message.kind === "notification" && message.method === PART ? { kind: "part", ...message.params } : message) as typeof message,
         );
     })(),
-    send: (message, call) => link.send(message, call),
     get backlog() {
       return link.backlog;
     },
-    close: (reason) => link.close(reason),
   };
 }
 

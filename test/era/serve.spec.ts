@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { Incoming, Outgoing } from "../../src/codec/index.js";
 import { AMBIENT, createServer, type JsonObject, meta, once, resultOf, type Service } from "../../src/core/index.js";
-import { type Link, serveLink } from "../../src/era/index.js";
+import { type Link, serveLink, sharedStream } from "../../src/era/index.js";
 import { until } from "../calls.js";
 import { gate } from "../support/peer.js";
 import { initialized, modern, notification, raw, request, served } from "./raw.js";
@@ -120,6 +120,7 @@ describe("a client that sends everything at once and closes its side", () => {
       { kind: "request", id: 2, method: "resources/subscribe", params: { uri: "x:" } },
     ];
     const link: Link = {
+      ...sharedStream,
       incoming: (async function* () {
         yield messages;
       })(),

@@ -1,5 +1,5 @@
 import { type Id, type Incoming, type Outgoing, parseMessage } from "../../src/codec/index.js";
-import type { Link } from "../../src/era/index.js";
+import { type Link, sharedStream } from "../../src/era/index.js";
 import type { SdkMessage, SdkTransport } from "../../src/sdk/index.js";
 import { pipe } from "../../src/stream/index.js";
 
@@ -16,6 +16,7 @@ export async function transportLink(transport: SdkTransport): Promise<Link> {
   transport.onclose = () => incoming.close();
   await transport.start();
   return {
+    ...sharedStream,
     incoming,
     backlog: 0,
     async send(message: Outgoing) {

@@ -6,7 +6,7 @@ import { StdioClientTransport as StdioV1 } from "@modelcontextprotocol/sdk/clien
 import { describe, expect, it } from "vitest";
 import * as api from "../../src/api/index.js";
 import type { Incoming, OutgoingMessage } from "../../src/codec/index.js";
-import type { Link } from "../../src/era/index.js";
+import { type Link, sharedStream } from "../../src/era/index.js";
 import { clientTransport, type SdkMessage } from "../../src/sdk/index.js";
 import { linkTransport } from "../../src/sdk/link-transport.js";
 import { pipe } from "../../src/stream/index.js";
@@ -41,6 +41,7 @@ function scripted(): Scripted {
       return (find(method) as { id: string | number }).id;
     },
     link: {
+      ...sharedStream,
       incoming,
       backlog: 0,
       send: async (message) => void sent.push(message as OutgoingMessage),

@@ -1,6 +1,5 @@
-import type { OutgoingMessage } from "../../codec/index.js";
+import type { Link, OutgoingMessage } from "../../codec/index.js";
 import { Fault, toFault, toRpcError } from "../../core/index.js";
-import type { Link } from "../link.js";
 
 export interface AnswersOptions {
   /** How many may wait for room on the link. */

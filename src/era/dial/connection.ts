@@ -67,7 +67,7 @@ export function connection(peer: Peer, agreed: Agreed): Connection {
       if (method === AMBIENT) return peer.ambientCall(context);
       if (method === "server/discover") return once(context, (inner) => discover(request, inner));
       const member = listMembers.get(method);
-      if (member !== undefined && !peer.parts) {
+      if (member !== undefined && !peer.traits.inParts(method)) {
         const { cursor, ...rest } = params;
         const fetch = (at: string | undefined): Replies =>
           plain({ method, params: at === undefined ? rest : { ...rest, cursor: at } }, context);
@@ -76,7 +76,7 @@ export function connection(peer: Peer, agreed: Agreed): Connection {
           release: (at) => peer.release({ method, cursor: at }),
         });
       }
-      if (method === "resources/read" && peer.parts) return readParts(peer, request, context);
+      if (method === "resources/read" && peer.traits.inParts(method)) return readParts(peer, request, context);
       if (method === "resources/read" && ranges) return rangedRead(peer, request, context);
       return plain(request, context);
     },

@@ -1,3 +1,4 @@
+import type { LinkTraits } from "../../codec/index.js";
 import { WINDOW_BYTES } from "../keys.js";
 import type { LinkCall } from "./link-call.js";
 
@@ -9,18 +10,19 @@ export class Credit {
   /** Whether the peer keeps to it. */
   kept = false;
   readonly #callBytes: number;
-  readonly #parts: boolean;
+  readonly #traits: LinkTraits;
   readonly #owed = new Map<LinkCall, { messages: number; bytes: number }>();
 
-  /** `callBytes` may wait for a reader; `parts`: answers come piece by piece. */
-  constructor(callBytes: number, parts: boolean) {
+  /** `callBytes` may wait for a reader. */
+  constructor(callBytes: number, traits: LinkTraits) {
     this.#callBytes = callBytes;
-    this.#parts = parts;
+    this.#traits = traits;
   }
 
   /** Bytes under way for a call. A read is one of few, and fills a long line only with much under way. */
   windowOf(call: LinkCall): number {
-    const wide = this.#parts && call.request.method === "resources/read";
+    const { method } = call.request;
+    const wide = method === "resources/read" && this.#traits.inParts(method);
     return wide ? Math.max(WINDOW_BYTES, Math.floor(this.#callBytes * 0.875)) : WINDOW_BYTES;
   }
 

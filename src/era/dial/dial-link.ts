@@ -1,3 +1,4 @@
+import type { Link } from "../../codec/index.js";
 import {
   Canceller,
   type Connection,
@@ -10,7 +11,6 @@ import {
   toFault,
 } from "../../core/index.js";
 import { careful } from "../careful.js";
-import type { Link } from "../link.js";
 import { connection } from "./connection.js";
 import { shakeHands, type Verdict } from "./handshake.js";
 import { discovered, legacyDial } from "./legacy.js";

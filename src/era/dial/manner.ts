@@ -21,7 +21,7 @@ export interface Manner {
 export function stampsOf(peer: Peer, call: LinkCall, id: Id): Stamps {
   return {
     progressToken: call.context.progress ? id : undefined,
-    window: peer.credit.kept && !peer.apart(call) ? peer.credit.windowOf(call) : undefined,
-    pageSize: peer.kin || peer.parts ? call.context.pageSize : undefined,
+    window: peer.credit.kept && !peer.traits.ownStream(call.request.method) ? peer.credit.windowOf(call) : undefined,
+    pageSize: peer.kin || peer.traits.inParts(call.request.method) ? call.context.pageSize : undefined,
   };
 }

@@ -1,4 +1,4 @@
-import type { Id, IncomingError, IncomingResult } from "../../codec/index.js";
+import type { Id, IncomingError, IncomingResult, Link, LinkTraits } from "../../codec/index.js";
 import {
   type Context,
   Fault,
@@ -13,7 +13,6 @@ import {
 import { Registry } from "../../stream/index.js";
 import { keptFor } from "../kept.js";
 import { own } from "../keys.js";
-import type { Link } from "../link.js";
 import { Answers } from "./answers.js";
 import { Audience } from "./audience.js";
 import { Credit } from "./credit.js";
@@ -56,21 +55,16 @@ export class Peer implements Caller {
     this.callBytes = limits.callBytes;
     this.inFlight = limits.inFlight;
     this.answers = new Answers(link, { max: limits.inFlight, onFault, leave: (reason) => void this.shut(reason) });
-    this.credit = new Credit(limits.callBytes, this.parts);
+    this.credit = new Credit(limits.callBytes, link.traits);
     this.ended = new Promise((resolve) => {
       this.#end = resolve;
     });
     void this.#read();
   }
 
-  /** Whether a call has a stream of its own, that can be held up. */
-  apart(call: LinkCall): boolean {
-    return this.#link.pace !== undefined && (this.#link.apart?.(call.request.method) ?? true);
-  }
-
-  /** Whether answers come piece by piece. */
-  get parts(): boolean {
-    return this.#link.parts === true;
+  /** What the link is. */
+  get traits(): LinkTraits {
+    return this.#link.traits;
   }
 
   get gone(): Fault | undefined {
@@ -98,9 +92,9 @@ export class Peer implements Caller {
     const id = this.#nextId++;
     const params = this.manner?.params(call, id) ?? call.request.params;
     this.pending.set(id, call);
-    const { deadline } = call.context;
+    const { deadline, metadata } = call.context;
     this.#link
-      .send({ jsonrpc: "2.0", id, method: call.request.method, params }, undefined, deadline)
+      .send({ jsonrpc: "2.0", id, method: call.request.method, params }, { deadline, metadata })
       // One that cannot be written fails alone, unless the link went with it.
       .catch((error) => this.settle(id)?.fail(toFault(error)));
     return id;
@@ -135,7 +129,7 @@ export class Peer implements Caller {
   }
 
   pace(call: LinkCall, held: boolean): void {
-    this.#link.pace?.(call.id, held);
+    this.#link.pace(call.id, held);
   }
 
   /** Nobody read the result: what it speaks of will not be asked for. */
@@ -156,7 +150,7 @@ export class Peer implements Caller {
   }
 
   consumed(call: LinkCall, bytes: number): void {
-    if (!this.credit.kept || !this.pending.has(call.id) || this.apart(call)) return;
+    if (!this.credit.kept || !this.pending.has(call.id) || this.traits.ownStream(call.request.method)) return;
     const messages = this.credit.read(call, bytes);
     if (messages > 0) this.notify(own.credit, { requestId: call.id, messages }).catch(() => {});
   }

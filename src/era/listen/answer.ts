@@ -12,13 +12,14 @@ import { WAITING, Work } from "./work.js";
 export async function answer(desk: Desk, job: Job): Promise<JsonObject | undefined> {
   const { request, range } = job.envelope;
   const member = listMembers.get(request.method);
-  if (member !== undefined && desk.part === undefined) return answerList(desk, job, member);
+  const parts = desk.traits.inParts(request.method);
+  if (member !== undefined && !parts) return answerList(desk, job, member);
   const resuming = range?.next !== undefined || request.params["requestState"] !== undefined;
   const parked = resuming ? await resumed(desk, job) : undefined;
   const work = parked ?? new Work(desk.service.call(request, job.context), range?.next !== undefined);
   try {
     // A list in parts is what such a link has; a read in parts has to be asked for.
-    if (desk.part !== undefined && (member !== undefined || job.envelope.chunked !== undefined)) return await answerParts(desk, job, work);
+    if (parts && (member !== undefined || job.envelope.chunked !== undefined)) return await answerParts(desk, job, work);
     if (request.method !== "resources/read") return await answerPlain(desk, job, work);
     return range === undefined ? await answerWhole(desk, job, work) : await answerRange(desk, job, work, range);
   } catch (error) {

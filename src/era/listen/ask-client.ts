@@ -1,4 +1,4 @@
-import type { Id, IncomingError, IncomingResult, OutgoingMessage } from "../../codec/index.js";
+import type { Id, IncomingError, IncomingResult, OutgoingMessage, SendOptions } from "../../codec/index.js";
 import { type Ask, type Client, Fault, fromRpcError, isObject, type JsonObject, neededCapability, toFault } from "../../core/index.js";
 import { own } from "../keys.js";
 import { randomToken } from "../seal.js";
@@ -17,7 +17,7 @@ export interface AskClient {
   close(reason: Fault): void;
 }
 
-export function askClient(client: Client, send: (message: OutgoingMessage, call?: Id) => Promise<void>): AskClient {
+export function askClient(client: Client, send: (message: OutgoingMessage, options?: SendOptions) => Promise<void>): AskClient {
   const open = new Map<Id, { readonly ask: Ask; readonly unhook: () => void }>();
   // An answer that comes late, on the stream of another session, must not be taken for one to a question of this.
   const mark = randomToken().slice(0, 8);
@@ -56,7 +56,7 @@ export function askClient(client: Client, send: (message: OutgoingMessage, call?
       const kept = isObject(params["_meta"]) ? params["_meta"] : undefined;
       const stamped = Object.keys(stamps).length === 0 ? params : { ...params, _meta: { ...kept, ...stamps } };
       // Where no question can be sent there is no answer, which is for the asker to judge.
-      return send({ jsonrpc: "2.0", id, method, params: stamped }, call).catch((error) => end(id)?.refuse(toFault(error)));
+      return send({ jsonrpc: "2.0", id, method, params: stamped }, { call }).catch((error) => end(id)?.refuse(toFault(error)));
     },
     settle(response) {
       const ask = response.id === undefined ? undefined : end(response.id);

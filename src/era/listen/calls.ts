@@ -61,11 +61,9 @@ export class Calls {
     return this.#live.has(id);
   }
 
-  readonly #send = (message: OutgoingMessage, call: Id): Promise<void> => this.#desk.send(message, call);
-
   start({ id, envelope, client, logLevel, asks, respond }: Start): void {
     const cancel = new Canceller();
-    const to = new Sink({ id, envelope, modern: client.era === "modern", send: this.#send, part: this.#desk.part });
+    const to = new Sink({ id, envelope, modern: client.era === "modern", desk: this.#desk });
     this.#live.set(id, { id, cancel, sink: to });
     const { progressToken, trace, pageSize } = envelope;
     // Members are added one by one: spreading what there may be costs more.

@@ -1,4 +1,4 @@
-import type { Id, Outgoing, Part } from "../../codec/index.js";
+import type { Id, LinkTraits, Outgoing, Part, SendOptions } from "../../codec/index.js";
 import type { Canceller, Client, Context, Limits, PageSize, Park, Service } from "../../core/index.js";
 import type { Envelope } from "../envelope.js";
 import type { AskClient } from "./ask-client.js";
@@ -10,12 +10,12 @@ export interface Desk {
   readonly service: Service;
   readonly limits: Limits;
   readonly pageSize: PageSize;
-  /** Whether octets pass as they are. */
-  readonly octets: boolean;
+  /** What the link is. */
+  readonly traits: LinkTraits;
   readonly parking: Parking;
-  send(message: Outgoing, call?: Id): Promise<void>;
-  /** Where the link carries answers piece by piece. Undefined: there is room for the next. */
-  readonly part: ((call: Id, part: Part) => Promise<void> | undefined) | undefined;
+  send(message: Outgoing, options?: SendOptions): Promise<void>;
+  /** Takes a part of an answer, where the link carries those. Undefined: there is room for the next. */
+  part(call: Id, part: Part): Promise<void> | undefined;
   /** Where a link of messages can write the answer to a large read as it comes. */
   large?(call: Id): WritePart | undefined;
 }

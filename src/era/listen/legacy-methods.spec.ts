@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import type { OutgoingMessage } from "../../codec/index.js";
+import { type OutgoingMessage, sharedStream } from "../../codec/index.js";
 import { createServer, legacyMethods, meta } from "../../core/index.js";
 import { serving } from "./serve-link.js";
 
@@ -10,6 +10,7 @@ async function answerTo(method: string, params: Record<string, unknown>): Promis
   const server = createServer({ name: "s", version: "1" }).resource({ uri: "a:b", name: "b" }, () => "b");
   return new Promise((resolve) => {
     const link = {
+      ...sharedStream,
       backlog: 0,
       send: (message: unknown) => {
         resolve(message as OutgoingMessage);

@@ -124,7 +124,7 @@ class Session implements LegacySession {
     this.#context = context;
     this.#served = served;
     this.#onFault = onFault;
-    this.asks = askClient(client, (message, call) => desk.send(message, call));
+    this.asks = askClient(client, (message, options) => desk.send(message, options));
   }
 
   start(): void {

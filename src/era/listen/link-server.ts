@@ -1,4 +1,15 @@
-import type { Id, Incoming, IncomingBad, IncomingBatch, IncomingRequest, Outgoing, OutgoingMessage } from "../../codec/index.js";
+import type {
+  Id,
+  Incoming,
+  IncomingBad,
+  IncomingBatch,
+  IncomingRequest,
+  LinkTraits,
+  Outgoing,
+  OutgoingMessage,
+  Part,
+  SendOptions,
+} from "../../codec/index.js";
 import {
   AMBIENT,
   type Context,
@@ -35,9 +46,8 @@ export class LinkServer implements Serving, LegacyHost, Notified {
   readonly service: Service;
   readonly limits: Limits;
   readonly pageSize: Desk["pageSize"];
-  readonly octets: boolean;
+  readonly traits: LinkTraits;
   readonly parking: Parking;
-  readonly part: Desk["part"];
   readonly eras: readonly Era[];
   readonly key: string;
   readonly principal: string | undefined;
@@ -54,8 +64,7 @@ export class LinkServer implements Serving, LegacyHost, Notified {
   constructor(service: Service, link: Outlet, options: ServeLinkOptions) {
     this.service = service;
     this.#link = link;
-    this.octets = link.octets === true;
-    this.part = link.part === undefined ? undefined : (call, part) => link.part?.(call, part);
+    this.traits = link.traits;
     this.eras = options.eras ?? EITHER;
     this.key = options.key ?? randomToken();
     this.principal = options.principal;
@@ -75,10 +84,14 @@ export class LinkServer implements Serving, LegacyHost, Notified {
     this.legacy = new LegacyListen(this, options.assume);
   }
 
-  send(message: Outgoing, call?: Id): Promise<void> {
-    const sent = this.#link.send(message, call);
+  send(message: Outgoing, options?: SendOptions): Promise<void> {
+    const sent = this.#link.send(message, options);
     if (this.#full) this.#room = sent.catch(() => {});
     return sent;
+  }
+
+  part(call: Id, part: Part): Promise<void> | undefined {
+    return this.#link.part(call, part);
   }
 
   large(call: Id): WritePart | undefined {

@@ -121,7 +121,7 @@ function take(work: Work, data: string | Uint8Array, room: number): void {
 }
 
 function ranged(desk: Desk, result: JsonObject, work: Work, next?: string): JsonObject {
-  const { contents, pieces } = work.contents.take(desk.octets);
+  const { contents, pieces } = work.contents.take(desk.traits.bytes);
   const kept = isObject(result["_meta"]) ? result["_meta"] : undefined;
   const said: Record<string, unknown> = { pieces };
   if (next !== undefined) said["next"] = next;

@@ -1,5 +1,5 @@
+import type { Link } from "../../codec/index.js";
 import { Fault, type Service, toFault } from "../../core/index.js";
-import type { Link } from "../link.js";
 import { LinkServer } from "./link-server.js";
 import type { ServeLinkOptions } from "./options.js";
 import type { Outlet, Serving } from "./serving.js";

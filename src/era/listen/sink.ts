@@ -1,8 +1,9 @@
-import type { Id, OutgoingMessage, Part } from "../../codec/index.js";
+import type { Id, Part, SendOptions } from "../../codec/index.js";
 import { extended, isObject, type JsonObject, meta, type Reply, weigh } from "../../core/index.js";
 import type { Envelope } from "../envelope.js";
 import { own } from "../keys.js";
 import { weighPart } from "../size.js";
+import type { Desk } from "./desk.js";
 
 /** What the lightest message counts. */
 const LEAST = 16;
@@ -13,13 +14,13 @@ export interface SinkOptions {
   readonly id: Id;
   readonly envelope: Envelope;
   readonly modern: boolean;
-  readonly send: (message: OutgoingMessage, call: Id) => Promise<void>;
-  readonly part: ((call: Id, part: Part) => Promise<void> | undefined) | undefined;
+  readonly desk: Pick<Desk, "send" | "part">;
 }
 
 /** Where the notifications of one call go, and the parts of its answer: to its caller, at the pace the caller grants. */
 export class Sink {
   readonly #options: SinkOptions;
+  readonly #sending: SendOptions;
   #room: number;
   /** What the messages weigh that the caller has not read; those before `#read` it has. */
   #weights: number[] | undefined;
@@ -28,6 +29,7 @@ export class Sink {
 
   constructor(options: SinkOptions) {
     this.#options = options;
+    this.#sending = { call: options.id };
     this.#room = options.envelope.window ?? Number.POSITIVE_INFINITY;
   }
 
@@ -49,7 +51,7 @@ export class Sink {
   /** Sends a part of the answer; what it returns is to be waited for before the next. */
   part(part: Part): Promise<void> | undefined {
     const { id, envelope } = this.#options;
-    const sent = this.#options.part?.(id, part);
+    const sent = this.#options.desk.part(id, part);
     if (envelope.window === undefined) return sent;
     this.#spend(weighPart(part));
     if (this.#room > 0) return sent;
@@ -86,8 +88,8 @@ export class Sink {
   }
 
   #deliver(method: string, params: JsonObject): Promise<void> | undefined {
-    const { id, envelope, send } = this.#options;
-    const sent = send({ jsonrpc: "2.0", method, params }, id);
+    const { envelope, desk } = this.#options;
+    const sent = desk.send({ jsonrpc: "2.0", method, params }, this.#sending);
     if (envelope.window === undefined) return sent;
     this.#spend(weigh(params));
     return this.#room > 0 ? sent : sent.then(() => this.#granted());

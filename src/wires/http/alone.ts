@@ -1,6 +1,6 @@
 import type { Id, Incoming, Outgoing, OutgoingMessage } from "../../codec/index.js";
 import { type Era, Fault, type JsonObject, type Limits, meta, type Service, toRpcError } from "../../core/index.js";
-import { Parking, type Serving, serving, type WritePart } from "../../era/index.js";
+import { Parking, type Serving, serving, sharedStream, type WritePart } from "../../era/index.js";
 import type { Exchange } from "../../io/index.js";
 import { postAnswer } from "./answer.js";
 import { expectsAnswer, statusOf } from "./checks.js";
@@ -92,7 +92,7 @@ export class Alone {
     void served.take(message);
   }
 
-  #serving(exchange: Exchange, message: Incoming, manner: Manner, outlet: Omit<Parameters<typeof serving>[1], "backlog">): Serving {
+  #serving(exchange: Exchange, message: Incoming, manner: Manner, outlet: Pick<Parameters<typeof serving>[1], "send" | "large">): Serving {
     const { era, principal } = manner;
     const { limits, onFault, pageSize } = this.#options;
     // A handshake without a session is answered like any request; what it agrees on comes with every later one.
@@ -100,7 +100,7 @@ export class Alone {
     const assume = era === "legacy" && !begins ? (exchange.header("mcp-protocol-version") ?? "2025-03-26") : undefined;
     return serving(
       this.#service,
-      { backlog: 0, ...outlet },
+      { ...sharedStream, backlog: 0, ...outlet },
       {
         limits,
         onFault,

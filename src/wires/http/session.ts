@@ -1,6 +1,6 @@
 import { type Id, type Incoming, type Outgoing, type OutgoingMessage, serialise } from "../../codec/index.js";
 import { Fault, type Service, toRpcError } from "../../core/index.js";
-import { randomToken, type ServeLinkOptions, type Serving, serving, type WritePart } from "../../era/index.js";
+import { randomToken, type ServeLinkOptions, type Serving, serving, sharedStream, type WritePart } from "../../era/index.js";
 import type { Exchange } from "../../io/index.js";
 import { finish, JSON_TYPE, sseHeaders } from "./answer.js";
 import { type EventStore, place } from "./events.js";
@@ -65,7 +65,7 @@ export class HttpSession {
     this.#general = this.#open({});
     this.#serving = serving(
       service,
-      { backlog: 0, send: (message, call) => this.#send(message, call), large: (call) => this.#large(call) },
+      { ...sharedStream, backlog: 0, send: (message, options) => this.#send(message, options?.call), large: (call) => this.#large(call) },
       { ...options, eras: ["legacy"], key: options.id },
     );
   }

@@ -8,7 +8,7 @@ import {
   type OutgoingMessage,
 } from "../../codec/index.js";
 import { Fault, type JsonObject, weigh } from "../../core/index.js";
-import type { Link } from "../../era/index.js";
+import { type Link, type LinkTraits, sharedStream } from "../../era/index.js";
 import { type Pipe, pipe } from "../../stream/index.js";
 
 /** Messages under way in one direction. */
@@ -61,12 +61,15 @@ class Lane implements AsyncIterableIterator<readonly Incoming[], undefined> {
   }
 }
 
+const traits: LinkTraits = { ...sharedStream.traits, bytes: true };
+
 function end(from: Lane, to: Lane): Link {
   let reason: Fault | undefined;
   let waiting = 0;
   return {
+    ...sharedStream,
+    traits,
     incoming: from,
-    octets: true,
     get backlog() {
       return to.pipe.bytes + waiting;
     },

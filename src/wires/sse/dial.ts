@@ -1,6 +1,6 @@
 import { type Incoming, type Outgoing, parseMessage, serialise, sseParser } from "../../codec/index.js";
 import { Canceller, type DialOptions, defaultLimits, Fault, type Limits, messageTooLarge, toFault } from "../../core/index.js";
-import type { Link } from "../../era/index.js";
+import { type Link, sharedStream } from "../../era/index.js";
 import { authorized, type HttpAuth, httpClient, type Sent, type TlsDialOptions } from "../../io/index.js";
 import { type Pipe, pipe } from "../../stream/index.js";
 
@@ -58,6 +58,7 @@ export async function sseLink(url: URL, options: SseDialOptions): Promise<Link> 
     if (answer.status >= 400) throw statusFault(answer.status, body);
   };
   return {
+    ...sharedStream,
     incoming: inbox,
     get backlog() {
       return underWay;

@@ -1,6 +1,6 @@
 import { type Incoming, parseMessage, serialise, writeSse } from "../../codec/index.js";
 import { type Address, defaultLimits, Fault, type Listener, type ListenOptions, type Service, toFault } from "../../core/index.js";
-import { type Link, randomToken, serveLink } from "../../era/index.js";
+import { type Link, randomToken, serveLink, sharedStream } from "../../era/index.js";
 import {
   admit,
   corsHeaders,
@@ -135,6 +135,7 @@ function streamLink(
   };
   const unhook = exchange.onGone(end);
   return {
+    ...sharedStream,
     outlet,
     incoming: inbox,
     backlog: 0,

@@ -1,4 +1,4 @@
-import type { Incoming } from "../../codec/index.js";
+import { type Incoming, sharedStream } from "../../codec/index.js";
 import { type Command, defaultLimits, Fault, type Limits } from "../../core/index.js";
 import type { Link } from "../../era/index.js";
 import { type Child, type ChildOptions, type Exit, lineLink, startChild, within } from "../../io/index.js";
@@ -38,6 +38,7 @@ export async function childLink(command: Command, options: ChildLinkOptions = {}
   void child.exited.then((exit) => link.finish(exitFault(exit)));
 
   return {
+    ...sharedStream,
     child,
     incoming: link.incoming,
     send: link.send,

@@ -1,6 +1,6 @@
 import { type Incoming, type Outgoing, parseMessage, serialise } from "../../codec/index.js";
 import { defaultLimits, Fault, type Limits, messageTooLarge } from "../../core/index.js";
-import type { Link } from "../../era/index.js";
+import { type Link, sharedStream } from "../../era/index.js";
 import { pipe } from "../../stream/index.js";
 
 /** What a link needs of a socket: that of `ws`, and a browser's own. */
@@ -84,6 +84,7 @@ export function socketLink(socket: Socket, limits: Partial<Limits> = {}, gather?
   };
 
   return {
+    ...sharedStream,
     incoming: incoming(),
     get backlog() {
       return socket.bufferedAmount;

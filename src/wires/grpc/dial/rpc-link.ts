@@ -12,7 +12,7 @@ import {
   toFault,
   toRpcError,
 } from "../../../core/index.js";
-import type { Link } from "../../../era/index.js";
+import { type Link, type LinkTraits, type SendOptions, sharedStream } from "../../../era/index.js";
 import type { Channel, ClientCall, Metadata } from "../../../io/index.js";
 import { statusError } from "../faults.js";
 import { withMirror } from "../mirror.js";
@@ -49,7 +49,8 @@ export function rpcLink(channel: Channel, options: RpcLinkOptions): Link {
 }
 
 class RpcLink implements Link {
-  readonly parts = true;
+  readonly traits: LinkTraits = { ownStream: (method) => this.#ownStream(method), inParts: () => true, bytes: false };
+  readonly part = sharedStream.part;
   readonly #channel: Channel;
   readonly #limits: Limits;
   readonly #session: SessionLink | undefined;
@@ -82,12 +83,12 @@ class RpcLink implements Link {
     return this.#session?.backlog ?? 0;
   }
 
-  send(message: OutgoingMessage, call?: Id, deadline?: number): Promise<void> {
+  send(message: OutgoingMessage, options: SendOptions = {}): Promise<void> {
     if (this.#closed !== undefined) return Promise.reject(this.#closed);
-    if (!("method" in message)) return this.#session?.send(message, call) ?? done;
-    if ("id" in message) return this.#request(message, deadline);
+    if (!("method" in message)) return this.#session?.send(message) ?? done;
+    if ("id" in message) return this.#request(message, options);
     if (message.method === "notifications/cancelled" && this.#leave(message.params?.["requestId"] as Id)) return done;
-    return this.#session?.send(message, call) ?? done;
+    return this.#session?.send(message) ?? done;
   }
 
   pace(call: Id, held: boolean): void {
@@ -97,7 +98,7 @@ class RpcLink implements Link {
     if (!held) open.wake?.();
   }
 
-  apart(method: string): boolean {
+  #ownStream(method: string): boolean {
     return this.#session === undefined || (byMethod.has(method) && !this.#onStream(method));
   }
 
@@ -110,11 +111,11 @@ class RpcLink implements Link {
     await this.#channel.close();
   }
 
-  #request(message: OutgoingRequest, deadline: number | undefined): Promise<void> {
+  #request(message: OutgoingRequest, options: SendOptions): Promise<void> {
     const { id, method, params = {} } = message;
     const name = this.#session !== undefined && this.#onStream(method) ? undefined : nameFor(message);
     if (name !== undefined) {
-      void this.#run(id, name, params, deadline);
+      void this.#run(id, name, params, options);
       return done;
     }
     if (this.#session !== undefined) return this.#session.send(message);
@@ -139,7 +140,7 @@ class RpcLink implements Link {
     return method === "initialize" || method === "ping" || listMembers.has(method);
   }
 
-  async #run(id: Id, name: string, params: JsonObject, deadline: number | undefined): Promise<void> {
+  async #run(id: Id, name: string, params: JsonObject, { deadline }: SendOptions): Promise<void> {
     const rpc = rpcs.get(name) as Rpc;
     try {
       const open: Open = { call: undefined, held: false, wake: undefined };

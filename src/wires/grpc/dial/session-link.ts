@@ -1,7 +1,7 @@
 import type { Id, Incoming, IncomingPart, OutgoingMessage } from "../../../codec/index.js";
 import { decodeToClient, encodeToServer } from "../../../codec/mcpv1/index.js";
 import { defaultLimits, Fault, type Limits, toFault } from "../../../core/index.js";
-import type { Link } from "../../../era/index.js";
+import { type Link, type LinkTraits, sharedStream } from "../../../era/index.js";
 import type { Channel, ClientCall, Metadata } from "../../../io/index.js";
 import { type Pipe, pipe } from "../../../stream/index.js";
 import { header, SERVICE } from "../names.js";
@@ -41,8 +41,13 @@ export function sessionLink(channel: Channel, options: SessionLinkOptions): Sess
   return new StreamLink(channel, options);
 }
 
+/** One stream for all calls, whose answers come in parts. */
+const traits: LinkTraits = { ownStream: () => false, inParts: () => true, bytes: false };
+
 class StreamLink implements SessionLink {
-  readonly parts = true;
+  readonly traits = traits;
+  readonly part = sharedStream.part;
+  readonly pace = sharedStream.pace;
   readonly #channel: Channel;
   readonly #options: SessionLinkOptions;
   readonly #limits: Limits;

@@ -27,6 +27,7 @@ import { Session } from "./session.js";
 import { SessionStream } from "./session-stream.js";
 import { Sessions } from "./sessions.js";
 import { ToolCalls } from "./tool-calls.js";
+import { traits } from "./traits.js";
 
 /** `mcp.v1.McpService` over a service, whoever carries its calls. */
 export class McpService {
@@ -200,6 +201,7 @@ export class McpService {
     const served = serving(
       this.#service,
       {
+        traits,
         backlog: 0,
         send: (message) => {
           try {

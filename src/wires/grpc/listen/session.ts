@@ -5,6 +5,7 @@ import type { ServerCall } from "../../../io/index.js";
 import { faultStatus } from "../faults.js";
 import type { Answer } from "./answers.js";
 import type { SessionStream } from "./session-stream.js";
+import { traits } from "./traits.js";
 import { TURN, turn } from "./turns.js";
 
 /** Milliseconds that calls in flight have after the client closed its side. */
@@ -40,7 +41,8 @@ export class Session {
         get backlog() {
           return stream()?.backlog ?? 0;
         },
-        send: (message, call) => this.#send(message, call),
+        traits,
+        send: (message, options) => this.#send(message, options?.call),
         part: (call, part) => this.#part(call, part),
       },
       options,

@@ -36,9 +36,9 @@ export function dialTunnel(channel: Channel, metadata: Metadata, limits: Limits)
     get backlog() {
       return link.backlog;
     },
-    send(message, id) {
+    send(message) {
       if (call === undefined && !Array.isArray(message) && "method" in message) open(message.method, message.params ?? {});
-      return link.send(message, id);
+      return link.send(message);
     },
   };
 }

@@ -1,6 +1,6 @@
 import { type Incoming, parseMessage, serialise } from "../../../codec/index.js";
 import { Fault, type Limits } from "../../../core/index.js";
-import type { Link } from "../../../era/index.js";
+import { type Link, sharedStream } from "../../../era/index.js";
 import type { Messages } from "../../../io/index.js";
 
 /** One direction each of a stream of `JsonRpcMessage`. */
@@ -14,6 +14,7 @@ export interface TunnelStream {
 export function tunnelLink(stream: TunnelStream, limits: Limits, close: (reason?: Fault) => void): Link {
   let closed: Fault | undefined;
   return {
+    ...sharedStream,
     incoming: received(stream.messages, limits),
     get backlog() {
       return stream.backlog;

@@ -38,9 +38,8 @@ export function tunnelService(service: Service, options: GrpcListenOptions): Tun
       const served = serveLink(
         service,
         {
+          ...link,
           incoming,
-          send: link.send,
-          close: link.close,
           get backlog() {
             return link.backlog;
           },

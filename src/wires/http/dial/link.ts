@@ -22,7 +22,7 @@ import {
   modernVersions,
   toFault,
 } from "../../../core/index.js";
-import type { Link } from "../../../era/index.js";
+import { type Link, type LinkTraits, sharedStream } from "../../../era/index.js";
 import { authorized, type HttpAuth, type HttpClient, httpClient, type Sent, type TlsDialOptions } from "../../../io/index.js";
 import { pipe } from "../../../stream/index.js";
 import { JSON_TYPE, SSE_TYPE } from "../answer.js";
@@ -58,7 +58,12 @@ interface Open extends Held {
 
 /** Characters of messages that may be on their way to the server. */
 const WINDOW = 1024 * 1024;
+/** Every call is a POST, and its answer a stream. */
+const traits: LinkTraits = { ownStream: () => true, inParts: () => false, bytes: false };
+
 class HttpLink implements Link {
+  readonly traits = traits;
+  readonly part = sharedStream.part;
   readonly incoming: AsyncIterable<readonly (Incoming | IncomingPart)[]>;
   readonly #url: URL;
   readonly #options: HttpDialOptions;
