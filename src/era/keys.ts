@@ -1,5 +1,13 @@
 /** Anywire's own names on a JSON wire. A peer that does not know them ignores them. */
 export const own = {
+  /** Request `_meta` of `initialize` and `server/discover`: whoever asks is an Anywire end, and may be told what this edge can do for one. */
+  peer: "dev.anywire/peer",
+  /** Request `_meta` between Anywire ends: who calls, where that is not the link itself. `{ key?, era?, version? }` */
+  caller: "dev.anywire/caller",
+  /** Notification between Anywire ends: the caller of this `key` has gone. */
+  gone: "notifications/dev.anywire/gone",
+  /** Capability extension between Anywire ends: the server behind this edge is a legacy one. */
+  legacy: "dev.anywire/legacy",
   /** Capability extension: resources are read by ranges, with `_meta[range]` in request and result. */
   ranges: "dev.anywire/ranges",
   range: "dev.anywire/range",

@@ -8,7 +8,7 @@ export function deliver(peer: Peer, message: IncomingNotification): void {
   const { method, params } = message;
   if (method === "notifications/progress") {
     const { progressToken, ...rest } = params;
-    peer.pending.get(progressToken as Id)?.push({ kind: "progress", params: rest, at: peer.arrival() });
+    peer.pending.get(progressToken as Id)?.push({ kind: "progress", params: rest });
     return;
   }
   const named = isObject(params["_meta"]) ? params["_meta"] : undefined;
@@ -17,24 +17,20 @@ export function deliver(peer: Peer, message: IncomingNotification): void {
     const call = peer.pending.get(id as Id);
     const reply = replyOf(method, without(params, named as JsonObject));
     // A legacy session has one level for all of its calls.
-    if (reply.kind !== "log" || call?.wantsLog(reply.params["level"]) === true) call?.push({ ...reply, at: peer.arrival() });
+    if (reply.kind !== "log" || call?.wantsLog(reply.params["level"]) === true) call?.push(reply);
     // Nobody reads it, but it has been taken off the link all the same.
     else if (call !== undefined) peer.consumed(call, 0);
     return;
   }
-  const carrier = message.call === undefined ? undefined : peer.pending.get(message.call);
-  if (carrier !== undefined && !peer.audience.isOwn(carrier)) return carrier.push({ ...replyOf(method, params), at: peer.arrival() });
-  if (peer.manner?.notification(message) === true) return;
-  const reply = { ...replyOf(method, params), at: peer.arrival() };
-  if (reply.kind === "note") {
-    if (!peer.audience.push(reply)) peer.sole()?.push(reply);
+  const carrier = peer.callOf(message.call);
+  const reply = replyOf(method, params);
+  if (carrier !== undefined) {
+    // A legacy server sends all that its session's level lets through, also what this caller did not ask for.
+    if (reply.kind === "note" || carrier.wantsLog(reply.params["level"])) carrier.push(reply);
     return;
   }
-  // A log entry names no call: if one alone is open it is most likely that one's.
-  const entry = { ...reply, ambient: true as const };
-  const sole = peer.sole();
-  if (sole?.wantsLog(entry.params["level"]) === true) sole.push(entry);
-  else peer.audience.push(entry);
+  if (peer.manner?.notification(message) === true) return;
+  peer.unnamed.deliver(reply.kind === "log" ? { ...reply, ambient: true } : reply);
 }
 
 function replyOf(method: string, params: JsonObject): LogReply | NoteReply {

@@ -95,7 +95,7 @@ export async function answerRange(
   await work.settled();
   work.begun = true;
   const next = randomToken();
-  keep(job, desk.parking.reads, placeFor(job.client.principal, next), work);
+  keep(job, desk.parking.reads, placeFor(job.client.identity.principal, next), work);
   return ranged(desk, {}, work, next);
 }
 

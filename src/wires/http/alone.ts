@@ -1,6 +1,6 @@
 import type { Id, Incoming, Outgoing, OutgoingMessage } from "../../codec/index.js";
 import { type Era, Fault, type JsonObject, type Limits, meta, type Service, toRpcError } from "../../core/index.js";
-import { Parking, type Serving, serving, sharedStream, type WritePart } from "../../era/index.js";
+import { KnownCallers, Parking, type Serving, serving, sharedStream, type WritePart } from "../../era/index.js";
 import type { Exchange } from "../../io/index.js";
 import { postAnswer } from "./answer.js";
 import { expectsAnswer, statusOf } from "./checks.js";
@@ -32,9 +32,10 @@ export class Alone {
   readonly #options: HttpOptions;
   /** Shared, since the next page, range or answer comes in another exchange. */
   readonly #parking: Parking;
+  /** Callers with credentials, and those behind a relay: their requests come each by itself. */
+  readonly #callers = new KnownCallers();
   readonly #params: ParamCheck;
   readonly #open = new Set<Open>();
-  #count = 0;
 
   constructor(service: Service, options: HttpOptions, { limits, params }: { readonly limits: Limits; readonly params: ParamCheck }) {
     this.#service = service;
@@ -58,6 +59,7 @@ export class Alone {
   close(reason: Fault): void {
     for (const open of [...this.#open]) open.close(reason);
     this.#parking.clear();
+    this.#callers.close();
   }
 
   #answer(exchange: Exchange, message: Incoming, manner: Manner): void {
@@ -106,7 +108,9 @@ export class Alone {
         onFault,
         pageSize,
         eras: [era],
-        key: `http-${++this.#count}`,
+        identity: "each",
+        anonymous: this.#options.anonymous,
+        callers: this.#callers,
         parking: this.#parking,
         metadata: exchange.headers,
         ...(principal === undefined ? undefined : { principal }),

@@ -66,7 +66,7 @@ export class HttpSession {
     this.#serving = serving(
       service,
       { ...sharedStream, backlog: 0, send: (message, options) => this.#send(message, options?.call), large: (call) => this.#large(call) },
-      { ...options, eras: ["legacy"], key: options.id },
+      { ...options, eras: ["legacy"] },
     );
   }
 
