@@ -9,14 +9,15 @@ import {
   serve,
   wireFor,
 } from "../../src/api/index.js";
+import { childServer } from "../interop/child-server.js";
 import { offered } from "./caller.js";
 
 /** What a relay listens on. */
 export type ListenWire = "stdio" | "http" | "sse" | "ws" | "grpc";
 /** What one relay dials another on; `unary`: gRPC with each call an RPC of its own. */
 export type InnerWire = "http" | "sse" | "ws" | "grpc" | "unary" | "tunnel";
-/** The server behind: of which version of the SDK, and whether it asks before anybody calls. */
-export type ServerKind = "v1" | "v2" | "v1 early" | "v2 early";
+/** The server behind: of which version of the SDK; whether it asks before anybody calls; whether it is on HTTP in place of stdio. */
+export type ServerKind = "v1" | "v2" | "v1 early" | "v2 early" | "v1 http";
 
 export interface ChainOptions {
   readonly listen: ListenWire;
@@ -25,6 +26,10 @@ export interface ChainOptions {
   readonly server?: ServerKind | undefined;
   /** Whether callers have to show a credential; it is their name. */
   readonly auth?: boolean | undefined;
+  /** Takes the address that the front relay is to dial, and gives the one that it does: what stands between the two. */
+  readonly between?: (address: string) => Promise<string>;
+  /** What the front relay dials with besides. */
+  readonly dialing?: ConnectOptions;
 }
 
 /** Relays in front of a legacy server, and where a client finds them. */
@@ -46,8 +51,12 @@ const listenOn: Readonly<Record<InnerWire, string>> = {
   tunnel: "grpc",
 };
 
-function serverCommand(kind: ServerKind): Command {
-  return { command: process.execPath, args: [script("asker.mjs"), ...kind.split(" ")] };
+/** Where the server is: a command to start, or one that listens already. */
+async function serverAt(kind: ServerKind): Promise<{ readonly at: Address; close(): Promise<void> }> {
+  const args = [script("asker.mjs"), ...kind.split(" ")];
+  if (!kind.endsWith("http")) return { at: { command: process.execPath, args }, close: async () => {} };
+  const child = await childServer(args);
+  return { at: `http://127.0.0.1:${child.port}/mcp`, close: async () => child[Symbol.asyncDispose]() };
 }
 
 /** What a relay dials with: nothing but what a legacy server may ask. */
@@ -55,7 +64,7 @@ const offering: ConnectOptions & { client: { capabilities: typeof offered } } = 
 /** Version 2 of the SDK speaks whatever it is asked in; here it is to be legacy. */
 const asLegacy = { ...offering, era: "legacy" } as const;
 
-export async function openChain({ listen, inner, server = "v1", auth = false }: ChainOptions): Promise<Chain> {
+export async function openChain({ listen, inner, server = "v1", auth = false, between, dialing: more }: ChainOptions): Promise<Chain> {
   const opened: { close(): Promise<void> }[] = [];
   const dial = async (address: Address, options: object): Promise<Connection> => {
     const connection = await (await wireFor(address)).dial(address, options);
@@ -71,12 +80,15 @@ export async function openChain({ listen, inner, server = "v1", auth = false }: 
     for (const each of opened) await each.close();
   };
   try {
-    let behind: Address = serverCommand(server);
+    const started = await serverAt(server);
+    opened.unshift(started);
+    let behind = started.at;
     let dialing: object = asLegacy;
     if (inner !== undefined) {
-      const address = await relay(behind, dialing, listenOn[inner]);
+      const listening = await relay(behind, dialing, listenOn[inner]);
+      const address = between === undefined ? listening : await between(listening);
       behind = inner === "tunnel" ? `tunnel+${address}` : address;
-      dialing = inner === "unary" ? { ...offering, calls: "rpc" } : offering;
+      dialing = inner === "unary" ? { ...offering, ...more, calls: "rpc" } : { ...offering, ...more };
     }
     const child = { command: process.execPath, args: [script("relay.mjs"), JSON.stringify({ address: behind, options: dialing })] };
     if (listen === "stdio") return { address: "stdio:", child, close };

@@ -6,6 +6,8 @@ export class Tally {
   answered = 0;
   refused = 0;
   hung = 0;
+  /** Answers of somebody else, or to another question. */
+  mistaken = 0;
   sent = 0;
   arrived = 0;
   /** Log entries and notifications that came after the result of their call. */
@@ -13,9 +15,14 @@ export class Tally {
   /** What was not as it should be, each in a line. */
   readonly wrong: string[] = [];
 
+  add(other: Tally): void {
+    for (const member of ["asked", "answered", "refused", "hung", "mistaken", "sent", "arrived", "late"] as const)
+      this[member] += other[member];
+  }
+
   toString(): string {
-    const { asked, answered, refused, hung, sent, arrived, late } = this;
-    const questions = `asked ${asked}: ${answered} answered, ${refused} refused, ${hung} hung`;
+    const { asked, answered, refused, hung, mistaken, sent, arrived, late } = this;
+    const questions = `asked ${asked}: ${answered} answered, ${refused} refused, ${mistaken} mistaken, ${hung} hung`;
     return sent === 0 ? questions : `${questions}; sent ${sent}: ${arrived} arrived, ${sent - arrived} dropped, ${late} after the result`;
   }
 }
@@ -42,8 +49,12 @@ export async function question(caller: Caller, tool: string, tally: Tally, ms?: 
   try {
     const text = await within(`${tool} of ${caller.name}`, caller.call(tool, ms === undefined ? { secret } : { secret, ms }));
     const expected = outcomes[tool]?.(caller.name, secret);
-    if (text === expected) tally.answered++;
-    else tally.wrong.push(`${tool}: got ${text} in place of ${expected}`);
+    if (text === expected) {
+      tally.answered++;
+      return;
+    }
+    tally.mistaken++;
+    tally.wrong.push(`${tool}: got ${text} in place of ${expected}`);
   } catch (error) {
     if (error instanceof Hung) tally.hung++;
     else tally.refused++;

@@ -122,7 +122,7 @@ export function callersAre(setting: Setting, chains: Chains, record: ReturnType<
           if (at === 0) continue;
           const tally = await sideBySide(callers, 1000 + at);
           expect.soft([...crossed(callers), ...forbidden(tally)]).toEqual([]);
-          for (const member of ["asked", "answered", "refused", "hung", "sent", "arrived", "late"] as const) total[member] += tally[member];
+          total.add(tally);
           if (tally.hung > 0) total.wrong.push("a call hung");
         }
         // Now that it is quiet each of them is alone again.
