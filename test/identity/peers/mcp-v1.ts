@@ -98,7 +98,10 @@ export function parsed(json: Uint8Array): JsonObject {
 
 /** All that a message holds as text; JSON in bytes is text too. */
 export function shown(message: unknown): string {
-  return JSON.stringify(message, (_key, value: unknown) =>
-    value instanceof Uint8Array ? new TextDecoder().decode(value) : typeof value === "bigint" ? String(value) : value,
-  );
+  return JSON.stringify(message, function (this: Record<string, unknown>, key, value: unknown) {
+    // Not `value`: a Buffer would be an array of numbers there already.
+    const member = this[key];
+    if (member instanceof Uint8Array) return new TextDecoder().decode(member);
+    return typeof member === "bigint" ? String(member) : value;
+  });
 }
