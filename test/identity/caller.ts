@@ -15,9 +15,15 @@ export interface Caller {
 /** What a legacy server may ask a relay, which passes it on to the client that it belongs to. */
 export const offered: JsonObject = { elicitation: {}, sampling: {}, roots: {} };
 
-/** How a person answers what a server asks: everyone can see who did, and what the question was. */
-export function answerOf(name: string): (method: string, params: JsonObject) => JsonObject {
-  return (method, params) => {
+/** What answers the requests of a server. */
+export type Answers = (method: string, params: JsonObject) => Promise<JsonObject>;
+
+let questions = 0;
+
+/** How a person answers what a server asks: everyone can see who did, and what the question was. It takes a person a moment. */
+export function answerOf(name: string): Answers {
+  return async (method, params) => {
+    await new Promise((resolve) => setTimeout(resolve, (++questions * 7) % 20));
     if (method === "elicitation/create") return { action: "accept", content: { answer: `${name} says ${params["message"]}` } };
     if (method === "roots/list") return { roots: [{ uri: `file:///${name}` }] };
     const [first] = params["messages"] as { content: { text: string } }[];

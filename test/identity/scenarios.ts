@@ -105,10 +105,24 @@ export async function inARow(caller: Caller): Promise<Tally> {
   return tally;
 }
 
-/** Thirty-two questions that are open at the same time. */
+/**
+ * Thirty-two questions that are open at the same time, among calls that ask nothing and end while questions are under way: a question
+ * that was brought to the client in one of those must not end with it.
+ */
 export async function atOnce(caller: Caller, calls = 32): Promise<Tally> {
   const tally = new Tally();
-  await Promise.all(Array.from({ length: calls }, () => question(caller, "ask-later", tally)));
+  const quiet = async (ms: number): Promise<void> => {
+    const secret = secretOf(caller);
+    const text = await within(`pause of ${caller.name}`, caller.call("pause", { secret, ms })).catch(String);
+    if (text !== `done ${secret}`) tally.wrong.push(`pause: got ${text}`);
+  };
+  const next = random(7);
+  await Promise.all(
+    Array.from({ length: calls }, (_, at) => [
+      ...(at % 4 === 0 ? [quiet(10 + next(60))] : []),
+      question(caller, at % 8 === 7 ? "ask" : "ask-later", tally, next(60)),
+    ]).flat(),
+  );
   return tally;
 }
 

@@ -1,5 +1,5 @@
 import { type JsonObject, meta } from "../../../src/core/index.js";
-import { answerOf, type Caller, contentOf, offered, textOf } from "../caller.js";
+import { type Answers, answerOf, type Caller, contentOf, offered, textOf } from "../caller.js";
 
 /** A peer in which every message is written by hand. */
 export interface RawPeer {
@@ -8,9 +8,6 @@ export interface RawPeer {
   request(method: string, params: JsonObject): Promise<JsonObject>;
   close(): Promise<void>;
 }
-
-/** What answers the requests of a server. */
-export type Answers = (method: string, params: JsonObject) => JsonObject;
 
 interface InputRequest {
   readonly method: string;
@@ -27,7 +24,8 @@ export function modernCaller(name: string, peer: RawPeer): Caller {
       const result = await peer.request(method, { ...params, ...again, _meta: logLevel === "" ? without(_meta, meta.logLevel) : _meta });
       if (result["resultType"] !== "input_required") return result;
       const asked = Object.entries((result["inputRequests"] ?? {}) as Record<string, InputRequest>);
-      const inputResponses = Object.fromEntries(asked.map(([key, { method, params }]) => [key, answer(method, params ?? {})]));
+      const answers = await Promise.all(asked.map(async ([key, { method, params }]) => [key, await answer(method, params ?? {})] as const));
+      const inputResponses = Object.fromEntries(answers);
       again = { inputResponses, ...(result["requestState"] === undefined ? undefined : { requestState: result["requestState"] }) };
     }
   };
@@ -70,11 +68,16 @@ export type Opening = (take: (message: JsonObject) => void, ended: (reason: Erro
 export async function streamPeer(open: Opening, answer: Answers, heard: string[] = []): Promise<RawPeer & Channel> {
   const waiting = new Map<unknown, { resolve(result: JsonObject): void; reject(error: Error): void }>();
   let count = 0;
+  let closed = false;
+  const reply = async (id: JsonObject, method: string, params: JsonObject): Promise<void> => {
+    const result = await answer(method, params);
+    if (!closed) channel.send({ jsonrpc: "2.0", id, result });
+  };
   const take = (message: JsonObject): void => {
     heard.push(JSON.stringify(message));
     const { id, method, params, result, error } = message as Readonly<Record<string, JsonObject>>;
     if (method !== undefined) {
-      if (id !== undefined) channel.send({ jsonrpc: "2.0", id, result: answer(String(method), params ?? {}) });
+      if (id !== undefined) void reply(id, String(method), params ?? {});
       return;
     }
     const call = waiting.get(id);
@@ -88,7 +91,10 @@ export async function streamPeer(open: Opening, answer: Answers, heard: string[]
   return {
     heard,
     send: (message) => channel.send(message),
-    close: () => channel.close(),
+    close: () => {
+      closed = true;
+      return channel.close();
+    },
     request: (method, params) =>
       new Promise((resolve, reject) => {
         const id = ++count;

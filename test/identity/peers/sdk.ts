@@ -25,9 +25,9 @@ function tap(transport: { onmessage?: ((message: never) => void) | undefined }):
 export async function sdkV1Caller(name: string, transport: TransportV1): Promise<Caller> {
   const client = new ClientV1(info, { capabilities: offered });
   const answer = answerOf(name);
-  client.setRequestHandler(ElicitRequestSchema, ({ method, params }) => answer(method, params) as never);
-  client.setRequestHandler(CreateMessageRequestSchema, ({ method, params }) => answer(method, params) as never);
-  client.setRequestHandler(ListRootsRequestSchema, ({ method }) => answer(method, {}) as never);
+  client.setRequestHandler(ElicitRequestSchema, ({ method, params }) => answer(method, params) as Promise<never>);
+  client.setRequestHandler(CreateMessageRequestSchema, ({ method, params }) => answer(method, params) as Promise<never>);
+  client.setRequestHandler(ListRootsRequestSchema, ({ method }) => answer(method, {}) as Promise<never>);
   const heard = tap(transport);
   await client.connect(transport);
   return {
@@ -44,9 +44,9 @@ export async function sdkV2Caller(name: string, era: "legacy" | "modern", transp
   const mode = era === "legacy" ? "legacy" : { pin: "2026-07-28" };
   const client = new ClientV2(info, { capabilities: offered, versionNegotiation: { mode } });
   const answer = answerOf(name);
-  client.setRequestHandler("elicitation/create", ({ method, params }) => answer(method, params as JsonObject) as never);
-  client.setRequestHandler("sampling/createMessage", ({ method, params }) => answer(method, params as JsonObject) as never);
-  client.setRequestHandler("roots/list", ({ method }) => answer(method, {}) as never);
+  client.setRequestHandler("elicitation/create", ({ method, params }) => answer(method, params as JsonObject) as Promise<never>);
+  client.setRequestHandler("sampling/createMessage", ({ method, params }) => answer(method, params as JsonObject) as Promise<never>);
+  client.setRequestHandler("roots/list", ({ method }) => answer(method, {}) as Promise<never>);
   const heard = tap(transport);
   await client.connect(transport);
   return {
