@@ -4,7 +4,7 @@ import { readAgain } from "./again.js";
 import { malformed, refused } from "./fault.js";
 import { OTHER_MEMBERS } from "./field.js";
 import { readJson, readJsonObject, setMember } from "./json.js";
-import { appended, type Draft, numberOf, readAnys, readEntry, readMetadata, readRoles, readTime, readToken, roleOf } from "./read-kinds.js";
+import { appended, type Draft, enumName, numberOf, readAnys, readEntry, readMetadata, readRoles, readTime, readToken, roleOf } from "./read-kinds.js";
 import type { Reader } from "./reader.js";
 import type { Slot, Table } from "./table.js";
 import { readAny, readStruct, readValue } from "./value.js";
@@ -120,12 +120,12 @@ function readSlot(reader: Reader, slot: Slot, before: unknown, depth: number, pa
     case "double":
       return reader.double();
     case "role":
-      return roles[reader.varint()] || undefined;
+      return enumName(roles, reader);
     case "change":
-      return changes[reader.varint()] || undefined;
+      return enumName(changes, reader);
     case "audience": {
-      const role = roles[reader.varint()];
-      return role ? [role] : undefined;
+      const role = enumName(roles, reader);
+      return role === undefined ? undefined : [role];
     }
     case "roles":
       return packed ? readRoles(reader, before) : appended(before, roleOf(reader));

@@ -1,3 +1,4 @@
+export { wellFormed } from "./base.js";
 export type { EncodeOptions } from "./encode.js";
 export type { DecodeLimits } from "./limits.js";
 export {
@@ -10,6 +11,6 @@ export {
   type MessageName,
 } from "./message.js";
 export { decodeNote, encodeNote, type Note } from "./notes.js";
-export { type PartState, partState, type RestPart } from "./parts.js";
+export { isForBase, type PartState, partState, type RestPart } from "./parts.js";
 export { decodeToClient, encodeChunkHead, encodePart, encodeToClient, type ToClientLimits, type ToClientOptions } from "./to-client.js";
 export { decodeToServer, encodeToServer } from "./to-server.js";

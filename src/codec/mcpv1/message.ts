@@ -1,10 +1,12 @@
 import { isObject, type JsonObject } from "../../core/index.js";
 import type { Part } from "../jsonrpc.js";
+import { baseAnswer, baseError, baseRequest } from "./base.js";
 import { readMessage } from "./decode.js";
 import { type EncodeOptions, writeMessage } from "./encode.js";
 import { malformed } from "./fault.js";
 import { type DecodeLimits, usual } from "./limits.js";
 import {
+  isForBase,
   isListMethod,
   type PartState,
   partState,
@@ -61,9 +63,10 @@ const REQUEST_ID = 0x0a;
 /** The bytes of a message. A StreamToolCallsRequest is `{ requestId, params }`. */
 export function encodeMessage(name: MessageName, value: JsonObject, options: EncodeOptions): Uint8Array {
   const table = tableOf(name);
+  const said = options.base === true ? forBase(name, value) : value;
   const writer = borrow();
   try {
-    if (name !== "StreamToolCallsRequest") writeMessage(writer, table, value, options);
+    if (name !== "StreamToolCallsRequest") writeMessage(writer, table, said, options);
     else {
       writer.varint(REQUEST_ID);
       if (!writer.text(String(value["requestId"]))) throw malformed("requestId is no text");
@@ -73,6 +76,16 @@ export function encodeMessage(name: MessageName, value: JsonObject, options: Enc
   } finally {
     giveBack(writer);
   }
+}
+
+/** Messages whose members are a result, an error or a notification. */
+const wrappers: ReadonlySet<string> = new Set(["CallToolWithProgressResponse", "StreamToolCallsResponse"]);
+
+function forBase(name: MessageName, value: JsonObject): JsonObject {
+  if (name.endsWith("Request")) return baseRequest(tableOf(name), value);
+  const { error } = value;
+  const told = isObject(error) ? { ...value, error: baseError(error) } : value;
+  return baseAnswer(tableOf(name), told, wrappers.has(name) ? "" : "result");
 }
 
 /** The object that a message stands for. Throws a Fault on bytes that are no such message. */
@@ -134,6 +147,8 @@ export function decodePartMessage(
  * saying; a chunked read always says that it is over.
  */
 export function encodeRest(method: string, rest: JsonObject, options: EncodeOptions, state?: PartState): Uint8Array | undefined {
+  const part: RestPart = { kind: "rest", value: rest };
+  if (options.base === true && !isForBase(method, part)) return undefined;
   if (isListMethod(method) && Object.keys(rest).length === 0) return undefined;
-  return encodePartMessage(method, { kind: "rest", value: rest }, options, state);
+  return encodePartMessage(method, part, options, state);
 }

@@ -1,6 +1,7 @@
-import { Fault, type JsonObject } from "../../core/index.js";
+import { Fault, type JsonObject, listMembers } from "../../core/index.js";
 import { utf8Length } from "../../stream/index.js";
 import type { Part } from "../jsonrpc.js";
+import { baseAnswer, baseText } from "./base.js";
 import { readMessage } from "./decode.js";
 import { type EncodeOptions, writeMessage } from "./encode.js";
 import { malformed, refused } from "./fault.js";
@@ -43,13 +44,15 @@ const itemTables: ReadonlyMap<string, Table> = new Map([
 ]);
 const restTable = tableOf("ResultRest");
 const beginTable = tableOf("ContentBegin");
+const contentsTable = tableOf("ResourceContents");
 
 export function isListMethod(method: string | undefined): boolean {
   return method !== undefined && itemTables.has(method);
 }
 
 /** Writes the members of a list's message. */
-export function writeListPart(writer: Writer, method: string, part: Part | RestPart, options: EncodeOptions): void {
+export function writeListPart(writer: Writer, method: string, given: Part | RestPart, options: EncodeOptions): void {
+  const part = options.base === true ? listPartForBase(method, given) : given;
   switch (part.kind) {
     case "item": {
       const table = itemTables.get(method);
@@ -76,8 +79,28 @@ export function writeListPart(writer: Writer, method: string, part: Part | RestP
   }
 }
 
+/** Whether a client of the base reads anything in it: it would take a page's end, or the rest of a list, for an item without members. */
+export function isForBase(method: string, part: Part | RestPart): boolean {
+  if (part.kind === "rest") baseAnswer(restTable, part.value, "result");
+  return !isListMethod(method) || part.kind === "item";
+}
+
+function listPartForBase(method: string, part: Part | RestPart): Part | RestPart {
+  if (part.kind !== "item") return part;
+  const { name } = part.value;
+  const path = `result.${listMembers.get(method)}[${JSON.stringify(name)}]`;
+  return { ...part, value: baseAnswer(itemTables.get(method) as Table, part.value, path) };
+}
+
+function checkChunkForBase(part: Part | RestPart): void {
+  if (part.kind === "content") baseAnswer(contentsTable, part.head, "result.contents[]");
+  else if (part.kind === "chunk" && typeof part.data === "string") baseText(part.data, "result.contents[].text");
+  else if (part.kind === "rest") baseAnswer(restTable, part.value, "result");
+}
+
 /** Writes the members of a ReadResourceChunkedResponse. With a state, chunks say whose they are and where they start. */
 export function writeChunkPart(writer: Writer, part: Part | RestPart, options: EncodeOptions, state?: PartState): void {
+  if (options.base === true) checkChunkForBase(part);
   switch (part.kind) {
     case "content": {
       const { uri, mimeType } = part.head;

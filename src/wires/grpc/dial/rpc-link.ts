@@ -169,7 +169,8 @@ class RpcLink implements Link {
     const rpc = rpcs.get(name) as Rpc;
     const version = isModern(params) ? String((params["_meta"] as JsonObject)[meta.protocolVersion]) : undefined;
     const metadata = withMirror(named === undefined ? this.#metadata : { ...this.#metadata, ...named }, rpc.method, params, version);
-    const bytes = fitting(encodeMessage(rpc.request, params, { twin: this.#session !== undefined }), this.#limits);
+    const kin = this.#session !== undefined;
+    const bytes = fitting(encodeMessage(rpc.request, params, { twin: kin, base: !kin }), this.#limits);
     const call = this.#channel.call(SERVICE + name, { metadata, deadline });
     void call.send(bytes);
     call.done();

@@ -1,5 +1,5 @@
 import type { Id, IncomingRequest, OutgoingMessage, Part } from "../../../codec/index.js";
-import { encodeChunkMessageHead, encodeMessage, encodeNote, encodePartMessage, encodeRest, partState } from "../../../codec/mcpv1/index.js";
+import { encodeChunkMessageHead, encodeMessage, encodeNote, encodePartMessage, encodeRest, isForBase, partState } from "../../../codec/mcpv1/index.js";
 import { Fault, type JsonObject } from "../../../core/index.js";
 import type { ServerCall } from "../../../io/index.js";
 import { errorStatus } from "../faults.js";
@@ -33,7 +33,7 @@ export interface AnswerOptions {
 
 /** Turns what the era edge says into the messages of an RPC. */
 export function rpcAnswer(call: ServerCall, { rpc, kin, anonymous, begin, ended }: AnswerOptions): Answer {
-  const options = { twin: kin };
+  const options = { twin: kin, base: !kin };
   // Whoever does not know where contents begin wants to be told with every chunk whose it is.
   const state = kin ? undefined : partState();
 
@@ -77,9 +77,10 @@ export function rpcAnswer(call: ServerCall, { rpc, kin, anonymous, begin, ended 
       call.end(errorStatus(message.error, message.fault));
       return undefined;
     },
-    part: (part) =>
-      part.kind === "chunk" && typeof part.data !== "string"
-        ? call.send(encodeChunkMessageHead(part.data.byteLength, state), part.data)
-        : call.send(encodePartMessage(rpc.method, part, options, state)),
+    part(part) {
+      if (part.kind === "chunk" && typeof part.data !== "string")
+        return call.send(encodeChunkMessageHead(part.data.byteLength, state), part.data);
+      return kin || isForBase(rpc.method, part) ? call.send(encodePartMessage(rpc.method, part, options, state)) : undefined;
+    },
   };
 }

@@ -18,7 +18,7 @@ import { Parking, randomToken, type ServeLinkOptions, serving } from "../../../e
 import { firstOf, type Metadata, type ServerCall } from "../../../io/index.js";
 import { extras } from "../extras.js";
 import { faultStatus } from "../faults.js";
-import { checkMirror } from "../mirror.js";
+import { checkMirror, traces } from "../mirror.js";
 import { header, type Rpc, rpcs, SERVICE, WATCH } from "../names.js";
 import { type Answer, rpcAnswer, type Taker } from "./answers.js";
 import { type Caller, callerOf } from "./caller.js";
@@ -239,7 +239,6 @@ const done = Promise.resolve();
 /** Made once: an error costs as much as half a call. */
 const ANSWERED = new Fault("unavailable", "the call was answered");
 const KIN: Metadata = { [header.twins]: "1" };
-const traces = ["traceparent", "tracestate", "baggage"] as const;
 const endless: ReadonlySet<string> = new Set([WATCH]);
 
 /** The headers of an answer: at once, so that long streams are known to be open. */

@@ -106,7 +106,7 @@ export class ToolCalls {
   }
 
   #write(name: string, outcome: { readonly success: JsonObject } | { readonly error: RpcError }): Uint8Array {
-    return encodeMessage("StreamToolCallsResponse", { requestId: name, ...outcome }, { twin: this.#options.kin });
+    return encodeMessage("StreamToolCallsResponse", { requestId: name, ...outcome }, { twin: this.#options.kin, base: !this.#options.kin });
   }
 
   #say(message: Uint8Array): Promise<void> | undefined {
