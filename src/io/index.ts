@@ -7,6 +7,7 @@ export { binary, firstOf, fromBinary, readMetadata, valuesOf } from "./grpc/meta
 export { peerOf } from "./grpc/peer.js";
 export { grpcServer, isGrpc } from "./grpc/server.js";
 export { pipesSocket } from "./grpc/standard-streams.js";
+export { fitsStatus } from "./grpc/percent.js";
 export { faultStatus, type StatusData, statusFault } from "./grpc/status.js";
 export type {
   Channel,

@@ -10,7 +10,7 @@ export {
   encodeRest,
   type MessageName,
 } from "./message.js";
-export { decodeNote, encodeNote, type Note } from "./notes.js";
+export { decodeNote, encodeErrorNote, encodeNote, type Note } from "./notes.js";
 export { isForBase, type PartState, partState, type RestPart } from "./parts.js";
 export { decodeToClient, encodeChunkHead, encodePart, encodeToClient, type ToClientLimits, type ToClientOptions } from "./to-client.js";
 export { decodeToServer, encodeToServer } from "./to-server.js";

@@ -2,7 +2,7 @@ import type { Id, IncomingRequest, OutgoingMessage, Part } from "../../../codec/
 import { encodeChunkMessageHead, encodeMessage, encodeNote, encodePartMessage, encodeRest, isForBase, partState } from "../../../codec/mcpv1/index.js";
 import { Fault, type JsonObject } from "../../../core/index.js";
 import type { ServerCall } from "../../../io/index.js";
-import { errorStatus } from "../faults.js";
+import { endWithError } from "../faults.js";
 import { COMPLETED, type Rpc, WATCHED } from "../names.js";
 
 /** Where the answer to one RPC goes. */
@@ -23,6 +23,8 @@ export interface AnswerOptions {
   readonly rpc: Rpc;
   /** Whether the caller is an Anywire end: it takes JSON for Struct, and notifications within a stream. */
   readonly kin: boolean;
+  /** Whether it may know nothing but the base. */
+  readonly base: boolean;
   /** The caller gave no progress token of its own. */
   readonly anonymous: boolean;
   /** Sends the headers of an answer of one message. */
@@ -32,8 +34,10 @@ export interface AnswerOptions {
 }
 
 /** Turns what the era edge says into the messages of an RPC. */
-export function rpcAnswer(call: ServerCall, { rpc, kin, anonymous, begin, ended }: AnswerOptions): Answer {
-  const options = { twin: kin, base: !kin };
+export function rpcAnswer(call: ServerCall, { rpc, kin, base, anonymous, begin, ended }: AnswerOptions): Answer {
+  const options = { twin: kin, base };
+  // Connect's unary calls have one message, whoever makes them.
+  const several = kin && (rpc.answer !== "one" || !("admitted" in call));
   // Whoever does not know where contents begin wants to be told with every chunk whose it is.
   const state = kin ? undefined : partState();
 
@@ -62,7 +66,9 @@ export function rpcAnswer(call: ServerCall, { rpc, kin, anonymous, begin, ended 
       const { progressToken, ...progress } = params;
       return call.send(encodeMessage(rpc.response, { progress: anonymous ? progress : params }, options));
     }
-    return kin && rpc.answer !== "one" ? call.send(encodeNote(method, params)) : undefined;
+    if (!several) return undefined;
+    begin?.();
+    return call.send(encodeNote(method, params));
   };
 
   return {
@@ -74,13 +80,14 @@ export function rpcAnswer(call: ServerCall, { rpc, kin, anonymous, begin, ended 
       if ("result" in message) return result(message.result);
       if (rpc.answer === "progress") return finish(encodeMessage(rpc.response, { error: message.error as unknown as JsonObject }, options));
       ended();
-      call.end(errorStatus(message.error, message.fault));
+      if (several) begin?.();
+      endWithError(call, message.error, { fault: message.fault, kin: several });
       return undefined;
     },
     part(part) {
       if (part.kind === "chunk" && typeof part.data !== "string")
         return call.send(encodeChunkMessageHead(part.data.byteLength, state), part.data);
-      return kin || isForBase(rpc.method, part) ? call.send(encodePartMessage(rpc.method, part, options, state)) : undefined;
+      return !base || isForBase(rpc.method, part) ? call.send(encodePartMessage(rpc.method, part, options, state)) : undefined;
     },
   };
 }

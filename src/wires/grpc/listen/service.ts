@@ -90,6 +90,7 @@ export class McpService {
     const answer = rpcAnswer(call, {
       rpc,
       kin: caller.kin,
+      base: caller.base,
       anonymous: progress && tokenOf(params) === undefined,
       begin: () => begin(call, caller),
       ended: () => {
@@ -119,7 +120,7 @@ export class McpService {
   #initialize(call: ServerCall, caller: Caller, rpc: Rpc, params: JsonObject): void {
     const session = this.#begin(caller, true);
     begin(call, caller, session.id);
-    const answer = rpcAnswer(call, { rpc, kin: caller.kin, anonymous: false, ended: () => session.forget("initialize") });
+    const answer = rpcAnswer(call, { rpc, kin: caller.kin, base: caller.base, anonymous: false, ended: () => session.forget("initialize") });
     const unhook = call.cancel.on(() => this.#sessions.end(session, call.cancel.reason as Fault));
     session.take(
       { kind: "request", id: "initialize", method: rpc.method, params },
@@ -143,7 +144,7 @@ export class McpService {
     begin(call, caller, session.id);
     const gone = call.cancel.on(() => void (session.lasting || this.#sessions.end(session, call.cancel.reason as Fault)));
     try {
-      await session.serve(call, new SessionStream(call, this.#limits, caller.kin));
+      await session.serve(call, new SessionStream(call, this.#limits, caller));
       call.end({ code: 0 });
     } finally {
       gone();
@@ -157,6 +158,7 @@ export class McpService {
     const calls = new ToolCalls(call, {
       limits: this.#limits,
       kin: caller.kin,
+      base: caller.base,
       id: () => this.#newId(),
       taker: (sent) => {
         const params = this.#params(sent, "tools/call", caller);

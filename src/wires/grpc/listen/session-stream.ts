@@ -12,6 +12,7 @@ import {
 import { Fault, isObject, type JsonObject, type Limits } from "../../../core/index.js";
 import type { ServerCall } from "../../../io/index.js";
 import { COMPLETED, WATCHED } from "../names.js";
+import type { Caller } from "./caller.js";
 
 /** A request that is being answered: a result does not say what it answers. */
 interface Open {
@@ -37,11 +38,11 @@ export class SessionStream {
   /** A legacy session has begun, and its client has not said that it is ready. */
   #begun = false;
 
-  constructor(call: ServerCall, limits: Limits, kin: boolean) {
+  constructor(call: ServerCall, limits: Limits, { kin, base }: Pick<Caller, "kin" | "base">) {
     this.#call = call;
     this.#limits = limits;
     this.#kin = kin;
-    this.#options = { twin: kin, base: !kin };
+    this.#options = { twin: kin, base };
     this.#streamed = { ...this.#options, streamed: true };
   }
 
@@ -98,7 +99,7 @@ export class SessionStream {
     if (open === undefined) throw new Fault("cancelled", "the call was cancelled");
     if (part.kind === "chunk" && typeof part.data !== "string")
       return this.#call.send(encodeChunkHead(id, part.data.byteLength, open.state), part.data);
-    if (!this.#kin && !isForBase(open.method, part)) return undefined;
+    if (this.#options.base === true && !isForBase(open.method, part)) return undefined;
     return this.#call.send(encodePart(id, open.method, part, this.#options, open.state));
   }
 
@@ -107,7 +108,7 @@ export class SessionStream {
       const ours = message.method === WATCHED || message.method === COMPLETED;
       const named = ours ? { ...message, params: { ...message.params, requestId: call } } : message;
       const method = call === undefined ? undefined : this.#open.get(call)?.method;
-      return this.#call.send(encodeToClient(named, method, call === undefined ? this.#options : { twin: this.#kin, base: !this.#kin, call }));
+      return this.#call.send(encodeToClient(named, method, call === undefined ? this.#options : { twin: this.#kin, base: this.#options.base, call }));
     }
     const { id } = message;
     const open = id === null ? undefined : this.#open.get(id);
