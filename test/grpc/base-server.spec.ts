@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { type Connection, wireFor } from "../../src/api/index.js";
+import { type Connection, serve, wireFor } from "../../src/api/index.js";
 import { contextOf, faultOf, outcome } from "../calls.js";
-import { type BaseServer, baseServer } from "./base.js";
+import { type BaseServer, baseClient, baseServer } from "./base.js";
 
 const legacy = { client: { era: "legacy", protocolVersion: "2025-11-25" } } as const;
 
@@ -95,5 +95,31 @@ describe("a request to a server of the base", () => {
   it("initialises with what the base knows of the client", async () => {
     await using at = await opened();
     expect(at.server.seen.find(([rpc]) => rpc === "Initialize")?.[1].client_info).toEqual({ name: "c", version: "1" });
+  });
+});
+
+describe("an answer of a server of the base", () => {
+  it("keeps the numbers of enums that nobody knows", async () => {
+    const annotations = { audience: 9 };
+    await using server = await baseServer({
+      GetPrompt: () => ({ messages: [{ role: 7, content: { text: { text: "t" }, annotations } }, { role: 2 }, { role: -1 }, { role: 0 }] }),
+    });
+    const link = await (await wireFor(server.address)).dial(server.address, {});
+    const { result } = await outcome(link, "prompts/get", { name: "p" }, contextOf(legacy));
+    expect(JSON.stringify(result["messages"])).toBe(
+      JSON.stringify([
+        { role: 7, content: { type: "text", text: "t", annotations: { audience: [9] } } },
+        { role: "assistant" },
+        { role: -1 },
+        {},
+      ]),
+    );
+    // Another peer of the base behind us reads the same numbers.
+    const relay = await serve(link, "grpc://127.0.0.1:0");
+    using client = baseClient(relay.address);
+    const { messages } = await client.unary("GetPrompt", { name: "p" });
+    expect(messages.map(({ role }: { role: unknown }) => role)).toEqual([7, "ROLE_ASSISTANT", -1, "ROLE_UNSPECIFIED"]);
+    await relay.close();
+    await link.close();
   });
 });

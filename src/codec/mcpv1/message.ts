@@ -91,7 +91,8 @@ function forBase(name: MessageName, value: JsonObject): JsonObject {
 /** The object that a message stands for. Throws a Fault on bytes that are no such message. */
 export function decodeMessage(name: MessageName, bytes: Uint8Array, limits: DecodeLimits = usual): JsonObject {
   const reader = new Reader(bytes);
-  const value = readMessage(reader, tableOf(name), limits.depth - 2);
+  // Of the JSON message these are one level below, or the message itself, whose members are the result or the error.
+  const value = readMessage(reader, tableOf(name), limits.depth - (wrappers.has(name) ? 1 : 2));
   return name === "StreamToolCallsRequest" ? { requestId: requestIdOf(bytes), params: value } : value;
 }
 

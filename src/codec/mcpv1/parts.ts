@@ -167,7 +167,7 @@ function writePlace(writer: Writer, state: PartState): void {
 
 const forms = ["unspecified", "text", "blob", "none"] as const;
 
-/** The rest of the message that was entered, as the part of a list that it is. */
+/** The rest of the message that was entered, as the part of a list that it is. `depth`: how many levels the result may have, itself included. */
 export function readListPart(reader: Reader, method: string, depth: number): Part | RestPart | undefined {
   let found: Part | RestPart | undefined;
   let paged = false;
@@ -177,7 +177,7 @@ export function readListPart(reader: Reader, method: string, depth: number): Par
   };
   while (reader.at < reader.end) {
     const tag = reader.tag();
-    if (tag === 0x0a) find({ kind: "item", value: entered(reader, itemTables.get(method) as Table, depth) });
+    if (tag === 0x0a) find({ kind: "item", value: entered(reader, itemTables.get(method) as Table, depth - 2) });
     else if (tag === 0x12) find(readPage(reader, depth));
     else if (tag === 0x1a) find({ kind: "rest", value: entered(reader, restTable, depth) });
     else if (tag === 0x20) paged = reader.varint() !== 0;
@@ -262,7 +262,7 @@ function readBegin(reader: Reader, depth: number): { form: (typeof forms)[number
     else reader.skip(tag);
   }
   reader.at = from;
-  const head = readMessage(reader, beginTable, depth - 1);
+  const head = readMessage(reader, beginTable, depth - 3);
   reader.leave(outer);
   return { form, head };
 }

@@ -203,7 +203,7 @@ export function decodeToClient(
   limits: ToClientLimits = usual,
 ): Single | readonly Single[] {
   const reader = new Reader(bytes);
-  const frame = readFrame(reader, shape, limits.depth - 1);
+  const frame = readFrame(reader, shape, limits.depth);
   if (typeof frame.reply === "string") frame.reply = callNamed(frame.reply, methodOf);
   try {
     if (frame.payload === 0) throw new Fault("invalid-request", "the message has no payload that is known here");
