@@ -180,7 +180,8 @@ class RpcLink implements Link {
     const metadata = withMirror(named === undefined ? this.#metadata : { ...this.#metadata, ...named }, rpc.method, params, version);
     const kin = this.#session !== undefined;
     const bytes = fitting(encodeMessage(rpc.request, params, { twin: kin, base: !kin }), this.#limits);
-    const call = this.#channel.call(SERVICE + name, { metadata, deadline });
+    // A read fills a long line only with much under way.
+    const call = this.#channel.call(SERVICE + name, { metadata, deadline, narrow: rpc.method !== "resources/read" });
     void call.send(bytes);
     call.done();
     return call;

@@ -33,6 +33,9 @@ export interface AnswerOptions {
   ended(): void;
 }
 
+/** Bytes of notifications that may wait for a client to read. */
+const NOTES = 64 * 1024;
+
 /** Turns what the era edge says into the messages of an RPC. */
 export function rpcAnswer(call: ServerCall, { rpc, kin, base, anonymous, begin, ended }: AnswerOptions): Answer {
   const options = { twin: kin, base };
@@ -61,14 +64,14 @@ export function rpcAnswer(call: ServerCall, { rpc, kin, base, anonymous, begin, 
   };
   const notification = (method: string, params: JsonObject): Promise<void> | undefined => {
     if (rpc.answer === "notes" && (method === WATCHED || method === COMPLETED))
-      return call.send(encodeMessage(rpc.response, params, options));
+      return call.send(encodeMessage(rpc.response, params, options), undefined, NOTES);
     if (rpc.answer === "progress" && method === "notifications/progress") {
       const { progressToken, ...progress } = params;
-      return call.send(encodeMessage(rpc.response, { progress: anonymous ? progress : params }, options));
+      return call.send(encodeMessage(rpc.response, { progress: anonymous ? progress : params }, options), undefined, NOTES);
     }
     if (!several) return undefined;
     begin?.();
-    return call.send(encodeNote(method, params));
+    return call.send(encodeNote(method, params), undefined, NOTES);
   };
 
   return {
