@@ -1,7 +1,10 @@
+import * as grpc from "@grpc/grpc-js";
 import { describe, expect, it } from "vitest";
-import { Fault, type Service, serve } from "../../src/api/index.js";
+import { createServer, Fault, roots, type Service, serve } from "../../src/api/index.js";
+import * as gen from "../../src/codec/gen/mcp/v1/mcp_pb.js";
 import { guard, type JsonObject, type Reply } from "../../src/core/index.js";
 import { type BaseClient, baseClient, type Message } from "./base.js";
+import { Peer } from "./peers.js";
 
 /** A service that answers every request with the same replies. */
 function answering(result: JsonObject | Fault, ...before: readonly Reply[]): Service {
@@ -16,11 +19,12 @@ function answering(result: JsonObject | Fault, ...before: readonly Reply[]): Ser
   };
 }
 
-async function opened(service: Service): Promise<{ client: BaseClient } & AsyncDisposable> {
+async function opened(service: Service): Promise<{ client: BaseClient; address: string } & AsyncDisposable> {
   const listener = await serve(service, "grpc://127.0.0.1:0");
   const client = baseClient(listener.address);
   return {
     client,
+    address: listener.address,
     async [Symbol.asyncDispose]() {
       client[Symbol.dispose]();
       await listener.close();
@@ -46,7 +50,10 @@ async function readings(service: Service, method: "tools/call" | "resources/read
   if (method === "prompts/get")
     return [await client.unary("GetPrompt", { name: "p" }).catch(failed), await onSession({ get_prompt: { name: "p" } }, "get_prompt")];
   if (method === "resources/read")
-    return [await client.unary("ReadResource", { uri: "u" }).catch(failed), await onSession({ read_resource: { uri: "u" } }, "read_resource")];
+    return [
+      await client.unary("ReadResource", { uri: "u" }).catch(failed),
+      await onSession({ read_resource: { uri: "u" } }, "read_resource"),
+    ];
   const [update] = await client.stream("CallToolWithProgress", { name: "t" });
   const calls = client.duplex("StreamToolCalls");
   calls.write({ request_id: "1", name: "t" });
@@ -103,7 +110,16 @@ describe("an answer to a client of the base", () => {
     ["tools/call", "result.content[0]", { content: ["text"] }],
     ["tools/call", "result.isError", { content: [], isError: "no" }],
     ["resources/read", "result.contents[0].blob", { contents: [{ uri: "u", blob: "no base64!" }] }],
-    ["resources/read", "result.contents[1].text", { contents: [{ uri: "u", text: "" }, { uri: "v", text: lone }] }],
+    [
+      "resources/read",
+      "result.contents[1].text",
+      {
+        contents: [
+          { uri: "u", text: "" },
+          { uri: "v", text: lone },
+        ],
+      },
+    ],
     ["prompts/get", "result.messages[0].role", { messages: [{ role: "system", content: { type: "text", text: "" } }] }],
   ] as const)("of %s is an error if %s cannot be told", async (method, path, result) => {
     for (const reading of await readings(answering(result), method)) {
@@ -151,5 +167,39 @@ describe("an answer to a client of the base", () => {
     expect(failed.metadata.get("mcp-error-code")).toEqual(["5000000000"]);
     expect(failed.details).toBe(String.raw`a\ud800b`);
     expect(JSON.parse(String(failed.metadata.get("mcp-error-data-bin")[0]))).toEqual({ why: lone });
+  });
+});
+
+describe("a client of the base that says it can be asked", () => {
+  it("is not asked what it could not read, and nobody waits for its answer", async () => {
+    const server = createServer({ name: "asking", version: "1" }).tool("ask", {}, async function* () {
+      const answer = yield* roots();
+      return JSON.stringify(answer);
+    });
+    await using at = await opened(server);
+    const call = at.client.duplex("Session");
+    const client_info = { name: "t", version: "1" };
+    call.write({ message_id: "1", initialize: { protocol_version: "2025-11-25", capabilities: { roots: {} }, client_info } });
+    call.write({ message_id: "2", call_tool: { name: "ask" } });
+    const replies: Message[] = [];
+    for await (const message of call) {
+      replies.push(message);
+      if (message.in_reply_to === "2") break;
+    }
+    expect(JSON.stringify(replies.at(-1))).toContain("cannot be asked");
+    expect(replies.length).toBe(2);
+  });
+});
+
+describe("a client that says it knows the added fields", () => {
+  it("gets what it can read as it is", async () => {
+    await using at = await opened(answering({ content: [link] }));
+    using peer = new Peer(at.address);
+    const metadata = new grpc.Metadata();
+    metadata.set("anywire-fields", "1");
+    const call = (given?: grpc.Metadata): Promise<gen.CallToolResponse> =>
+      peer.unary("/mcp.v1.McpService/CallTool", [gen.CallToolRequestSchema, gen.CallToolResponseSchema], { name: "t" }, given);
+    expect((await call(metadata)).content[0]?.content).toMatchObject({ case: "resourceLink", value: { uri: "test://x", name: "x" } });
+    expect((await call()).content[0]?.content.case).toBe("text");
   });
 });

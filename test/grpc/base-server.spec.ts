@@ -15,7 +15,9 @@ async function opened(): Promise<{ server: BaseServer; link: Connection } & Asyn
     ReadResourceChunked: () => [{ uri: "u", text_chunk: "text", is_final: true }],
   });
   const wire = await wireFor(server.address);
-  const link = await wire.dial(server.address, { client: { info: { name: "c", version: "1", title: "C" }, capabilities: { elicitation: {} } } });
+  const link = await wire.dial(server.address, {
+    client: { info: { name: "c", version: "1", title: "C" }, capabilities: { elicitation: {} } },
+  });
   return {
     server,
     link,

@@ -63,7 +63,11 @@ export async function baseServer(answers: Record<string, (request: Message) => o
   const handlers: grpc.UntypedServiceImplementation = {};
   const all: typeof answers = {
     Ping: () => ({}),
-    Initialize: () => ({ protocol_version: "2025-11-25", capabilities: { tools: {}, prompts: {} }, server_info: { name: "s", version: "1" } }),
+    Initialize: () => ({
+      protocol_version: "2025-11-25",
+      capabilities: { tools: {}, prompts: {} },
+      server_info: { name: "s", version: "1" },
+    }),
     ...answers,
   };
   for (const [name, answer] of Object.entries(all)) {
@@ -78,7 +82,9 @@ export async function baseServer(answers: Record<string, (request: Message) => o
   }
   server.addService(service, handlers);
   const port = await new Promise<number>((resolve, reject) =>
-    server.bindAsync("127.0.0.1:0", grpc.ServerCredentials.createInsecure(), (error, bound) => (error === null ? resolve(bound) : reject(error))),
+    server.bindAsync("127.0.0.1:0", grpc.ServerCredentials.createInsecure(), (error, bound) =>
+      error === null ? resolve(bound) : reject(error),
+    ),
   );
   return {
     address: `grpc://127.0.0.1:${port}`,

@@ -113,7 +113,10 @@ describe("a log entry", () => {
     const link = await (await wireFor(listener.address)).dial(listener.address, { calls } as object);
     for (const [method, params] of requests.slice(1)) {
       const { replies } = await outcome(link, method, params, contextOf({ logLevel: "debug" }));
-      expect(replies.map((reply) => [reply.kind, "params" in reply && reply.params["data"]]), method).toEqual([["log", "said"]]);
+      expect(
+        replies.map((reply) => [reply.kind, "params" in reply && reply.params["data"]]),
+        method,
+      ).toEqual([["log", "said"]]);
     }
     await link.close();
     await listener.close();

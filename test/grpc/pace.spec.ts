@@ -71,7 +71,8 @@ describe("a reader of notifications that stops holds the producer up", () => {
         done(null, { protocol_version: "2025-11-25", capabilities: { tools: {} }, server_info: { name: "s", version: "1" } }),
       CallToolWithProgress: async (call: Message) => {
         for (made = 0; made < N && !call.cancelled; made++)
-          if (!call.write({ progress: { progress: made, message: text } })) await Promise.race([once(call, "drain"), once(call, "cancelled")]);
+          if (!call.write({ progress: { progress: made, message: text } }))
+            await Promise.race([once(call, "drain"), once(call, "cancelled")]);
         call.end();
       },
     });

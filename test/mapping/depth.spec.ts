@@ -84,7 +84,13 @@ describe("a message is as deep as it is in JSON", () => {
           const part = JSON.parse(JSON.stringify(made)) as typeof made;
           // The message, the result, and in it the array of items or contents.
           const least =
-            part.kind === "item" ? 3 + levels(part.value) : part.kind === "content" ? 3 + levels(part.head) : part.kind === "page" ? 1 + levels(part.rest) : 1 + levels(part.value);
+            part.kind === "item"
+              ? 3 + levels(part.value)
+              : part.kind === "content"
+                ? 3 + levels(part.head)
+                : part.kind === "page"
+                  ? 1 + levels(part.rest)
+                  : 1 + levels(part.value);
           const bytes = mcpv1.encodePartMessage(method, part, options);
           return passesFrom(least, (limits) => mcpv1.decodePartMessage(method, bytes, undefined, limits));
         }),

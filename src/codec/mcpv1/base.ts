@@ -7,10 +7,10 @@ import { type Slot, type Table, tableOf } from "./table.js";
 // out in silence: a request is refused, and an answer is refused or has a stand-in. The page of the mapping lists both.
 
 /** Members of a request's `_meta` that ask for something which a server of the base has no way to give, or that travel in metadata. */
-const hints: ReadonlySet<string> = new Set(["progressToken", "traceparent", "tracestate", "baggage"]);
+export const hints: ReadonlySet<string> = new Set(["progressToken", "traceparent", "tracestate", "baggage"]);
 
 /** Members of an answer without which it means something else. */
-const vital: ReadonlySet<string> = new Set(["inputRequests", "requestState", "task", "nextCursor"]);
+export const vital: ReadonlySet<string> = new Set(["inputRequests", "requestState", "task", "nextCursor"]);
 
 /** The params of a request as a server of the base can be sent them; throws if something of them would not arrive. */
 export function baseRequest(table: Table, params: JsonObject): JsonObject {
@@ -172,7 +172,10 @@ function standIn(table: Table, value: JsonObject): JsonObject {
     const variant = table.variants?.get(value["type"] as string);
     if (variant !== undefined && variant.field.added !== true) return value;
     const kind = typeof value["type"] === "string" ? value["type"] : "unknown";
-    return { type: "text", text: `[content of type ${wellFormed(kind)}, which this client's protocol does not have] ${JSON.stringify(value)}` };
+    return {
+      type: "text",
+      text: `[content of type ${wellFormed(kind)}, which this client's protocol does not have] ${JSON.stringify(value)}`,
+    };
   }
   const { content, structuredContent } = value;
   const bare = content === undefined || (Array.isArray(content) && content.length === 0);

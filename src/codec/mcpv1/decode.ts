@@ -5,7 +5,19 @@ import { readAgain } from "./again.js";
 import { malformed, refused, tooDeep } from "./fault.js";
 import { OTHER_MEMBERS } from "./field.js";
 import { readJson, readJsonObject, setMember } from "./json.js";
-import { appended, type Draft, enumName, numberOf, readAnys, readEntry, readMetadata, readRoles, readTime, readToken, roleOf } from "./read-kinds.js";
+import {
+  appended,
+  type Draft,
+  enumName,
+  numberOf,
+  readAnys,
+  readEntry,
+  readMetadata,
+  readRoles,
+  readTime,
+  readToken,
+  roleOf,
+} from "./read-kinds.js";
 import type { Reader } from "./reader.js";
 import type { Role, Slot, Table } from "./table.js";
 import { readAny, readStruct, readValue } from "./value.js";

@@ -36,10 +36,22 @@ export function misfit(role: Role, value: unknown, inside?: (found: Misfit) => v
     case "token":
       return typeof value === "number" ? misfit("int64", value) : misfit("string", value);
     case "strings":
-      return Array.isArray(value) ? each(value.map((element, at) => [`[${at}]`, element]), "string", inside) : "it is no array";
+      return Array.isArray(value)
+        ? each(
+            value.map((element, at) => [`[${at}]`, element]),
+            "string",
+            inside,
+          )
+        : "it is no array";
     case "map":
     case "metadata":
-      return isObject(value) ? each(Object.entries(value).map(([name, member]) => [pathTo("", name), member, name]), "string", inside) : "it is no object";
+      return isObject(value)
+        ? each(
+            Object.entries(value).map(([name, member]) => [pathTo("", name), member, name]),
+            "string",
+            inside,
+          )
+        : "it is no object";
     case "struct":
     case "anys":
       return isObject(value) ? misfit("value", value, inside) : "it is no object";

@@ -12,5 +12,6 @@ export {
 } from "./message.js";
 export { decodeNote, encodeErrorNote, encodeNote, type Note } from "./notes.js";
 export { isForBase, type PartState, partState, type RestPart } from "./parts.js";
+export { isText } from "./text.js";
 export { decodeToClient, encodeChunkHead, encodePart, encodeToClient, type ToClientLimits, type ToClientOptions } from "./to-client.js";
 export { decodeToServer, encodeToServer } from "./to-server.js";

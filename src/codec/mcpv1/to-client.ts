@@ -70,7 +70,8 @@ export function encodeToClient(message: OutgoingMessage, method: string | undefi
     } else {
       const inParts = options.streamed === true || (method !== undefined && streamed.has(method));
       const error = "error" in message ? (message.error as unknown as JsonObject) : undefined;
-      if (error !== undefined) writePayload(writer, inParts ? STREAM_ERROR : ERROR, options.base === true ? baseError(error) : error, options);
+      if (error !== undefined)
+        writePayload(writer, inParts ? STREAM_ERROR : ERROR, options.base === true ? baseError(error) : error, options);
       else writeResult(writer, message as OutgoingResult, method, inParts, options);
       writeEnvelope(writer, message, message.id === null ? 0 : REPLY, NUMERIC_REPLY);
     }

@@ -20,9 +20,7 @@ describe("grpc-message", () => {
         const encoded = encodeMessage("x".repeat(before) + character.repeat(1000));
         expect(encoded.length).toBeGreaterThan(1990);
         expect(encoded.length).toBeLessThanOrEqual(2048);
-        expect(decodeMessage(encoded)).toMatch(
-          new RegExp(`^x{${before}}(${character})+\\.{3} \\[cut: \\d+ of \\d+ characters\\]$`, "u"),
-        );
+        expect(decodeMessage(encoded)).toMatch(new RegExp(`^x{${before}}(${character})+\\.{3} \\[cut: \\d+ of \\d+ characters\\]$`, "u"));
       }
     }
   });

@@ -48,7 +48,11 @@ export class ClientStream implements Http2ClientStream {
   #owed = 0;
   #window: number;
 
-  constructor(headers: readonly string[], events: StreamEvents, { carrier, window }: { readonly carrier: Carrier; readonly window: number }) {
+  constructor(
+    headers: readonly string[],
+    events: StreamEvents,
+    { carrier, window }: { readonly carrier: Carrier; readonly window: number },
+  ) {
     this.headers = headers;
     this.#events = events;
     this.#carrier = carrier;

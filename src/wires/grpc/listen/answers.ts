@@ -1,5 +1,13 @@
 import type { Id, IncomingRequest, OutgoingMessage, Part } from "../../../codec/index.js";
-import { encodeChunkMessageHead, encodeMessage, encodeNote, encodePartMessage, encodeRest, isForBase, partState } from "../../../codec/mcpv1/index.js";
+import {
+  encodeChunkMessageHead,
+  encodeMessage,
+  encodeNote,
+  encodePartMessage,
+  encodeRest,
+  isForBase,
+  partState,
+} from "../../../codec/mcpv1/index.js";
 import { Fault, type JsonObject } from "../../../core/index.js";
 import type { ServerCall } from "../../../io/index.js";
 import { endWithError } from "../faults.js";

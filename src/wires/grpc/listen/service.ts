@@ -120,7 +120,13 @@ export class McpService {
   #initialize(call: ServerCall, caller: Caller, rpc: Rpc, params: JsonObject): void {
     const session = this.#begin(caller, true);
     begin(call, caller, session.id);
-    const answer = rpcAnswer(call, { rpc, kin: caller.kin, base: caller.base, anonymous: false, ended: () => session.forget("initialize") });
+    const answer = rpcAnswer(call, {
+      rpc,
+      kin: caller.kin,
+      base: caller.base,
+      anonymous: false,
+      ended: () => session.forget("initialize"),
+    });
     const unhook = call.cancel.on(() => this.#sessions.end(session, call.cancel.reason as Fault));
     session.take(
       { kind: "request", id: "initialize", method: rpc.method, params },

@@ -105,10 +105,14 @@ export class SessionStream {
 
   #send(message: OutgoingMessage, call: Id | undefined): Promise<void> | undefined {
     if ("method" in message) {
+      if ("id" in message && this.#options.base === true)
+        throw new Fault("unknown-method", `the client's gRPC messages have none for ${message.method}, so that it cannot be asked`);
       const ours = message.method === WATCHED || message.method === COMPLETED;
       const named = ours ? { ...message, params: { ...message.params, requestId: call } } : message;
       const method = call === undefined ? undefined : this.#open.get(call)?.method;
-      return this.#call.send(encodeToClient(named, method, call === undefined ? this.#options : { twin: this.#kin, base: this.#options.base, call }));
+      return this.#call.send(
+        encodeToClient(named, method, call === undefined ? this.#options : { twin: this.#kin, base: this.#options.base, call }),
+      );
     }
     const { id } = message;
     const open = id === null ? undefined : this.#open.get(id);
