@@ -1,22 +1,13 @@
 import { isObject, type JsonObject } from "../../core/index.js";
 import type { Part } from "../jsonrpc.js";
 import { baseAnswer, baseError, baseRequest } from "./base.js";
+import { isForBase } from "./base-parts.js";
 import { readMessage } from "./decode.js";
 import { type EncodeOptions, writeMessage } from "./encode.js";
 import { malformed } from "./fault.js";
+import { isListMethod, type RestPart } from "./items.js";
 import { type DecodeLimits, usual } from "./limits.js";
-import {
-  isForBase,
-  isListMethod,
-  type PartState,
-  partState,
-  type RestPart,
-  readChunkParts,
-  readListPart,
-  writeChunkHead,
-  writeChunkPart,
-  writeListPart,
-} from "./parts.js";
+import { type PartState, partState, readChunkParts, readListPart, writeChunkHead, writeChunkPart, writeListPart } from "./parts.js";
 import { borrow, giveBack } from "./pool.js";
 import { Reader } from "./reader.js";
 import { tableOf } from "./table.js";

@@ -1,22 +1,17 @@
-import { Fault, type JsonObject, listMembers } from "../../core/index.js";
+import { Fault, type JsonObject } from "../../core/index.js";
 import { utf8Length } from "../../stream/index.js";
 import type { Part } from "../jsonrpc.js";
-import { baseAnswer, baseText } from "./base.js";
+import { checkChunkForBase, listPartForBase } from "./base-parts.js";
 import { readMessage } from "./decode.js";
 import { type EncodeOptions, writeMessage } from "./encode.js";
 import { malformed, refused } from "./fault.js";
 import { TWIN } from "./field.js";
+import { itemTables, type RestPart } from "./items.js";
 import { readJson, setMember } from "./json.js";
 import type { Reader } from "./reader.js";
 import { type Table, tableOf } from "./table.js";
 import { writeJson } from "./write-kinds.js";
 import type { Writer } from "./writer.js";
-
-/** The end of a stream: the result's members besides those that were streamed. */
-export interface RestPart {
-  readonly kind: "rest";
-  readonly value: JsonObject;
-}
 
 /** What of an answer in parts has gone by. One a call, and one for each direction. */
 export interface PartState {
@@ -35,20 +30,8 @@ export function partState(): PartState {
   return { uri: undefined, mimeType: undefined, offset: 0, size: undefined, begun: false, told: false };
 }
 
-/** The list methods and the message of their items. */
-const itemTables: ReadonlyMap<string, Table> = new Map([
-  ["tools/list", tableOf("Tool")],
-  ["resources/list", tableOf("Resource")],
-  ["resources/templates/list", tableOf("ResourceTemplate")],
-  ["prompts/list", tableOf("Prompt")],
-]);
 const restTable = tableOf("ResultRest");
 const beginTable = tableOf("ContentBegin");
-const contentsTable = tableOf("ResourceContents");
-
-export function isListMethod(method: string | undefined): boolean {
-  return method !== undefined && itemTables.has(method);
-}
 
 /** Writes the members of a list's message. */
 export function writeListPart(writer: Writer, method: string, given: Part | RestPart, options: EncodeOptions): void {
@@ -77,25 +60,6 @@ export function writeListPart(writer: Writer, method: string, given: Part | Rest
     default:
       throw new Fault("internal", `a list has no ${part.kind}`);
   }
-}
-
-/** Whether a client of the base reads anything in it: it would take a page's end, or the rest of a list, for an item without members. */
-export function isForBase(method: string, part: Part | RestPart): boolean {
-  if (part.kind === "rest") baseAnswer(restTable, part.value, "result");
-  return !isListMethod(method) || part.kind === "item";
-}
-
-function listPartForBase(method: string, part: Part | RestPart): Part | RestPart {
-  if (part.kind !== "item") return part;
-  const { name } = part.value;
-  const path = `result.${listMembers.get(method)}[${JSON.stringify(name)}]`;
-  return { ...part, value: baseAnswer(itemTables.get(method) as Table, part.value, path) };
-}
-
-function checkChunkForBase(part: Part | RestPart): void {
-  if (part.kind === "content") baseAnswer(contentsTable, part.head, "result.contents[]");
-  else if (part.kind === "chunk" && typeof part.data === "string") baseText(part.data, "result.contents[].text");
-  else if (part.kind === "rest") baseAnswer(restTable, part.value, "result");
 }
 
 /** Writes the members of a ReadResourceChunkedResponse. With a state, chunks say whose they are and where they start. */

@@ -6,11 +6,11 @@ import { readMessage } from "./decode.js";
 import { type EncodeOptions, writeMessage } from "./encode.js";
 import { OTHER_MEMBERS } from "./field.js";
 import { errorOf, type Frame, readFrame, readGeneric, type Shape, writeEnvelope, writeGeneric } from "./frame.js";
+import type { RestPart } from "./items.js";
 import { type DecodeLimits, usual } from "./limits.js";
 import {
   type PartState,
   partState,
-  type RestPart,
   readChunkParts,
   readListPart,
   readRest,

@@ -18,6 +18,7 @@ import { statusError } from "../faults.js";
 import { withMirror } from "../mirror.js";
 import { header, type Rpc, rpcs, SERVICE } from "../names.js";
 import { fitting } from "./fitting.js";
+import { byMethod, nameFor } from "./rpc-names.js";
 import { type Inbox, inboxOf, type SessionLink, sessionLink } from "./session-link.js";
 import { Watches } from "./watches.js";
 
@@ -290,14 +291,4 @@ function isModern(params: JsonObject): boolean {
 
 function unknown(method: string): RpcError {
   return { code: -32601, message: `the server's gRPC service has no ${method}` };
-}
-
-const byMethod = new Map(
-  [...rpcs].filter(([name]) => name !== "CallToolWithProgress" && name !== "ReadResource").map(([name, rpc]) => [rpc.method, name]),
-);
-
-/** The RPC that makes a request. */
-function nameFor({ method, params }: OutgoingRequest): string | undefined {
-  const token = isObject(params?.["_meta"]) ? params["_meta"]["progressToken"] : undefined;
-  return method === "tools/call" && token !== undefined ? "CallToolWithProgress" : byMethod.get(method);
 }
