@@ -1,6 +1,6 @@
 import * as grpc from "@grpc/grpc-js";
 import { describe, expect, it } from "vitest";
-import { createServer, Fault, roots, type Service, serve } from "../../src/api/index.js";
+import { Fault, type Service, serve } from "../../src/api/index.js";
 import * as gen from "../../src/codec/gen/mcp/v1/mcp_pb.js";
 import { guard, type JsonObject, type Reply } from "../../src/core/index.js";
 import { type BaseClient, baseClient, type Message } from "./base.js";
@@ -167,27 +167,6 @@ describe("an answer to a client of the base", () => {
     expect(failed.metadata.get("mcp-error-code")).toEqual(["5000000000"]);
     expect(failed.details).toBe(String.raw`a\ud800b`);
     expect(JSON.parse(String(failed.metadata.get("mcp-error-data-bin")[0]))).toEqual({ why: lone });
-  });
-});
-
-describe("a client of the base that says it can be asked", () => {
-  it("is not asked what it could not read, and nobody waits for its answer", async () => {
-    const server = createServer({ name: "asking", version: "1" }).tool("ask", {}, async function* () {
-      const answer = yield* roots();
-      return JSON.stringify(answer);
-    });
-    await using at = await opened(server);
-    const call = at.client.duplex("Session");
-    const client_info = { name: "t", version: "1" };
-    call.write({ message_id: "1", initialize: { protocol_version: "2025-11-25", capabilities: { roots: {} }, client_info } });
-    call.write({ message_id: "2", call_tool: { name: "ask" } });
-    const replies: Message[] = [];
-    for await (const message of call) {
-      replies.push(message);
-      if (message.in_reply_to === "2") break;
-    }
-    expect(JSON.stringify(replies.at(-1))).toContain("cannot be asked");
-    expect(replies.length).toBe(2);
   });
 });
 

@@ -105,8 +105,6 @@ export class SessionStream {
 
   #send(message: OutgoingMessage, call: Id | undefined): Promise<void> | undefined {
     if ("method" in message) {
-      if ("id" in message && this.#options.base === true)
-        throw new Fault("unknown-method", `the client's gRPC messages have none for ${message.method}, so that it cannot be asked`);
       const ours = message.method === WATCHED || message.method === COMPLETED;
       const named = ours ? { ...message, params: { ...message.params, requestId: call } } : message;
       const method = call === undefined ? undefined : this.#open.get(call)?.method;
