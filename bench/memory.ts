@@ -66,6 +66,12 @@ function highWater(): number {
   return Number(found?.[1] ?? 0) * 1024;
 }
 
+/** What V8 knows of once garbage is gone, for a process that was started with --expose-gc. */
+export function heapHeld(): number {
+  for (let round = 0; round < 4; round++) globalThis.gc?.();
+  return heap();
+}
+
 /** Bytes resident once garbage is gone, for a process that was started with --expose-gc. */
 export function held(): number {
   for (let round = 0; round < 4; round++) globalThis.gc?.();

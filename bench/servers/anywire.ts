@@ -3,7 +3,7 @@
  * listens, on stdio unless given. Elsewhere it prints its address.
  */
 import { createServer, progress, serve } from "anywire";
-import { held, memoryProbe } from "../memory.js";
+import { heapHeld, held, memoryProbe } from "../memory.js";
 import { type Buffers, octets } from "../octets.js";
 import { BURST, CHUNK, FLOOD, FLOOD_BYTES, MANY } from "../sizes.js";
 import { benchTool, TOOLS } from "../tools.js";
@@ -28,6 +28,7 @@ const server = createServer({ name: "bench-anywire", version: "1.0.0" })
   })
   .tool("memory", {}, () => JSON.stringify(probe.stop()))
   .tool("held", {}, () => String(held()))
+  .tool("heap", {}, () => String(heapHeld()))
   .tool("flood", {}, async function* () {
     const text = "x".repeat(FLOOD_BYTES);
     for (made = 0; made < FLOOD; made++) yield progress(made, FLOOD, text);

@@ -5,6 +5,7 @@ export { grpcChannel } from "./grpc/channel.js";
 export { type Duplexed, grpcDuplex } from "./grpc/duplex.js";
 export { binary, firstOf, fromBinary, readMetadata, valuesOf } from "./grpc/metadata.js";
 export { peerOf } from "./grpc/peer.js";
+export { fitsStatus } from "./grpc/percent.js";
 export { grpcServer, isGrpc } from "./grpc/server.js";
 export { pipesSocket } from "./grpc/standard-streams.js";
 export { faultStatus, type StatusData, statusFault } from "./grpc/status.js";

@@ -1,24 +1,7 @@
-import { fileURLToPath } from "node:url";
 import * as grpc from "@grpc/grpc-js";
-import { loadSync } from "@grpc/proto-loader";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { createServer, type Listener, progress, type Server, serve } from "../../src/api/index.js";
-
-/** A client of another stack, compiled against the base of the service and knowing nothing of Anywire. */
-const base = fileURLToPath(new URL("../fixtures/mcp/base/mcp/v1/mcp.proto", import.meta.url));
-const loaded = grpc.loadPackageDefinition(
-  loadSync(base, {
-    keepCase: true,
-    longs: Number,
-    enums: String,
-    defaults: true,
-    oneofs: true,
-    includeDirs: [fileURLToPath(new URL("../fixtures/mcp/base", import.meta.url))],
-  }),
-) as unknown as { mcp: { v1: { McpService: grpc.ServiceClientConstructor } } };
-
-// biome-ignore lint/suspicious/noExplicitAny: messages of a loaded proto have no types
-type Message = any;
+import { baseService, type Message } from "./base.js";
 
 let listener: Listener;
 let server: Server;
@@ -58,7 +41,7 @@ function sample(): Server {
 beforeAll(async () => {
   server = sample();
   listener = await serve(server, "grpc://127.0.0.1:0");
-  client = new loaded.mcp.v1.McpService(listener.address.slice("grpc://".length), grpc.credentials.createInsecure()) as never;
+  client = new (baseService(true))(listener.address.slice("grpc://".length), grpc.credentials.createInsecure()) as never;
 });
 afterAll(async () => {
   client.close();

@@ -359,3 +359,16 @@ describe("the end of a listener", () => {
     await vi.waitFor(() => expect(other.calls.filter((what) => what === "left").length).toBe(2), { timeout: 10_000 });
   });
 });
+
+describe("text that is no Unicode", () => {
+  it("is refused with its path, and never becomes another text", async () => {
+    const response = await fetch(`${baseUrl}/mcp.v1.McpService/CallTool`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: String.raw`{"name":"echo","arguments":{"text":["\ud800"]}}`,
+    });
+    expect(response.status).toBe(400);
+    expect(((await response.json()) as { message: string }).message).toContain("arguments.text.0 has half a surrogate pair");
+    expect(server.calls).toEqual([]);
+  });
+});

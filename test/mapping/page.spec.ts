@@ -1,11 +1,12 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
+import * as base from "../../src/codec/mcpv1/base.js";
 import * as session from "../../src/codec/mcpv1/session-tables.js";
 import { messages } from "../../src/codec/mcpv1/table.js";
 import { page, payloadsOf, source, target } from "../../tools/proto/page.mjs";
 
 describe("the page of the mapping", () => {
-  const made = page(readFileSync(source, "utf8"), { messages, payloads: payloadsOf(session) });
+  const made = page(readFileSync(source, "utf8"), { messages, payloads: payloadsOf(session), base });
 
   it("is what the table says: run `node tools/proto/page.mjs` if it is not", () => {
     expect(readFileSync(target, "utf8")).toBe(made);

@@ -28,8 +28,17 @@ const byHand: readonly string[] = [
   "GenericMessage",
 ];
 
-/** Messages of a stream that may be a notification instead. */
-const noted: readonly string[] = ["CallToolWithProgressResponse", "WatchResourcesResponse", "StreamPromptCompletionResponse"];
+/** Messages of an answer that may be a notification instead. */
+const noted: readonly string[] = [
+  "InitializeResponse",
+  "CallToolResponse",
+  "CallToolWithProgressResponse",
+  "ReadResourceResponse",
+  "WatchResourcesResponse",
+  "GetPromptResponse",
+  "StreamPromptCompletionResponse",
+  "CompleteResponse",
+];
 
 const types: Record<Kind, string> = {
   string: "string",

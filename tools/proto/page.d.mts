@@ -1,3 +1,4 @@
+import type * as base from "../../src/codec/mcpv1/base.js";
 import type * as session from "../../src/codec/mcpv1/session-tables.js";
 import type { messages } from "../../src/codec/mcpv1/table.js";
 
@@ -11,4 +12,7 @@ export interface Payloads {
 export const source: string;
 export const target: string;
 export function payloadsOf(tables: typeof session): Payloads;
-export function page(text: string, tables: { readonly messages: typeof messages; readonly payloads: Payloads }): string;
+export function page(
+  text: string,
+  tables: { readonly messages: typeof messages; readonly payloads: Payloads; readonly base: Pick<typeof base, "hints" | "vital"> },
+): string;

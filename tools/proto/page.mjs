@@ -10,9 +10,9 @@ const kinds = {
   int32: ["`int32`", "no integer of 32 bits; -0"],
   int64: ["`int64`", "no safe integer; -0"],
   double: ["`double`", "no number"],
-  role: ["`Role`", 'neither `"user"` nor `"assistant"`'],
-  audience: ["`Role`, or `repeated Role`", "no array of known roles; an empty array"],
-  change: ["`ResourceChangeType`", 'none of `"created"`, `"modified"`, `"deleted"`'],
+  role: ["`Role`", 'neither `"user"` nor `"assistant"`, nor a number that `Role` does not name'],
+  audience: ["`Role`, or `repeated Role`", "no array of roles; an empty array"],
+  change: ["`ResourceChangeType`", 'none of `"created"`, `"modified"`, `"deleted"`, nor a number that it does not name'],
   octets: ["`bytes`", "no canonical base64 (standard alphabet, padded, spare bits zero)"],
   time: ["`Timestamp`", "not as `Date` prints it, with three decimals and `Z`"],
   id: ["`string`, with a flag for numbers", "neither a string nor a number"],
@@ -30,9 +30,17 @@ const kinds = {
 };
 
 /** The whole page. `text` is what stands before and after the tables, with a line `<!-- name -->` where each goes. */
-export function page(text, { messages, payloads }) {
-  const tables = { kinds: kindTable(), messages: messages.map(messageTable).join("\n"), ...payloadTables(payloads) };
+export function page(text, { messages, payloads, base }) {
+  const tables = { kinds: kindTable(), messages: messages.map(messageTable).join("\n"), ...payloadTables(payloads), ...baseTables(base) };
   return text.replace(/<!-- (\w+) -->\n/g, (_, name) => tables[name] ?? `(no table ${name})\n`);
+}
+
+function baseTables({ hints, vital }) {
+  const named = (names) => [...names].map((name) => `\`${name}\``).join(", ");
+  return {
+    hints: `| ${named(hints)} in \`_meta\` | not in the message: trace context travels in metadata, progress comes where the RPC has it |\n`,
+    vital: `${named(vital)}, and a \`resultType\` other than \`complete\`.\n`,
+  };
 }
 
 function kindTable() {
@@ -112,7 +120,8 @@ export const target = here("../../docs/mapping/mcp-v1.md");
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const { messages } = await import("../../dist/codec/mcpv1/table.js");
   const session = await import("../../dist/codec/mcpv1/session-tables.js");
-  writeFileSync(target, page(readFileSync(source, "utf8"), { messages, payloads: payloadsOf(session) }));
+  const base = await import("../../dist/codec/mcpv1/base.js");
+  writeFileSync(target, page(readFileSync(source, "utf8"), { messages, payloads: payloadsOf(session), base }));
 }
 
 /** The maps of a session's payloads, by what they are for. */

@@ -1,12 +1,25 @@
 import { isObject, type JsonObject } from "../../core/index.js";
 import { encodeBase64 } from "../../stream/index.js";
+import { nestsDeeper } from "../depth.js";
 import { readAgain } from "./again.js";
-import { malformed, refused } from "./fault.js";
+import { malformed, refused, tooDeep } from "./fault.js";
 import { OTHER_MEMBERS } from "./field.js";
 import { readJson, readJsonObject, setMember } from "./json.js";
-import { appended, type Draft, numberOf, readAnys, readEntry, readMetadata, readRoles, readTime, readToken, roleOf } from "./read-kinds.js";
+import {
+  appended,
+  type Draft,
+  enumName,
+  numberOf,
+  readAnys,
+  readEntry,
+  readMetadata,
+  readRoles,
+  readTime,
+  readToken,
+  roleOf,
+} from "./read-kinds.js";
 import type { Reader } from "./reader.js";
-import type { Slot, Table } from "./table.js";
+import type { Role, Slot, Table } from "./table.js";
 import { readAny, readStruct, readValue } from "./value.js";
 import { changes, roles } from "./write-kinds.js";
 
@@ -16,6 +29,7 @@ import { changes, roles } from "./write-kinds.js";
  * message than who looks at the other.
  */
 export function readMessage(reader: Reader, table: Table, depth: number): Draft {
+  if (depth < 0) throw tooDeep();
   const draft: Draft = {};
   let seen = 0;
   let others: JsonObject | undefined;
@@ -41,6 +55,7 @@ export function readMessage(reader: Reader, table: Table, depth: number): Draft 
     } else if (slot.role === "flag") numeric = reader.varint() !== 0;
     else if (slot.role === "extra") readEntry(reader, draft, true);
     else if (slot.lift || slot.field.part !== undefined) {
+      if (depth < (slot.lift ? 1 : 0) + (slot.field.part === undefined ? 0 : 1)) throw tooDeep();
       const place = slot.lift ? (lifted ??= {}) : draft;
       if (slot.field.part === undefined) place[slot.member] = readSlot(reader, slot, undefined, depth - 1);
       else partsOf(place, slot)[slot.field.part] = readSlot(reader, slot, undefined, depth - 1);
@@ -54,7 +69,7 @@ export function readMessage(reader: Reader, table: Table, depth: number): Draft 
   }
   if (numeric) draft["requestId"] = numberOf(draft["requestId"]);
   if (others === undefined) {
-    for (const slot of table.initial) if ((seen & slot.bit) === 0) fill(draft, slot);
+    for (const slot of table.initial) if ((seen & slot.bit) === 0) fill(draft, slot, depth);
     for (const slot of table.open) if ((seen & slot.bit) === 0) partsOf(slot.lift ? (lifted ??= {}) : draft, slot);
   } else mergeOthers(table, draft, others);
   if (lifted !== undefined) addMeta(draft, lifted);
@@ -62,8 +77,9 @@ export function readMessage(reader: Reader, table: Table, depth: number): Draft 
 }
 
 /** A required member that a peer left out because it has its default. */
-function fill(draft: Draft, slot: Slot): void {
+function fill(draft: Draft, slot: Slot, depth: number): void {
   const { initial, part } = slot.field;
+  if (part === undefined ? nestsDeeper(initial, depth) : depth < 1) throw tooDeep();
   if (part !== undefined) partsOf(draft, slot)[part] = initial;
   else draft[slot.member] = typeof initial === "object" ? JSON.parse(JSON.stringify(initial)) : initial;
 }
@@ -103,7 +119,12 @@ function readVariant(reader: Reader, slot: Slot, draft: Draft, depth: number): v
   }
 }
 
+/** Kinds whose value is an array or object, of which nothing in it is one. */
+const flat: ReadonlySet<Role> = new Set(["audience", "roles", "strings", "map", "metadata", "anys"]);
+
+/** `depth`: how many levels the value may have. */
 function readSlot(reader: Reader, slot: Slot, before: unknown, depth: number, packed = true): unknown {
+  if (depth <= 0 && flat.has(slot.role)) throw tooDeep();
   switch (slot.role) {
     case "string":
     case "id":
@@ -120,12 +141,12 @@ function readSlot(reader: Reader, slot: Slot, before: unknown, depth: number, pa
     case "double":
       return reader.double();
     case "role":
-      return roles[reader.varint()] || undefined;
+      return enumName(roles, reader);
     case "change":
-      return changes[reader.varint()] || undefined;
+      return enumName(changes, reader);
     case "audience": {
-      const role = roles[reader.varint()];
-      return role ? [role] : undefined;
+      const role = enumName(roles, reader);
+      return role === undefined ? undefined : [role];
     }
     case "roles":
       return packed ? readRoles(reader, before) : appended(before, roleOf(reader));

@@ -6,6 +6,7 @@ import type { Slot, Table } from "./table.js";
 import { writeAny, writeStruct, writeValue } from "./value.js";
 import {
   changes,
+  enumOf,
   KEY,
   roles,
   writeAnys,
@@ -27,6 +28,8 @@ const OTHERS = OTHER_MEMBERS * 8 + 2;
 export interface EncodeOptions {
   /** Fields that have a twin are written as JSON. The peer has to have said that it reads them. */
   readonly twin: boolean;
+  /** The peer may know nothing but the base: what it cannot read is refused, or has a stand-in. */
+  readonly base?: boolean | undefined;
 }
 
 /** Writes an object as the members of a message. `without`: a member of its `_meta` that stands outside the message. */
@@ -139,9 +142,9 @@ function writeSlot(writer: Writer, slot: Slot, value: unknown, options: EncodeOp
       writer.double(value);
       return true;
     case "role":
-      return writeEnum(writer, slot.tag, roles.indexOf(value as string));
+      return writeEnum(writer, slot.tag, enumOf(roles, value));
     case "change":
-      return writeEnum(writer, slot.tag, changes.indexOf(value as string));
+      return writeEnum(writer, slot.tag, enumOf(changes, value));
     case "audience":
       return Array.isArray(value) && writeAudience(writer, slot, value);
     case "octets":

@@ -1,20 +1,13 @@
 import { isObject, type JsonObject } from "../../core/index.js";
 import type { Part } from "../jsonrpc.js";
+import { baseAnswer, baseError, baseRequest } from "./base.js";
+import { isForBase } from "./base-parts.js";
 import { readMessage } from "./decode.js";
 import { type EncodeOptions, writeMessage } from "./encode.js";
 import { malformed } from "./fault.js";
+import { isListMethod, type RestPart } from "./items.js";
 import { type DecodeLimits, usual } from "./limits.js";
-import {
-  isListMethod,
-  type PartState,
-  partState,
-  type RestPart,
-  readChunkParts,
-  readListPart,
-  writeChunkHead,
-  writeChunkPart,
-  writeListPart,
-} from "./parts.js";
+import { type PartState, partState, readChunkParts, readListPart, writeChunkHead, writeChunkPart, writeListPart } from "./parts.js";
 import { borrow, giveBack } from "./pool.js";
 import { Reader } from "./reader.js";
 import { tableOf } from "./table.js";
@@ -61,9 +54,10 @@ const REQUEST_ID = 0x0a;
 /** The bytes of a message. A StreamToolCallsRequest is `{ requestId, params }`. */
 export function encodeMessage(name: MessageName, value: JsonObject, options: EncodeOptions): Uint8Array {
   const table = tableOf(name);
+  const said = options.base === true ? forBase(name, value) : value;
   const writer = borrow();
   try {
-    if (name !== "StreamToolCallsRequest") writeMessage(writer, table, value, options);
+    if (name !== "StreamToolCallsRequest") writeMessage(writer, table, said, options);
     else {
       writer.varint(REQUEST_ID);
       if (!writer.text(String(value["requestId"]))) throw malformed("requestId is no text");
@@ -75,10 +69,21 @@ export function encodeMessage(name: MessageName, value: JsonObject, options: Enc
   }
 }
 
+/** Messages whose members are a result, an error or a notification. */
+const wrappers: ReadonlySet<string> = new Set(["CallToolWithProgressResponse", "StreamToolCallsResponse"]);
+
+function forBase(name: MessageName, value: JsonObject): JsonObject {
+  if (name.endsWith("Request")) return baseRequest(tableOf(name), value);
+  const { error } = value;
+  const told = isObject(error) ? { ...value, error: baseError(error) } : value;
+  return baseAnswer(tableOf(name), told, wrappers.has(name) ? "" : "result");
+}
+
 /** The object that a message stands for. Throws a Fault on bytes that are no such message. */
 export function decodeMessage(name: MessageName, bytes: Uint8Array, limits: DecodeLimits = usual): JsonObject {
   const reader = new Reader(bytes);
-  const value = readMessage(reader, tableOf(name), limits.depth - 2);
+  // Of the JSON message these are one level below, or the message itself, whose members are the result or the error.
+  const value = readMessage(reader, tableOf(name), limits.depth - (wrappers.has(name) ? 1 : 2));
   return name === "StreamToolCallsRequest" ? { requestId: requestIdOf(bytes), params: value } : value;
 }
 
@@ -134,6 +139,8 @@ export function decodePartMessage(
  * saying; a chunked read always says that it is over.
  */
 export function encodeRest(method: string, rest: JsonObject, options: EncodeOptions, state?: PartState): Uint8Array | undefined {
+  const part: RestPart = { kind: "rest", value: rest };
+  if (options.base === true && !isForBase(method, part)) return undefined;
   if (isListMethod(method) && Object.keys(rest).length === 0) return undefined;
-  return encodePartMessage(method, { kind: "rest", value: rest }, options, state);
+  return encodePartMessage(method, part, options, state);
 }

@@ -1,7 +1,7 @@
-import { isObject, type JsonObject } from "../../core/index.js";
+import { isObject, type JsonObject, type RpcError } from "../../core/index.js";
 import { noParams } from "../parse.js";
 import { malformed } from "./fault.js";
-import { writeGeneric } from "./frame.js";
+import { errorOf, writeGeneric } from "./frame.js";
 import { readJson } from "./json.js";
 import { type DecodeLimits, usual } from "./limits.js";
 import { borrow, giveBack } from "./pool.js";
@@ -10,11 +10,11 @@ import { GENERIC } from "./session-tables.js";
 
 const TAG = GENERIC * 8 + 2;
 
-/** A notification within the stream of an RPC's answer: any of its messages with `notification` set and nothing else. */
-export interface Note {
-  readonly method: string;
-  readonly params: JsonObject;
-}
+/** A message of an RPC's answer between Anywire ends that has `notification` set and nothing else. */
+export type Note =
+  | { readonly method: string; readonly params: JsonObject }
+  /** The error that the call is about to end with, because its status has no room for all of it. */
+  | { readonly error: RpcError };
 
 export function encodeNote(method: string, params: JsonObject): Uint8Array {
   const writer = borrow();
@@ -27,7 +27,17 @@ export function encodeNote(method: string, params: JsonObject): Uint8Array {
   }
 }
 
-/** The notification that a message of an answer is; undefined if it is none. */
+export function encodeErrorNote(error: RpcError): Uint8Array {
+  const writer = borrow();
+  try {
+    writeGeneric(writer, { error });
+    return writer.finish();
+  } finally {
+    giveBack(writer);
+  }
+}
+
+/** The notification or error that a message of an answer is; undefined if it is none. */
 export function decodeNote(bytes: Uint8Array, limits: DecodeLimits = usual): Note | undefined {
   // The tag of the field, which comes first and alone.
   if (bytes[0] !== ((TAG & 0x7f) | 0x80) || bytes[1] !== TAG >> 7) return undefined;
@@ -36,13 +46,15 @@ export function decodeNote(bytes: Uint8Array, limits: DecodeLimits = usual): Not
   reader.end = reader.limit();
   let method = "";
   let params: JsonObject = noParams;
+  let error: RpcError | undefined;
   while (reader.at < reader.end) {
     const tag = reader.tag();
     if (tag === 0x0a) method = reader.text();
     else if (tag === 0x12) {
       const read = readJson(reader, limits.depth - 1);
       if (isObject(read)) params = read;
-    } else reader.skip(tag);
+    } else if (tag === 0x22) error = errorOf(readJson(reader, limits.depth - 1));
+    else reader.skip(tag);
   }
-  return { method, params };
+  return error === undefined ? { method, params } : { error };
 }

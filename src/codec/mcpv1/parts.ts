@@ -1,21 +1,17 @@
 import { Fault, type JsonObject } from "../../core/index.js";
 import { utf8Length } from "../../stream/index.js";
 import type { Part } from "../jsonrpc.js";
+import { checkChunkForBase, listPartForBase } from "./base-parts.js";
 import { readMessage } from "./decode.js";
 import { type EncodeOptions, writeMessage } from "./encode.js";
 import { malformed, refused } from "./fault.js";
 import { TWIN } from "./field.js";
+import { itemTables, type RestPart } from "./items.js";
 import { readJson, setMember } from "./json.js";
 import type { Reader } from "./reader.js";
 import { type Table, tableOf } from "./table.js";
 import { writeJson } from "./write-kinds.js";
 import type { Writer } from "./writer.js";
-
-/** The end of a stream: the result's members besides those that were streamed. */
-export interface RestPart {
-  readonly kind: "rest";
-  readonly value: JsonObject;
-}
 
 /** What of an answer in parts has gone by. One a call, and one for each direction. */
 export interface PartState {
@@ -34,22 +30,12 @@ export function partState(): PartState {
   return { uri: undefined, mimeType: undefined, offset: 0, size: undefined, begun: false, told: false };
 }
 
-/** The list methods and the message of their items. */
-const itemTables: ReadonlyMap<string, Table> = new Map([
-  ["tools/list", tableOf("Tool")],
-  ["resources/list", tableOf("Resource")],
-  ["resources/templates/list", tableOf("ResourceTemplate")],
-  ["prompts/list", tableOf("Prompt")],
-]);
 const restTable = tableOf("ResultRest");
 const beginTable = tableOf("ContentBegin");
 
-export function isListMethod(method: string | undefined): boolean {
-  return method !== undefined && itemTables.has(method);
-}
-
 /** Writes the members of a list's message. */
-export function writeListPart(writer: Writer, method: string, part: Part | RestPart, options: EncodeOptions): void {
+export function writeListPart(writer: Writer, method: string, given: Part | RestPart, options: EncodeOptions): void {
+  const part = options.base === true ? listPartForBase(method, given) : given;
   switch (part.kind) {
     case "item": {
       const table = itemTables.get(method);
@@ -78,6 +64,7 @@ export function writeListPart(writer: Writer, method: string, part: Part | RestP
 
 /** Writes the members of a ReadResourceChunkedResponse. With a state, chunks say whose they are and where they start. */
 export function writeChunkPart(writer: Writer, part: Part | RestPart, options: EncodeOptions, state?: PartState): void {
+  if (options.base === true) checkChunkForBase(part);
   switch (part.kind) {
     case "content": {
       const { uri, mimeType } = part.head;
@@ -144,7 +131,7 @@ function writePlace(writer: Writer, state: PartState): void {
 
 const forms = ["unspecified", "text", "blob", "none"] as const;
 
-/** The rest of the message that was entered, as the part of a list that it is. */
+/** The rest of the message that was entered, as the part of a list that it is. `depth`: how many levels the result may have, itself included. */
 export function readListPart(reader: Reader, method: string, depth: number): Part | RestPart | undefined {
   let found: Part | RestPart | undefined;
   let paged = false;
@@ -154,7 +141,7 @@ export function readListPart(reader: Reader, method: string, depth: number): Par
   };
   while (reader.at < reader.end) {
     const tag = reader.tag();
-    if (tag === 0x0a) find({ kind: "item", value: entered(reader, itemTables.get(method) as Table, depth) });
+    if (tag === 0x0a) find({ kind: "item", value: entered(reader, itemTables.get(method) as Table, depth - 2) });
     else if (tag === 0x12) find(readPage(reader, depth));
     else if (tag === 0x1a) find({ kind: "rest", value: entered(reader, restTable, depth) });
     else if (tag === 0x20) paged = reader.varint() !== 0;
@@ -239,7 +226,7 @@ function readBegin(reader: Reader, depth: number): { form: (typeof forms)[number
     else reader.skip(tag);
   }
   reader.at = from;
-  const head = readMessage(reader, beginTable, depth - 1);
+  const head = readMessage(reader, beginTable, depth - 3);
   reader.leave(outer);
   return { form, head };
 }

@@ -15,10 +15,15 @@ export function readRoles(reader: Reader, before: unknown): unknown {
   return list;
 }
 
-/** A role; one that nobody knows stands as its number, so that it is not taken for no role at all. */
+/** A value of an enum; undefined if it is unspecified. One that nobody knows stands as its number: it must not pass for none at all. */
+export function enumName(names: readonly string[], reader: Reader): string | number | undefined {
+  const number = reader.int32();
+  return number === 0 ? undefined : (names[number] ?? number);
+}
+
+/** One of several roles, of which none may be left out. */
 export function roleOf(reader: Reader): unknown {
-  const number = reader.varint();
-  return roles[number] || number;
+  return enumName(roles, reader) ?? 0;
 }
 
 /** One entry of a map of strings. */

@@ -1,15 +1,16 @@
 import { Fault, isObject, type JsonObject, toFault } from "../../core/index.js";
 import type { Id, Incoming, IncomingBatch, IncomingPart, OutgoingMessage, OutgoingNotification, OutgoingResult, Part } from "../jsonrpc.js";
 import { noParams } from "../parse.js";
+import { baseAnswer, baseError } from "./base.js";
 import { readMessage } from "./decode.js";
 import { type EncodeOptions, writeMessage } from "./encode.js";
 import { OTHER_MEMBERS } from "./field.js";
 import { errorOf, type Frame, readFrame, readGeneric, type Shape, writeEnvelope, writeGeneric } from "./frame.js";
+import type { RestPart } from "./items.js";
 import { type DecodeLimits, usual } from "./limits.js";
 import {
   type PartState,
   partState,
-  type RestPart,
   readChunkParts,
   readListPart,
   readRest,
@@ -37,9 +38,11 @@ import {
   STREAM_ERROR,
   streamed,
 } from "./session-tables.js";
+import { type Table, tableOf } from "./table.js";
 import { writeId, writeJson } from "./write-kinds.js";
 import type { Writer } from "./writer.js";
 
+const restTable = tableOf("ResultRest");
 const ID = 0x0a;
 const NUMERIC = 0x18;
 const REPLY = 0x12;
@@ -66,8 +69,10 @@ export function encodeToClient(message: OutgoingMessage, method: string | undefi
       } else writeNotification(writer, message, method, options);
     } else {
       const inParts = options.streamed === true || (method !== undefined && streamed.has(method));
-      if ("error" in message) writePayload(writer, inParts ? STREAM_ERROR : ERROR, message.error as unknown as JsonObject, options);
-      else writeResult(writer, message, method, inParts, options);
+      const error = "error" in message ? (message.error as unknown as JsonObject) : undefined;
+      if (error !== undefined)
+        writePayload(writer, inParts ? STREAM_ERROR : ERROR, options.base === true ? baseError(error) : error, options);
+      else writeResult(writer, message as OutgoingResult, method, inParts, options);
       writeEnvelope(writer, message, message.id === null ? 0 : REPLY, NUMERIC_REPLY);
     }
     return writer.finish();
@@ -77,8 +82,9 @@ export function encodeToClient(message: OutgoingMessage, method: string | undefi
 }
 
 function writeResult(writer: Writer, message: OutgoingResult, method: string | undefined, inParts: boolean, options: EncodeOptions): void {
-  const { id, result } = message;
+  const { id } = message;
   const payload = method === undefined ? undefined : resultPayloads.get(method);
+  const result = options.base === true ? resultForBase(message.result, payload) : message.result;
   if (inParts) {
     writer.varint(STREAM_END * 8 + 2);
     const from = writer.open();
@@ -89,6 +95,10 @@ function writeResult(writer: Writer, message: OutgoingResult, method: string | u
     writer.close(from);
   } else if (payload !== undefined && isObject(result)) writePayload(writer, payload, result, options);
   else writeGeneric(writer, { result });
+}
+
+function resultForBase(result: JsonObject, payload: Payload | undefined): JsonObject {
+  return baseAnswer(payload?.table ?? restTable, result, "result");
 }
 
 function writePayload(writer: Writer, payload: Payload, value: JsonObject, options: EncodeOptions): void {
@@ -107,10 +117,11 @@ function writeNotification(writer: Writer, message: OutgoingNotification, method
     const id = message.method === PROGRESS ? (options.call ?? params["progressToken"]) : params["requestId"];
     const replies = (call !== undefined || options.call !== undefined || method !== undefined) && writeId(writer, REPLY, NUMERIC_REPLY, id);
     if (!replies) writer.at = at;
-    if (call === undefined) writePayload(writer, PROGRESS_PAYLOAD, params, options);
+    const forBase = (table: Table, value: JsonObject): JsonObject => (options.base === true ? baseAnswer(table, value, "params") : value);
+    if (call === undefined) writePayload(writer, PROGRESS_PAYLOAD, forBase(PROGRESS_PAYLOAD.table, params), options);
     else if (replies) {
       const { requestId: _, ...rest } = params;
-      writePayload(writer, call, rest, options);
+      writePayload(writer, call, forBase(call.table, rest), options);
     } else more = writeGeneric(writer, { method: message.method, params, notification: true });
   } else more = writeGeneric(writer, { method: message.method, params, notification: true });
   writeEnvelope(writer, message, 0, 0, more);
@@ -193,7 +204,7 @@ export function decodeToClient(
   limits: ToClientLimits = usual,
 ): Single | readonly Single[] {
   const reader = new Reader(bytes);
-  const frame = readFrame(reader, shape, limits.depth - 1);
+  const frame = readFrame(reader, shape, limits.depth);
   if (typeof frame.reply === "string") frame.reply = callNamed(frame.reply, methodOf);
   try {
     if (frame.payload === 0) throw new Fault("invalid-request", "the message has no payload that is known here");

@@ -113,7 +113,7 @@ const shape: Shape = {
  */
 export function decodeToServer(bytes: Uint8Array, limits: DecodeLimits = usual): Exclude<Incoming, IncomingBatch> {
   const reader = new Reader(bytes);
-  const frame = readFrame(reader, shape, limits.depth - 1);
+  const frame = readFrame(reader, shape, limits.depth);
   const { payload, id } = frame;
   try {
     if (payload === 0) throw new Fault("unknown-method", "the message has no payload that is known here");

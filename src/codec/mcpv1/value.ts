@@ -179,7 +179,7 @@ export function writeAny(writer: Writer, value: unknown): boolean {
 
 /** The rest of the message that was entered, as an Any. A type that is not JSON's own comes as `{ "@type", "value" }`, in base64. */
 export function readAny(reader: Reader, depth: number): unknown {
-  if (depth <= 0) throw tooDeep();
+  if (depth < 0) throw tooDeep();
   let url = "";
   let from = -1;
   let to = -1;
@@ -223,6 +223,7 @@ function readNamed(reader: Reader, type: string, url: string, depth: number): un
         if (reader.at === reader.end) return null;
         throw refused("a value does not say its type");
       }
+      if (depth === 0) throw tooDeep();
       return { "@type": url, value: encodeBase64(reader.bytes.subarray(reader.at, reader.end)) };
   }
 }

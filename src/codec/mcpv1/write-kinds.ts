@@ -19,20 +19,27 @@ export function writeInteger(writer: Writer, tag: number, value: number): boolea
 export const roles: readonly string[] = ["", "user", "assistant"];
 export const changes: readonly string[] = ["", "created", "modified", "deleted"];
 
-export function writeEnum(writer: Writer, tag: number, value: number): boolean {
-  if (value <= 0) return false;
+/** The number of a value of an enum; one that nobody knows is a number in JSON too. */
+export function enumOf(names: readonly string[], value: unknown): number | undefined {
+  const at = names.indexOf(value as string);
+  if (at > 0) return at;
+  return typeof value === "number" && value === (value | 0) && (value < 0 || value >= names.length) ? value : undefined;
+}
+
+export function writeEnum(writer: Writer, tag: number, value: number | undefined): boolean {
+  if (value === undefined) return false;
   writer.varint(tag);
-  writer.varint(value);
+  writer.integer(value);
   return true;
 }
 
 export function writeAudience(writer: Writer, slot: Slot, audience: readonly unknown[]): boolean {
-  const numbers = audience.map((role) => roles.indexOf(role as string));
-  if (numbers.length === 0 || numbers.some((number) => number <= 0)) return false;
-  if (numbers.length === 1) return writeEnum(writer, slot.tag, numbers[0] as number);
+  const numbers = audience.map((role) => enumOf(roles, role));
+  if (numbers.length === 0 || numbers.includes(undefined)) return false;
+  if (numbers.length === 1) return writeEnum(writer, slot.tag, numbers[0]);
   writer.varint((slot.field.several as number) * 8 + 2);
   const from = writer.open();
-  for (const number of numbers) writer.varint(number);
+  for (const number of numbers) writer.integer(number as number);
   writer.close(from);
   return true;
 }

@@ -1,5 +1,6 @@
 import type { Id } from "../../codec/index.js";
 import { type Context, DONE, Fault, type JsonObject, type Replies, type Reply, type Request, weigh } from "../../core/index.js";
+import { WINDOW_BYTES } from "../keys.js";
 import { weighPart } from "../size.js";
 import { wantsLevel } from "./wants.js";
 
@@ -117,7 +118,7 @@ export class LinkCall implements Replies {
     this.#weights.push(weight);
     this.#bytes += weight;
     if (reply.kind === "result") return;
-    if (!this.#held && this.#bytes > this.#caller.callBytes / 4) this.#caller.pace(this, (this.#held = true));
+    if (!this.#held && this.#bytes > this.#enough) this.#caller.pace(this, (this.#held = true));
     if (this.#bytes <= this.#caller.callBytes) return;
     const fault = new Fault("overload", "the reader of this call is too slow for what its server sends", {
       data: { limit: "callBytes", max: this.#caller.callBytes },
@@ -184,9 +185,15 @@ export class LinkCall implements Replies {
     if (this.#read === this.#queue.length) this.#empty();
     else if (this.#read >= COMPACT && this.#read * 2 > this.#queue.length) this.#compact();
     this.#bytes -= weight;
-    if (this.#held && this.#bytes < this.#caller.callBytes / 8) this.#caller.pace(this, (this.#held = false));
+    if (this.#held && this.#bytes < this.#enough / 2) this.#caller.pace(this, (this.#held = false));
     if (this.#caller.counts) this.#account(reply, weight);
     return reply;
+  }
+
+  /** Bytes that wait for the reader when its stream is held up. Only a read needs many of them to fill a long line. */
+  get #enough(): number {
+    const most = this.#caller.callBytes / 4;
+    return this.request.method === "resources/read" ? most : Math.min(most, WINDOW_BYTES);
   }
 
   #empty(): void {

@@ -52,11 +52,12 @@ class PickFirst implements Channel {
   }
 
   call(path: string, options: GrpcCallOptions = {}): ClientCall {
-    const { gzip = this.#options.gzip ?? false, deadline } = options;
+    const { gzip = this.#options.gzip ?? false, deadline, narrow = false } = options;
     const call = new Dialled({
       headers: this.#headers(path, gzip, options),
       deadline,
       gzip,
+      narrow,
       messageBytes: this.#options.messageBytes ?? defaultLimits.messageBytes,
       onOver: this.#onOver,
       onRefused: this.#place,

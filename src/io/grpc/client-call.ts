@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from "node:http2";
 import { Fault, toFault } from "../../core/index.js";
 import { type Http2ClientSession, type Http2ClientStream, NO_ERROR, REFUSED_STREAM, type StreamEvents } from "../http2/index.js";
+import { NARROW, WINDOW } from "./bounds.js";
 import { isEncoding } from "./coding.js";
 import { at } from "./expiry.js";
 import { type Gate, gate, ignore } from "./gate.js";
@@ -18,6 +19,8 @@ export interface Dialling {
   readonly deadline: number | undefined;
   readonly messageBytes: number;
   readonly gzip: boolean;
+  /** As in GrpcCallOptions. */
+  readonly narrow: boolean;
   /** The call is over, and may not have had a stream. */
   readonly onOver: (call: Dialled) => void;
   /** The server refused it without looking at it, and nothing speaks against asking another. */
@@ -47,9 +50,9 @@ export class Dialled implements ClientCall, StreamEvents {
   #status: Gate<Status> | undefined;
 
   constructor(dialling: Dialling) {
-    const { messageBytes, deadline, gzip } = dialling;
+    const { messageBytes, deadline, gzip, narrow } = dialling;
     this.#dialling = dialling;
-    this.#inbox = new Inbox({ messageBytes, onEnd: this.#onEnd, onLeave: this.#onLeave });
+    this.#inbox = new Inbox({ messageBytes, narrow, onEnd: this.#onEnd, onLeave: this.#onLeave });
     this.#outbox = new Outbox({ replay: true });
     if (gzip) this.#outbox.encoding = "gzip";
     this.#forget = deadline === undefined ? ignore : at(deadline, this.#expire);
@@ -100,12 +103,12 @@ export class Dialled implements ClientCall, StreamEvents {
 
   /** Opens its stream; `onClose` hears once that the stream is gone. */
   open(session: Http2ClientSession, pseudo: { scheme: string; authority: string }, onClose: () => void): void {
-    const { headers, deadline } = this.#dialling;
+    const { headers, deadline, narrow } = this.#dialling;
     const all = [":method", "POST", ":scheme", pseudo.scheme, ":authority", pseudo.authority, ...headers];
     if (deadline !== undefined) all.push("grpc-timeout", formatTimeout(deadline - Date.now()));
     let stream: Http2ClientStream;
     try {
-      stream = session.request(all, this);
+      stream = session.request(all, this, narrow ? NARROW : WINDOW);
     } catch (error) {
       onClose();
       if (!this.#again(false)) this.#lose(toFault(error));

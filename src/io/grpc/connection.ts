@@ -4,7 +4,7 @@ import { type ConnectionOptions, connect as connectTls } from "node:tls";
 import { Fault } from "../../core/index.js";
 import { type Http2ClientSession, http2Client, NO_ERROR } from "../http2/index.js";
 import { whyUnreached } from "../unreached.js";
-import { WINDOW } from "./bounds.js";
+import { NARROW, WINDOW } from "./bounds.js";
 import type { Dialled } from "./client-call.js";
 import { type Gate, gate } from "./gate.js";
 import { Watch } from "./keepalive.js";
@@ -45,6 +45,7 @@ export class Connection {
     this.#pseudo = { scheme: "tls" in target && target.tls !== undefined ? "https" : "http", authority: authorityOf(target) };
     this.#session = http2Client((read) => socketTo(target, read), {
       window: WINDOW,
+      leastWindow: NARROW,
       onReady: this.#onReady,
       onGoaway: this.#onGoaway,
       onLost: this.#onLost,

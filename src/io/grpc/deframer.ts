@@ -38,6 +38,11 @@ export class Deframer {
     return this.#prefixed > 0;
   }
 
+  /** Bytes of the message that it is inside of which have not come. */
+  get missing(): number {
+    return this.#prefixed === PREFIX ? this.#length - this.#filled : 0;
+  }
+
   /**
    * Throws for a message over the limit, before any of it is kept, and for a prefix that is none. Of a `borrowed` chunk nothing is kept
    * but copies.

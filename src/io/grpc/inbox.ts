@@ -1,4 +1,5 @@
 import { Fault, toFault } from "../../core/index.js";
+import { NARROW, WINDOW } from "./bounds.js";
 import { decompress, type Encoding } from "./coding.js";
 import { Deframer } from "./deframer.js";
 import { rejected } from "./gate.js";
@@ -15,6 +16,8 @@ const end: Next = { done: true, value: undefined };
 
 export interface InboxOptions {
   readonly messageBytes: number;
+  /** Little may wait for the reader. */
+  readonly narrow?: boolean;
   /** All bytes have come, or they made no sense: then with the fault, which may come after the end. Not called once the call is over. */
   readonly onEnd: (fault: Fault | undefined) => void;
   /** The reader left before the end. */
@@ -25,6 +28,8 @@ export interface InboxOptions {
 
 /** Where the bytes of a call come from. */
 export interface ByteSource {
+  /** The peer may send so much ahead from now on. */
+  widen?(window: number): void;
   pause(): unknown;
   resume(): unknown;
 }
@@ -33,6 +38,8 @@ export interface ByteSource {
 export class Inbox implements AsyncIterableIterator<Batch, undefined> {
   readonly #options: InboxOptions;
   readonly #deframer: Deframer;
+  /** Bytes that may wait for the reader. */
+  readonly #most: number;
   #stream: ByteSource | undefined;
   #encoding: Encoding = "identity";
   #batch: Uint8Array[] = [];
@@ -53,6 +60,7 @@ export class Inbox implements AsyncIterableIterator<Batch, undefined> {
 
   constructor(options: InboxOptions) {
     this.#options = options;
+    this.#most = options.narrow === true ? NARROW : HIGH_WATER;
     this.#deframer = new Deframer(options.messageBytes, this.#onFrame);
   }
 
@@ -116,17 +124,17 @@ export class Inbox implements AsyncIterableIterator<Batch, undefined> {
   #batched(): Batch {
     const batch = this.#batch;
     let count = batch.length;
-    if (this.#bytes <= HIGH_WATER) {
+    if (this.#bytes <= this.#most) {
       this.#batch = [];
       this.#bytes = 0;
     } else {
       count = 0;
-      for (const most = this.#bytes - HIGH_WATER; this.#bytes > most; count++)
+      for (const most = this.#bytes - this.#most; this.#bytes > most; count++)
         this.#bytes -= OVERHEAD + (batch[count] as Uint8Array).length;
       this.#batch = batch.slice(count);
     }
     if (this.#packed.length > 0) void this.#inflate();
-    if (this.#paused && this.#bytes + this.#packedBytes < HIGH_WATER) this.#resume();
+    if (this.#paused && this.#bytes + this.#packedBytes < this.#most) this.#resume();
     return count === batch.length ? batch : batch.slice(0, count);
   }
 
@@ -163,7 +171,9 @@ export class Inbox implements AsyncIterableIterator<Batch, undefined> {
       return;
     }
     this.#settle();
-    if (this.#bytes + this.#packedBytes >= HIGH_WATER && this.#bounded && !this.#paused) {
+    // Of a large message only a part fits the window: it is not to come piece by piece.
+    if (this.#deframer.missing > NARROW / 2) this.#stream?.widen?.(Math.min(WINDOW, this.#deframer.missing + NARROW));
+    if (this.#bytes + this.#packedBytes >= this.#most && this.#bounded && !this.#paused) {
       this.#paused = true;
       this.#stream?.pause();
       this.#options.onHold?.(true);
@@ -196,7 +206,7 @@ export class Inbox implements AsyncIterableIterator<Batch, undefined> {
     if (this.#inflating) return;
     this.#inflating = true;
     try {
-      while (this.#bytes < HIGH_WATER) {
+      while (this.#bytes < this.#most) {
         const first = this.#packed.shift();
         if (first === undefined) break;
         this.#packedBytes -= OVERHEAD + first.data.length;

@@ -4,8 +4,6 @@ import { type Gate, gate, rejected } from "./gate.js";
 
 /** Bytes that wait to be written before send() makes its caller wait. */
 const HIGH_WATER = 512 * 1024;
-/** Bytes down to which a caller waits then: enough to have the line full while the next are made. */
-const LOW_WATER = 256 * 1024;
 /** From this size on a message is written from where it lies; smaller ones are copied together. */
 const LARGE = 32 * 1024;
 const PREFIX = 5;
@@ -41,6 +39,8 @@ export class Outbox {
   #scheduled = false;
   #ending = false;
   #room: Gate | undefined;
+  /** Bytes down to which whoever wants room waits. */
+  #enough = 0;
   #gone: (() => Fault) | undefined;
   /** What was written, while it may have to be written again and is not too much. */
   #log: Uint8Array[] | undefined;
@@ -65,10 +65,10 @@ export class Outbox {
     else this.#flush();
   }
 
-  send(message: Uint8Array, tail?: Uint8Array): Promise<void> | undefined {
+  send(message: Uint8Array, tail?: Uint8Array, most: number = HIGH_WATER): Promise<void> | undefined {
     if (tail !== undefined) {
       const apart = tail.length >= LARGE && message.length < LARGE && this.#encoding === "identity" && this.#log === undefined;
-      if (!apart) return this.send(Buffer.concat([message, tail]));
+      if (!apart) return this.send(Buffer.concat([message, tail]), undefined, most);
       (this.#tails ??= new Map()).set(message, tail);
     }
     if (this.#gone !== undefined) return rejected(this.#gone());
@@ -80,10 +80,12 @@ export class Outbox {
     } else {
       this.#add(message);
     }
-    if (this.backlog < HIGH_WATER) return undefined;
+    if (this.backlog < most) return undefined;
     this.#flush();
-    if (this.backlog < HIGH_WATER) return undefined;
+    if (this.backlog < most) return undefined;
     this.#room ??= gate();
+    // Enough to have the line full while the next are made.
+    this.#enough = most / 2;
     return this.#room.promise;
   }
 
@@ -215,7 +217,7 @@ export class Outbox {
   }
 
   readonly #written = (): void => {
-    if (this.#room === undefined || this.backlog > LOW_WATER) return;
+    if (this.#room === undefined || this.backlog > this.#enough) return;
     this.#room.resolve();
     this.#room = undefined;
   };

@@ -4,12 +4,26 @@ const text = new TextDecoder();
 /** Characters of a `grpc-message` at most: common peers and proxies refuse more than 8 KiB of trailers. */
 const MOST = 2048;
 
-/** A `grpc-message`: printable ASCII stays, all else and the percent sign become `%XX` of UTF-8. A long one is cut. */
+/** Characters that say how much of a message was cut. */
+const NOTICE = 64;
+
+/** A `grpc-message`: printable ASCII stays, all else and the percent sign become `%XX` of UTF-8. A long one is cut, and says so. */
 export function encodeMessage(message: string): string {
-  const encoded = percentEncoded(message.length > MOST ? message.slice(0, MOST + 1) : message);
+  const encoded = encodedStart(message);
   if (encoded.length <= MOST) return encoded;
   // Neither in the middle of a %XX nor of a character.
-  return `${encoded.slice(0, MOST - 3).replace(/(%[C-F][0-9A-F](%[89AB][0-9A-F])*)?(%[0-9A-F]?)?$/, "")}...`;
+  const kept = encoded.slice(0, MOST - NOTICE).replace(/(%[C-F][0-9A-F](%[89AB][0-9A-F])*)?(%[0-9A-F]?)?$/, "");
+  return `${kept}... [cut: ${decodeMessage(kept).length} of ${message.length} characters]`;
+}
+
+/** Whether a message goes into a status whole. */
+export function fitsStatus(message: string): boolean {
+  return encodedStart(message).length <= MOST;
+}
+
+/** The message, or so much of a long one that it is found to be too long. */
+function encodedStart(message: string): string {
+  return percentEncoded(message.length > MOST ? message.slice(0, MOST + 1) : message);
 }
 
 function percentEncoded(message: string): string {

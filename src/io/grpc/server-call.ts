@@ -115,9 +115,9 @@ export class Incoming implements ServerCall {
     this.#stream.respond(headers, withTrailers);
   }
 
-  send(message: Uint8Array, tail?: Uint8Array): Promise<void> | undefined {
+  send(message: Uint8Array, tail?: Uint8Array, most?: number): Promise<void> | undefined {
     if (this.#state === "fresh") this.begin();
-    return this.#outbox.send(message, tail);
+    return this.#outbox.send(message, tail, most);
   }
 
   end(status: Status): void {

@@ -35,9 +35,9 @@ export interface Outgoing {
   /**
    * Takes a message, whose bytes belong to the call from then on. Undefined says that there is room for more; else the promise
    * resolves when there is, and rejects when the call is gone. The messages of one tick leave in one write. A `tail` is the rest of the
-   * message, which is not copied.
+   * message, which is not copied. `most`: bytes that may wait, if fewer than usual.
    */
-  send(message: Uint8Array, tail?: Uint8Array): Promise<void> | undefined;
+  send(message: Uint8Array, tail?: Uint8Array, most?: number): Promise<void> | undefined;
   /** Bytes that were taken and not yet written to the socket. */
   readonly backlog: number;
 }
@@ -133,6 +133,8 @@ export interface GrpcCallOptions {
   readonly deadline?: number | undefined;
   /** Compress what is sent; as the channel does unless given. */
   readonly gzip?: boolean | undefined;
+  /** Little may be under way, so that a slow reader holds the server up soon; a large message still comes in one go. */
+  readonly narrow?: boolean | undefined;
 }
 
 export type ChannelState = "idle" | "connecting" | "ready" | "backoff" | "closed";

@@ -46,6 +46,7 @@ class Session implements Http2ClientSession, Listener, Carrier {
   readonly streams: Map<number, ClientStream> = new Map();
   nextId = 1;
   readonly #options: Http2ClientOptions;
+  readonly #leastWindow: number;
   readonly #socket: Duplex;
   readonly #incoming: Incoming = new Incoming(this);
   readonly #sender: Sender;
@@ -66,6 +67,7 @@ class Session implements Http2ClientSession, Listener, Carrier {
   constructor(open: (read: (bytes: Uint8Array) => void) => Duplex, options: Http2ClientOptions) {
     this.#options = options;
     this.window = options.window;
+    this.#leastWindow = options.leastWindow ?? options.window;
     const socket = open(this.#read);
     this.#socket = socket;
     this.#sender = new Sender(socket, () => this.#admit());
@@ -81,7 +83,7 @@ class Session implements Http2ClientSession, Listener, Carrier {
     this.#sender.frame(
       settings([
         [ENABLE_PUSH, 0],
-        [INITIAL_WINDOW_SIZE, options.window],
+        [INITIAL_WINDOW_SIZE, this.#leastWindow],
         [MAX_HEADER_LIST_SIZE, HEADER_BYTES],
       ]),
     );
@@ -100,9 +102,9 @@ class Session implements Http2ClientSession, Listener, Carrier {
     return this.#destroyed;
   }
 
-  request(headers: readonly string[], events: StreamEvents): Http2ClientStream {
+  request(headers: readonly string[], events: StreamEvents, window: number = this.window): Http2ClientStream {
     if (this.#closed) throw new Fault("unavailable", "the connection takes no more calls", { data: { reason: "closed" } });
-    const stream = new ClientStream(headers, events, this);
+    const stream = new ClientStream(headers, events, { carrier: this, window: Math.max(window, this.#leastWindow) });
     if (this.#waiting.size === 0 && this.#roomy) this.#open(stream);
     else this.#waiting.add(stream);
     return stream;
@@ -233,6 +235,7 @@ class Session implements Http2ClientSession, Listener, Carrier {
     this.nextId += 2;
     this.streams.set(stream.id, stream);
     this.#sender.headers(stream.id, this.#encoder.encode(stream.headers));
+    if (stream.window > this.#leastWindow) this.credit(stream.id, stream.window - this.#leastWindow);
     if (stream.sendable) this.#sender.ready(stream);
     // No stream is numbered twice: the rest goes to another connection.
     if (this.nextId > LAST_STREAM) this.goaway(LAST_STREAM, NO_ERROR, "");

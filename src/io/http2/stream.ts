@@ -5,7 +5,6 @@ import type { Http2ClientStream, StreamEvents } from "./types.js";
 
 /** What a stream needs of its session. */
 export interface Carrier {
-  readonly window: number;
   /** It has something to send. */
   ready(stream: ClientStream): void;
   /** The server may send so much more on it. */
@@ -47,11 +46,22 @@ export class ClientStream implements Http2ClientStream {
   #paused = false;
   /** Bytes that came and the server does not know to be taken. */
   #owed = 0;
+  #window: number;
 
-  constructor(headers: readonly string[], events: StreamEvents, carrier: Carrier) {
+  constructor(
+    headers: readonly string[],
+    events: StreamEvents,
+    { carrier, window }: { readonly carrier: Carrier; readonly window: number },
+  ) {
     this.headers = headers;
     this.#events = events;
     this.#carrier = carrier;
+    this.#window = window;
+  }
+
+  /** Bytes that the server may send ahead. */
+  get window(): number {
+    return this.#window;
   }
 
   get writable(): boolean {
@@ -78,6 +88,13 @@ export class ClientStream implements Http2ClientStream {
     }
     this.#ending = true;
     this.#carrier.ready(this);
+  }
+
+  widen(window: number): void {
+    const more = window - this.#window;
+    if (more <= 0 || this.#over || this.#closed) return;
+    this.#window = window;
+    this.#carrier.credit(this.id, more);
   }
 
   pause(): void {
@@ -170,7 +187,7 @@ export class ClientStream implements Http2ClientStream {
     if (this.#over) return this.fault(STREAM_CLOSED, "the server sent data after the end of a stream");
     if (!this.#answered) return this.fault(PROTOCOL_ERROR, "the server sent data before its headers");
     this.#owed += bytes;
-    if (this.#owed > this.#carrier.window) this.fault(FLOW_CONTROL_ERROR, "the server sent more than it may");
+    if (this.#owed > this.#window) this.fault(FLOW_CONTROL_ERROR, "the server sent more than it may");
   }
 
   data(bytes: Uint8Array): void {
@@ -232,7 +249,7 @@ export class ClientStream implements Http2ClientStream {
 
   /** Half a window at a time: one update for many frames, and never too late. */
   #credit(): void {
-    if (this.#paused || this.#over || this.#closed || this.#owed < this.#carrier.window / 2) return;
+    if (this.#paused || this.#over || this.#closed || this.#owed < this.#window / 2) return;
     const owed = this.#owed;
     this.#owed = 0;
     this.#carrier.credit(this.id, owed);

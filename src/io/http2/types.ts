@@ -27,6 +27,8 @@ export interface Http2ClientStream {
   write(bytes: Uint8Array, done?: () => void): void;
   /** Sends what waits and these bytes, and then no more. */
   end(bytes?: Uint8Array): void;
+  /** The server may send so many bytes ahead from now on, if that is more than before. */
+  widen(window: number): void;
   /** The server is to send no more than it already may, or again as it likes. */
   pause(): void;
   resume(): void;
@@ -35,8 +37,10 @@ export interface Http2ClientStream {
 }
 
 export interface Http2ClientOptions {
-  /** Bytes that the server may send ahead on each stream and on all of them. */
+  /** Bytes that the server may send ahead on all streams, and on each unless its request says otherwise. */
   readonly window: number;
+  /** The least that it may send ahead on a stream; what a request wants beyond it costs a frame. As `window` unless given. */
+  readonly leastWindow?: number;
   /** The server's settings have come. */
   readonly onReady: () => void;
   /** The server takes no more streams than it has: those that it did not look at close with REFUSED_STREAM right after. */
@@ -54,8 +58,8 @@ export interface Http2ClientSession {
   /** Whether it takes no more requests. */
   readonly closed: boolean;
   readonly destroyed: boolean;
-  /** Names, lower case, and values in turn, pseudo-headers first. Throws on a session that is closed. */
-  request(headers: readonly string[], events: StreamEvents): Http2ClientStream;
+  /** Names, lower case, and values in turn, pseudo-headers first; the bytes that may be sent ahead. Throws on a session that is closed. */
+  request(headers: readonly string[], events: StreamEvents, window?: number): Http2ClientStream;
   /** `done` hears of the answer, or why there will be none. */
   ping(done: (error: Error | null) => void): void;
   /** Takes no more requests, and closes the connection when the last stream has closed. */

@@ -1,19 +1,27 @@
-import { Fault, fromRpcError, grpcStatuses, type RpcError, toRpcError } from "../../core/index.js";
-import { binary, fromBinary, type Status, statusFault, valuesOf } from "../../io/index.js";
+import { encodeErrorNote, wellFormed } from "../../codec/mcpv1/index.js";
+import { Fault, fromRpcError, grpcStatuses, type JsonObject, type RpcError, toRpcError } from "../../core/index.js";
+import { binary, fitsStatus, fromBinary, type ServerCall, type Status, statusFault, valuesOf } from "../../io/index.js";
 import { header } from "./names.js";
 
 /** Bytes of error data in a trailer: common peers refuse more than 8 KiB of them all. */
 const DATA_BYTES = 4096;
 
-/** An error as the status of a call. Code and data travel in the trailers, so that nothing is lost behind a bridge. */
+/**
+ * An error as the status of a call. Code and data travel in the trailers. What there is no room for is named in the message and in a
+ * trailer of its own.
+ */
 export function errorStatus(error: RpcError, fault: Fault = fromRpcError(error)): Status {
   const data = error.data === undefined ? undefined : new TextEncoder().encode(JSON.stringify(error.data));
+  const fits = data === undefined || data.byteLength <= DATA_BYTES;
+  const text = wellFormed(error.message);
+  const cut = [...(text === error.message && fitsStatus(text) ? [] : ["message"]), ...(fits ? [] : ["data"])];
   return {
     code: grpcStatuses[fault.code],
-    message: error.message,
+    message: fits ? text : `[${data.byteLength} bytes of error data left out] ${text}`,
     metadata: {
       [header.errorCode]: String(error.code),
-      ...(data === undefined || data.byteLength > DATA_BYTES ? undefined : { [header.errorData]: binary(data) }),
+      ...(cut.length > 0 && { [header.errorCut]: cut.join(",") }),
+      ...(fits && data !== undefined && { [header.errorData]: binary(data) }),
     },
   };
 }
@@ -22,12 +30,20 @@ export function faultStatus(fault: Fault): Status {
   return errorStatus(toRpcError(fault, "modern"), fault);
 }
 
-/** The fault that a status stands for: the peer's own error, if it says which. */
-export function statusError(status: Status): Fault {
+/** Ends a call with an error. Between Anywire ends the whole of it goes before the status, if the status has not all of it. */
+export function endWithError(call: ServerCall, error: RpcError, { fault, kin }: { fault?: Fault | undefined; kin: boolean }): void {
+  const status = errorStatus(error, fault);
+  const { code, message, data, ...more } = error as RpcError & JsonObject;
+  if (kin && (status.metadata?.[header.errorCut] !== undefined || Object.keys(more).length > 0)) void call.send(encodeErrorNote(error));
+  call.end(status);
+}
+
+/** The fault that a status stands for: the peer's own error, if it says which. `whole` is what went before the status. */
+export function statusError(status: Status, whole?: RpcError): Fault {
   const code = Number(valuesOf(status.metadata ?? {}, header.errorCode)[0] ?? Number.NaN);
-  if (!Number.isInteger(code)) return statusFault(status);
+  if (whole === undefined && !Number.isInteger(code)) return statusFault(status);
   const data = dataOf(valuesOf(status.metadata ?? {}, header.errorData)[0]);
-  const fault = fromRpcError({ code, message: status.message ?? "", ...(data === undefined ? undefined : { data }) });
+  const fault = fromRpcError(whole ?? { code, message: status.message ?? "", ...(data === undefined ? undefined : { data }) });
   // The status says what a JSON-RPC code alone leaves open.
   if (status.code === grpcStatuses["not-found"] && fault.code === "invalid-params")
     return new Fault("not-found", fault.message, { data: fault.data });

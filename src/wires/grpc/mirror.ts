@@ -1,4 +1,4 @@
-import { Fault, type JsonObject, meta } from "../../core/index.js";
+import { Fault, isObject, type JsonObject, meta } from "../../core/index.js";
 import { firstOf, type Metadata } from "../../io/index.js";
 import { header } from "./names.js";
 
@@ -13,8 +13,19 @@ export function withMirror(metadata: Metadata, method: string, params: JsonObjec
   mirrored[header.method] = method;
   if (version !== undefined) mirrored[header.version] = version;
   if (name !== undefined && name.length <= NAME) mirrored[header.name] = encoded(name);
+  const said = params["_meta"];
+  if (isObject(said)) {
+    for (const key of traces) {
+      const value = said[key];
+      if (typeof value === "string" && printable.test(value)) mirrored[key] = value;
+    }
+  }
   return mirrored;
 }
+
+/** Trace context, which meshes read in metadata, and a server of the base has no other place for. */
+export const traces = ["traceparent", "tracestate", "baggage"] as const;
+const printable = /^[\x20-\x7e]{1,8192}$/;
 
 /** Throws where metadata and body say different things: a router would have been led astray. */
 export function checkMirror(metadata: Metadata, method: string, params: JsonObject): void {

@@ -11,8 +11,12 @@ export const header = {
   name: "mcp-name",
   /** Says on either side that JSON in place of Struct is understood: the sender is an Anywire end. */
   twins: "anywire-twins",
+  /** Says that the caller was compiled with the added fields, so that nothing needs a stand-in. */
+  fields: "anywire-fields",
   errorCode: "mcp-error-code",
   errorData: "mcp-error-data-bin",
+  /** What of an error the status does not have in full: `message`, `data`. */
+  errorCut: "mcp-error-cut",
 } as const;
 
 /** Methods of the waist for what `mcp.v1` has and the protocol has not. They never reach another wire. */

@@ -108,7 +108,7 @@ describe("a reader that stops", () => {
     });
     let refused = 0;
     for (const call of calls) void call.status.then(({ code }) => (refused += code === 8 ? 1 : 0));
-    await vi.waitFor(() => expect(refused).toBe(6));
+    await vi.waitFor(() => expect(refused).toBe(6), { timeout: 10_000 });
     go();
     const codes = (await Promise.all(calls.map((call) => call.status))).map(({ code }) => code);
     expect(codes.filter((code) => code === 0).length).toBe(64);

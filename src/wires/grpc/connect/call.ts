@@ -1,5 +1,6 @@
 import { type BinaryReadOptions, type DescMethod, fromBinary, type Message, toBinary } from "@bufbuild/protobuf";
 import { Code, ConnectError, createContextKey, type HandlerContext } from "@connectrpc/connect";
+import { isText } from "../../../codec/mcpv1/index.js";
 import { type Cancel, Canceller, Fault, toFault } from "../../../core/index.js";
 import { faultStatus, type Messages, type Metadata, type Peer, type Status, statusFault } from "../../../io/index.js";
 import { concat } from "../../../stream/index.js";
@@ -164,10 +165,26 @@ function gone(reason: Fault | undefined): Promise<void> {
 /** Requests as batches of bytes. What Connect refuses of them is a fault like that of any framing. */
 async function* serialised({ input }: DescMethod, requests: AsyncIterable<Message>): AsyncGenerator<readonly Uint8Array[]> {
   try {
-    for await (const request of requests) yield [toBinary(input, request)];
+    for await (const request of requests) {
+      // JSON can say it and protobuf's text cannot: it would become another text.
+      const half = halfPair(request);
+      if (half !== undefined) throw new Fault("invalid-params", `${half} has half a surrogate pair`, { data: { path: half } });
+      yield [toBinary(input, request)];
+    }
   } catch (error) {
     throw error instanceof ConnectError ? statusFault({ code: error.code, message: error.rawMessage }) : toFault(error);
   }
+}
+
+/** The path of a text that is no Unicode. */
+function halfPair(value: unknown): string | undefined {
+  if (typeof value === "string") return isText(value) ? undefined : "";
+  if (typeof value !== "object" || value === null || ArrayBuffer.isView(value)) return undefined;
+  for (const [name, member] of Object.entries(value)) {
+    const inner = isText(name) ? halfPair(member) : "";
+    if (inner !== undefined) return `${JSON.stringify(name).slice(1, -1)}${inner === "" ? "" : "."}${inner}`;
+  }
+  return undefined;
 }
 
 function append(headers: Headers, metadata: Metadata): void {

@@ -9,6 +9,7 @@ const sent = [
   "X-User-Agent",
   "Grpc-Timeout",
   "X-Grpc-Timeout",
+  "Anywire-Fields",
   "Traceparent",
   "Tracestate",
   "Baggage",
@@ -24,6 +25,7 @@ const seen = [
   "Connect-Content-Encoding",
   "Mcp-Error-Code",
   "Mcp-Error-Data-Bin",
+  "Mcp-Error-Cut",
 ];
 
 /** The gate's headers for a page of another origin, with those of Connect and gRPC-Web. */

@@ -18,6 +18,7 @@ import { statusError } from "../faults.js";
 import { withMirror } from "../mirror.js";
 import { header, type Rpc, rpcs, SERVICE } from "../names.js";
 import { fitting } from "./fitting.js";
+import { byMethod, nameFor } from "./rpc-names.js";
 import { type Inbox, inboxOf, type SessionLink, sessionLink } from "./session-link.js";
 import { Watches } from "./watches.js";
 
@@ -41,6 +42,15 @@ interface Open {
   call: ClientCall | undefined;
   held: boolean;
   wake: (() => void) | undefined;
+  /** The whole of the error that the status stands for. */
+  error: RpcError | undefined;
+}
+
+/** Where what comes for a call is put. */
+interface Taking {
+  readonly state: PartState;
+  readonly messages: Message[];
+  readonly open: Open;
 }
 
 /** Each call as an RPC of its own: what every server of `mcp.v1` understands, and what a mesh can balance. */
@@ -142,9 +152,9 @@ class RpcLink implements Link {
 
   async #run(id: Id, name: string, params: JsonObject, { deadline }: SendOptions): Promise<void> {
     const rpc = rpcs.get(name) as Rpc;
+    const open: Open = { call: undefined, held: false, wake: undefined, error: undefined };
+    this.#open.set(id, open);
     try {
-      const open: Open = { call: undefined, held: false, wake: undefined };
-      this.#open.set(id, open);
       const named = this.#session === undefined || isModern(params) ? undefined : await this.#named(this.#session);
       // It may have been left meanwhile.
       if (this.#open.get(id) !== open) return;
@@ -156,7 +166,7 @@ class RpcLink implements Link {
       await this.#deliver([{ kind: "result", id, value: begins ? completing(result) : result }]);
     } catch (error) {
       // Whoever left wants no answer.
-      if (this.#closed === undefined) await this.#failed(id, toFault(error));
+      if (this.#closed === undefined) await this.#failed(id, toFault(error), open);
     } finally {
       this.#open.delete(id);
     }
@@ -170,8 +180,10 @@ class RpcLink implements Link {
     const rpc = rpcs.get(name) as Rpc;
     const version = isModern(params) ? String((params["_meta"] as JsonObject)[meta.protocolVersion]) : undefined;
     const metadata = withMirror(named === undefined ? this.#metadata : { ...this.#metadata, ...named }, rpc.method, params, version);
-    const bytes = fitting(encodeMessage(rpc.request, params, { twin: this.#session !== undefined }), this.#limits);
-    const call = this.#channel.call(SERVICE + name, { metadata, deadline });
+    const kin = this.#session !== undefined;
+    const bytes = fitting(encodeMessage(rpc.request, params, { twin: kin, base: !kin }), this.#limits);
+    // A read fills a long line only with much under way.
+    const call = this.#channel.call(SERVICE + name, { metadata, deadline, narrow: rpc.method !== "resources/read" });
     void call.send(bytes);
     call.done();
     return call;
@@ -183,7 +195,7 @@ class RpcLink implements Link {
     const state = partState();
     for await (const batch of call.messages) {
       const messages: Message[] = [];
-      for (const bytes of batch) result = this.#take(id, rpc, bytes, state, messages) ?? result;
+      for (const bytes of batch) result = this.#take(id, rpc, bytes, { state, messages, open }) ?? result;
       if (messages.length > 0) await this.#deliver(messages);
       while (open.held)
         await new Promise<void>((resolve) => {
@@ -194,8 +206,12 @@ class RpcLink implements Link {
     return result ?? {};
   }
 
-  #take(id: Id, rpc: Rpc, bytes: Uint8Array, state: PartState, messages: Message[]): JsonObject | undefined {
-    const said = rpc.answer === "one" ? undefined : decodeNote(bytes, this.#limits);
+  #take(id: Id, rpc: Rpc, bytes: Uint8Array, { state, messages, open }: Taking): JsonObject | undefined {
+    const said = this.#session === undefined ? undefined : decodeNote(bytes, this.#limits);
+    if (said !== undefined && "error" in said) {
+      open.error = said.error;
+      return undefined;
+    }
     if (said !== undefined) {
       messages.push({ kind: "notification", method: said.method, params: said.params, call: id });
       return undefined;
@@ -217,14 +233,11 @@ class RpcLink implements Link {
     return isObject(result) ? result : undefined;
   }
 
-  async #failed(id: Id, fault: Fault): Promise<void> {
+  async #failed(id: Id, fault: Fault, { call, error }: Open): Promise<void> {
     const peer = fault.cause instanceof PeerError ? fault.cause.error : undefined;
     if (peer !== undefined) return void (await this.#deliver([{ kind: "error", id, error: peer }]));
-    const data = isObject(fault.data) ? fault.data : {};
-    const told =
-      typeof data["grpcStatus"] === "number"
-        ? statusError({ code: data["grpcStatus"], message: fault.message, ...trailersOf(data) })
-        : fault;
+    const said = isObject(fault.data) && typeof fault.data["grpcStatus"] === "number";
+    const told = said && call !== undefined ? statusError(await call.status, error) : fault;
     await this.#deliver([{ kind: "bad", answers: id, fault: told }]);
   }
 
@@ -273,24 +286,10 @@ function completing(result: JsonObject): JsonObject {
   return { ...result, capabilities: { completions: {}, ...capabilities } };
 }
 
-function trailersOf(data: JsonObject): { metadata?: Metadata } {
-  return isObject(data["trailers"]) ? { metadata: data["trailers"] as Metadata } : {};
-}
-
 function isModern(params: JsonObject): boolean {
   return isObject(params["_meta"]) && params["_meta"][meta.protocolVersion] !== undefined;
 }
 
 function unknown(method: string): RpcError {
   return { code: -32601, message: `the server's gRPC service has no ${method}` };
-}
-
-const byMethod = new Map(
-  [...rpcs].filter(([name]) => name !== "CallToolWithProgress" && name !== "ReadResource").map(([name, rpc]) => [rpc.method, name]),
-);
-
-/** The RPC that makes a request. */
-function nameFor({ method, params }: OutgoingRequest): string | undefined {
-  const token = isObject(params?.["_meta"]) ? params["_meta"]["progressToken"] : undefined;
-  return method === "tools/call" && token !== undefined ? "CallToolWithProgress" : byMethod.get(method);
 }

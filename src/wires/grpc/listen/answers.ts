@@ -1,8 +1,16 @@
 import type { Id, IncomingRequest, OutgoingMessage, Part } from "../../../codec/index.js";
-import { encodeChunkMessageHead, encodeMessage, encodeNote, encodePartMessage, encodeRest, partState } from "../../../codec/mcpv1/index.js";
+import {
+  encodeChunkMessageHead,
+  encodeMessage,
+  encodeNote,
+  encodePartMessage,
+  encodeRest,
+  isForBase,
+  partState,
+} from "../../../codec/mcpv1/index.js";
 import { Fault, type JsonObject } from "../../../core/index.js";
 import type { ServerCall } from "../../../io/index.js";
-import { errorStatus } from "../faults.js";
+import { endWithError } from "../faults.js";
 import { COMPLETED, type Rpc, WATCHED } from "../names.js";
 
 /** Where the answer to one RPC goes. */
@@ -23,6 +31,8 @@ export interface AnswerOptions {
   readonly rpc: Rpc;
   /** Whether the caller is an Anywire end: it takes JSON for Struct, and notifications within a stream. */
   readonly kin: boolean;
+  /** Whether it may know nothing but the base. */
+  readonly base: boolean;
   /** The caller gave no progress token of its own. */
   readonly anonymous: boolean;
   /** Sends the headers of an answer of one message. */
@@ -31,9 +41,14 @@ export interface AnswerOptions {
   ended(): void;
 }
 
+/** Bytes of notifications that may wait for a client to read. */
+const NOTES = 64 * 1024;
+
 /** Turns what the era edge says into the messages of an RPC. */
-export function rpcAnswer(call: ServerCall, { rpc, kin, anonymous, begin, ended }: AnswerOptions): Answer {
-  const options = { twin: kin };
+export function rpcAnswer(call: ServerCall, { rpc, kin, base, anonymous, begin, ended }: AnswerOptions): Answer {
+  const options = { twin: kin, base };
+  // Connect's unary calls have one message, whoever makes them.
+  const several = kin && (rpc.answer !== "one" || !("admitted" in call));
   // Whoever does not know where contents begin wants to be told with every chunk whose it is.
   const state = kin ? undefined : partState();
 
@@ -57,12 +72,14 @@ export function rpcAnswer(call: ServerCall, { rpc, kin, anonymous, begin, ended 
   };
   const notification = (method: string, params: JsonObject): Promise<void> | undefined => {
     if (rpc.answer === "notes" && (method === WATCHED || method === COMPLETED))
-      return call.send(encodeMessage(rpc.response, params, options));
+      return call.send(encodeMessage(rpc.response, params, options), undefined, NOTES);
     if (rpc.answer === "progress" && method === "notifications/progress") {
       const { progressToken, ...progress } = params;
-      return call.send(encodeMessage(rpc.response, { progress: anonymous ? progress : params }, options));
+      return call.send(encodeMessage(rpc.response, { progress: anonymous ? progress : params }, options), undefined, NOTES);
     }
-    return kin && rpc.answer !== "one" ? call.send(encodeNote(method, params)) : undefined;
+    if (!several) return undefined;
+    begin?.();
+    return call.send(encodeNote(method, params), undefined, NOTES);
   };
 
   return {
@@ -74,12 +91,14 @@ export function rpcAnswer(call: ServerCall, { rpc, kin, anonymous, begin, ended 
       if ("result" in message) return result(message.result);
       if (rpc.answer === "progress") return finish(encodeMessage(rpc.response, { error: message.error as unknown as JsonObject }, options));
       ended();
-      call.end(errorStatus(message.error, message.fault));
+      if (several) begin?.();
+      endWithError(call, message.error, { fault: message.fault, kin: several });
       return undefined;
     },
-    part: (part) =>
-      part.kind === "chunk" && typeof part.data !== "string"
-        ? call.send(encodeChunkMessageHead(part.data.byteLength, state), part.data)
-        : call.send(encodePartMessage(rpc.method, part, options, state)),
+    part(part) {
+      if (part.kind === "chunk" && typeof part.data !== "string")
+        return call.send(encodeChunkMessageHead(part.data.byteLength, state), part.data);
+      return !base || isForBase(rpc.method, part) ? call.send(encodePartMessage(rpc.method, part, options, state)) : undefined;
+    },
   };
 }

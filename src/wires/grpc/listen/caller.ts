@@ -8,6 +8,8 @@ export interface Caller {
   readonly metadata: Metadata;
   /** Whether the caller is an Anywire end. */
   readonly kin: boolean;
+  /** Whether it may know nothing but the base. */
+  readonly base: boolean;
 }
 
 /** A call whose Host, Origin and credentials were looked at before it was made. */
@@ -22,24 +24,24 @@ export interface AdmittedCall extends ServerCall {
 export function callerOf(call: ServerCall | AdmittedCall, options: GateOptions): Caller | Promise<Caller> {
   const metadata = withoutCredentials(call.metadata);
   const kin = metadata[header.twins] !== undefined;
+  const base = !kin && metadata[header.fields] === undefined;
   const certified = call.peer.certificate === undefined ? undefined : identity(call.peer.certificate);
-  if ("admitted" in call) return { principal: call.admitted.principal ?? certified, metadata, kin };
+  if ("admitted" in call) return { principal: call.admitted.principal ?? certified, metadata, kin, base };
   const exchange = { header: (name: string) => (name === ":authority" ? call.authority : firstOf(call.metadata, name)) };
   // Nobody but a local process gets to a pipe or a Unix socket.
   const refused = call.peer.address === undefined ? undefined : refusal(exchange, options);
   if (refused !== undefined) throw new Fault("denied", refused);
   const { auth } = options;
-  return auth === undefined ? { principal: certified, metadata, kin } : credited(exchange, auth, metadata, kin);
+  return auth === undefined ? { principal: certified, metadata, kin, base } : credited(exchange, auth, { metadata, kin, base });
 }
 
 async function credited(
   exchange: Parameters<typeof checkCredentials>[0],
   auth: NonNullable<GateOptions["auth"]>,
-  metadata: Metadata,
-  kin: boolean,
+  caller: Omit<Caller, "principal">,
 ): Promise<Caller> {
   const verdict = await checkCredentials(exchange, auth, undefined);
-  if (!("status" in verdict)) return { principal: verdict.principal.id, metadata, kin };
+  if (!("status" in verdict)) return { principal: verdict.principal.id, ...caller };
   if (verdict.status === 401)
     throw new Fault("unauthenticated", "the call needs valid credentials", { data: { challenge: verdict.challenge } });
   throw new Fault("denied", `the call needs the scopes ${auth.scopes?.join(" ") ?? ""}`, { data: { challenge: verdict.challenge } });

@@ -18,7 +18,7 @@ import { KnownCallers, Parking, randomToken, type ServeLinkOptions, serving } fr
 import { firstOf, type Metadata, type ServerCall } from "../../../io/index.js";
 import { extras } from "../extras.js";
 import { faultStatus } from "../faults.js";
-import { checkMirror } from "../mirror.js";
+import { checkMirror, traces } from "../mirror.js";
 import { header, type Rpc, rpcs, SERVICE, WATCH } from "../names.js";
 import { type Answer, rpcAnswer, type Taker } from "./answers.js";
 import { type Caller, callerOf } from "./caller.js";
@@ -94,6 +94,7 @@ export class McpService {
     const answer = rpcAnswer(call, {
       rpc,
       kin: caller.kin,
+      base: caller.base,
       anonymous: progress && tokenOf(params) === undefined,
       begin: () => begin(call, caller),
       ended: () => {
@@ -123,7 +124,13 @@ export class McpService {
   #initialize(call: ServerCall, caller: Caller, rpc: Rpc, params: JsonObject): void {
     const session = this.#begin(caller, true);
     begin(call, caller, session.id);
-    const answer = rpcAnswer(call, { rpc, kin: caller.kin, anonymous: false, ended: () => session.forget("initialize") });
+    const answer = rpcAnswer(call, {
+      rpc,
+      kin: caller.kin,
+      base: caller.base,
+      anonymous: false,
+      ended: () => session.forget("initialize"),
+    });
     const unhook = call.cancel.on(() => this.#sessions.end(session, call.cancel.reason as Fault));
     session.take(
       { kind: "request", id: "initialize", method: rpc.method, params },
@@ -147,7 +154,7 @@ export class McpService {
     begin(call, caller, session.id);
     const gone = call.cancel.on(() => void (session.lasting || this.#sessions.end(session, call.cancel.reason as Fault)));
     try {
-      await session.serve(call, new SessionStream(call, this.#limits, caller.kin));
+      await session.serve(call, new SessionStream(call, this.#limits, caller));
       call.end({ code: 0 });
     } finally {
       gone();
@@ -161,6 +168,7 @@ export class McpService {
     const calls = new ToolCalls(call, {
       limits: this.#limits,
       kin: caller.kin,
+      base: caller.base,
       id: () => this.#newId(),
       taker: (sent) => {
         const params = this.#params(sent, "tools/call", caller);
@@ -259,7 +267,6 @@ const done = Promise.resolve();
 /** Made once: an error costs as much as half a call. */
 const ANSWERED = new Fault("unavailable", "the call was answered");
 const KIN: Metadata = { [header.twins]: "1" };
-const traces = ["traceparent", "tracestate", "baggage"] as const;
 const endless: ReadonlySet<string> = new Set([WATCH]);
 
 /** The headers of an answer: at once, so that long streams are known to be open. */

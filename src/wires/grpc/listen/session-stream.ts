@@ -1,8 +1,18 @@
 import type { Id, Incoming, OutgoingMessage, Part } from "../../../codec/index.js";
-import { decodeToServer, encodeChunkHead, encodePart, encodeToClient, type PartState, partState } from "../../../codec/mcpv1/index.js";
+import {
+  decodeToServer,
+  type EncodeOptions,
+  encodeChunkHead,
+  encodePart,
+  encodeToClient,
+  isForBase,
+  type PartState,
+  partState,
+} from "../../../codec/mcpv1/index.js";
 import { Fault, isObject, type JsonObject, type Limits } from "../../../core/index.js";
 import type { ServerCall } from "../../../io/index.js";
 import { COMPLETED, WATCHED } from "../names.js";
+import type { Caller } from "./caller.js";
 
 /** A request that is being answered: a result does not say what it answers. */
 interface Open {
@@ -21,19 +31,19 @@ export class SessionStream {
   readonly #limits: Limits;
   /** Whether the client is an Anywire end. */
   readonly #kin: boolean;
-  readonly #options: { readonly twin: boolean };
+  readonly #options: EncodeOptions;
   /** Of an answer that came in chunks. Made once: to spread the options for each answer took a twentieth of a call. */
-  readonly #streamed: { readonly twin: boolean; readonly streamed: true };
+  readonly #streamed: EncodeOptions & { readonly streamed: true };
   readonly #open = new Map<Id, Open>();
   /** A legacy session has begun, and its client has not said that it is ready. */
   #begun = false;
 
-  constructor(call: ServerCall, limits: Limits, kin: boolean) {
+  constructor(call: ServerCall, limits: Limits, { kin, base }: Pick<Caller, "kin" | "base">) {
     this.#call = call;
     this.#limits = limits;
     this.#kin = kin;
-    this.#options = { twin: kin };
-    this.#streamed = { twin: kin, streamed: true };
+    this.#options = { twin: kin, base };
+    this.#streamed = { ...this.#options, streamed: true };
   }
 
   get backlog(): number {
@@ -89,6 +99,7 @@ export class SessionStream {
     if (open === undefined) throw new Fault("cancelled", "the call was cancelled");
     if (part.kind === "chunk" && typeof part.data !== "string")
       return this.#call.send(encodeChunkHead(id, part.data.byteLength, open.state), part.data);
+    if (this.#options.base === true && !isForBase(open.method, part)) return undefined;
     return this.#call.send(encodePart(id, open.method, part, this.#options, open.state));
   }
 
@@ -97,20 +108,19 @@ export class SessionStream {
       const ours = message.method === WATCHED || message.method === COMPLETED;
       const named = ours ? { ...message, params: { ...message.params, requestId: call } } : message;
       const method = call === undefined ? undefined : this.#open.get(call)?.method;
-      return this.#call.send(encodeToClient(named, method, call === undefined ? this.#options : { twin: this.#kin, call }));
+      return this.#call.send(
+        encodeToClient(named, method, call === undefined ? this.#options : { twin: this.#kin, base: this.#options.base, call }),
+      );
     }
     const { id } = message;
-    const open = id === null ? undefined : this.#answered(id);
+    const open = id === null ? undefined : this.#open.get(id);
     const plain = "error" in message ? { jsonrpc: message.jsonrpc, id, error: message.error } : message;
+    // Written before the call counts as answered: what cannot be written is answered with an error instead.
+    const written = encodeToClient(plain, open?.method, open?.chunked === true ? this.#streamed : this.#options);
+    if (id !== null && open !== undefined && --open.uses === 0) this.#open.delete(id);
     if (id !== null && open?.state !== undefined && "result" in message)
       void this.#call.send(encodePart(id, open.method, { kind: "rest", value: {} }, this.#options, open.state));
-    return this.#call.send(encodeToClient(plain, open?.method, open?.chunked === true ? this.#streamed : this.#options));
-  }
-
-  #answered(id: Id): Open | undefined {
-    const open = this.#open.get(id);
-    if (open !== undefined && --open.uses === 0) this.#open.delete(id);
-    return open;
+    return this.#call.send(written);
   }
 }
 

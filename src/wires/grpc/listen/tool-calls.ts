@@ -7,6 +7,8 @@ export interface ToolCallsOptions {
   readonly limits: Limits;
   /** Whether the caller is an Anywire end. */
   readonly kin: boolean;
+  /** Whether it may know nothing but the base. */
+  readonly base: boolean;
   /** An id that no other call of the session has. */
   id(): string;
   /** Who takes a call, and what it is to take; throws where the call is refused. */
@@ -106,7 +108,8 @@ export class ToolCalls {
   }
 
   #write(name: string, outcome: { readonly success: JsonObject } | { readonly error: RpcError }): Uint8Array {
-    return encodeMessage("StreamToolCallsResponse", { requestId: name, ...outcome }, { twin: this.#options.kin });
+    const { kin, base } = this.#options;
+    return encodeMessage("StreamToolCallsResponse", { requestId: name, ...outcome }, { twin: kin, base });
   }
 
   #say(message: Uint8Array): Promise<void> | undefined {

@@ -2,6 +2,7 @@ import type { Incoming } from "../../../codec/index.js";
 import { defaultLimits, type Service, toFault } from "../../../core/index.js";
 import { serveLink } from "../../../era/index.js";
 import type { ServerCall } from "../../../io/index.js";
+import { until } from "../../../stream/index.js";
 import { faultStatus } from "../faults.js";
 import { type Caller, callerOf } from "../listen/caller.js";
 import type { GrpcListenOptions } from "../listen/options.js";
@@ -26,15 +27,13 @@ export function tunnelService(service: Service, options: GrpcListenOptions): Tun
   const serve = async (call: ServerCall, { principal, metadata }: Caller): Promise<void> => {
     const { eras, onFault, pageSize } = options;
     const link = tunnelLink(call, limits, () => {});
-    let stop = (): void => {};
-    const stopped = new Promise<undefined>((resolve) => {
-      stop = () => resolve(undefined);
-    });
+    const stopped = new AbortController();
+    const stop = (): void => stopped.abort();
     const gone = new Promise<never>((_resolve, reject) => call.cancel.on(() => reject(call.cancel.reason)));
     gone.catch(() => {});
     open.add(stop);
     try {
-      const incoming = until(stopped, checked(link.incoming as AsyncIterable<readonly Incoming[]>, metadata));
+      const incoming = until(checked(link.incoming as AsyncIterable<readonly Incoming[]>, metadata), stopped.signal);
       const served = serveLink(
         service,
         {
@@ -81,13 +80,5 @@ async function* checked(incoming: AsyncIterable<readonly Incoming[]>, metadata: 
       await turn();
       yield batch.slice(at, at + TURN);
     }
-  }
-}
-
-async function* until(stopped: Promise<undefined>, incoming: AsyncGenerator<readonly Incoming[]>): AsyncGenerator<readonly Incoming[]> {
-  for (;;) {
-    const step = await Promise.race([incoming.next(), stopped]);
-    if (step === undefined || step.done === true) return;
-    yield step.value;
   }
 }

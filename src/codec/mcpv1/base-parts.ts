@@ -1,0 +1,29 @@
+import { listMembers } from "../../core/index.js";
+import type { Part } from "../jsonrpc.js";
+import { baseAnswer, baseText } from "./base.js";
+import { isListMethod, itemTables, type RestPart } from "./items.js";
+import { type Table, tableOf } from "./table.js";
+
+const restTable = tableOf("ResultRest");
+const contentsTable = tableOf("ResourceContents");
+
+/** Whether a client of the base reads anything in it: it would take a page's end, or the rest of a list, for an item without members. */
+export function isForBase(method: string, part: Part | RestPart): boolean {
+  if (part.kind === "rest") baseAnswer(restTable, part.value, "result");
+  return !isListMethod(method) || part.kind === "item";
+}
+
+/** An item as a client of the base can read it. */
+export function listPartForBase(method: string, part: Part | RestPart): Part | RestPart {
+  if (part.kind !== "item") return part;
+  const { name } = part.value;
+  const path = `result.${listMembers.get(method)}[${JSON.stringify(name)}]`;
+  return { ...part, value: baseAnswer(itemTables.get(method) as Table, part.value, path) };
+}
+
+/** Throws if a client of the base could not read a part of a resource. */
+export function checkChunkForBase(part: Part | RestPart): void {
+  if (part.kind === "content") baseAnswer(contentsTable, part.head, "result.contents[]");
+  else if (part.kind === "chunk" && typeof part.data === "string") baseText(part.data, "result.contents[].text");
+  else if (part.kind === "rest") baseAnswer(restTable, part.value, "result");
+}

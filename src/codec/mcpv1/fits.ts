@@ -1,0 +1,100 @@
+import { isObject } from "../../core/index.js";
+import type { Role } from "./table.js";
+import { isText } from "./text.js";
+import { changes, enumOf, roles } from "./write-kinds.js";
+
+/** Where in a value something does not fit, and why. */
+export interface Misfit {
+  /** The way from the value to it. */
+  readonly path: string;
+  readonly why: string;
+}
+
+const HALF = "it has half a surrogate pair";
+
+/** Why a value does not fit a field of a kind that is no message; undefined if it does. `inside` hears of what is deeper in it. */
+export function misfit(role: Role, value: unknown, inside?: (found: Misfit) => void): string | undefined {
+  switch (role) {
+    case "string":
+    case "constant":
+      return typeof value !== "string" ? "it is no string" : isText(value) ? undefined : HALF;
+    case "bool":
+      return typeof value === "boolean" ? undefined : "it is no boolean";
+    case "int32":
+      return typeof value === "number" && Object.is(value, value | 0) ? undefined : "it is no integer of 32 bits";
+    case "int64":
+      return Number.isSafeInteger(value) && !Object.is(value, -0) ? undefined : "it is no safe integer";
+    case "double":
+      return Number.isFinite(value) ? undefined : "it is no number";
+    case "role":
+      return enumOf(roles, value) === undefined ? "it is no known role" : undefined;
+    case "change":
+      return enumOf(changes, value) === undefined ? "it is no known change" : undefined;
+    case "time":
+      return typeof value === "string" && !Number.isNaN(Date.parse(value)) ? undefined : "it is no time";
+    case "id":
+    case "token":
+      return typeof value === "number" ? misfit("int64", value) : misfit("string", value);
+    case "strings":
+      return Array.isArray(value)
+        ? each(
+            value.map((element, at) => [`[${at}]`, element]),
+            "string",
+            inside,
+          )
+        : "it is no array";
+    case "map":
+    case "metadata":
+      return isObject(value)
+        ? each(
+            Object.entries(value).map(([name, member]) => [pathTo("", name), member, name]),
+            "string",
+            inside,
+          )
+        : "it is no object";
+    case "struct":
+    case "anys":
+      return isObject(value) ? misfit("value", value, inside) : "it is no object";
+    default: {
+      const found = unwritable(value);
+      if (found !== undefined && found.path !== "") inside?.(found);
+      return found?.why;
+    }
+  }
+}
+
+function each(members: readonly (readonly [string, unknown, string?])[], role: Role, inside?: (found: Misfit) => void): string | undefined {
+  for (const [path, member, name] of members) {
+    const why = misfit(role, member) ?? (name === undefined ? undefined : misfit("string", name));
+    if (why === undefined) continue;
+    inside?.({ path, why });
+    return why;
+  }
+  return undefined;
+}
+
+/** Deeper than any message from a wire: what is deeper is refused when it is written. */
+const DEEPEST = 2048;
+
+/** Where in a JSON value there is something that a Value cannot hold. */
+function unwritable(value: unknown, depth = 0): Misfit | undefined {
+  if (typeof value === "string") return isText(value) ? undefined : { path: "", why: HALF };
+  if (typeof value !== "object" || value === null || depth > DEEPEST) return undefined;
+  if (Array.isArray(value)) {
+    for (let at = 0; at < value.length; at++) {
+      const found = unwritable(value[at], depth + 1);
+      if (found !== undefined) return { ...found, path: `[${at}]${found.path}` };
+    }
+    return undefined;
+  }
+  for (const name of Object.keys(value)) {
+    const found = isText(name) ? unwritable((value as Record<string, unknown>)[name], depth + 1) : { path: "", why: HALF };
+    if (found !== undefined) return { ...found, path: pathTo("", name) + found.path };
+  }
+  return undefined;
+}
+
+/** The path of a member, as JavaScript would write it. */
+export function pathTo(path: string, name: string): string {
+  return /^[A-Za-z_$][\w$]*$/.test(name) ? `${path}.${name}` : `${path}[${JSON.stringify(name)}]`;
+}
