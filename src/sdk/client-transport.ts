@@ -1,6 +1,7 @@
 import { wireFor } from "../api/index.js";
 import {
   type Address,
+  Caller,
   type Client,
   type Connection,
   type Context,
@@ -35,6 +36,7 @@ export function clientTransport(to: Address | Service, options: ClientTransportO
   const [near, far] = linkPair();
   const upstream = typeof to === "object" && "call" in to ? given(to) : dialed(to, options);
   let served: Promise<unknown> | undefined;
+  const identity = new Caller({ span: "self" });
   const transport = linkTransport(near, {
     start() {
       const { limits, onFault, pageSize, metadata } = options;
@@ -42,6 +44,8 @@ export function clientTransport(to: Address | Service, options: ClientTransportO
         limits,
         onFault,
         pageSize,
+        // The SDK's client and this end of the link are one program.
+        identity,
         ...(metadata === undefined ? undefined : { metadata }),
       })
         .catch((fault: Fault) => fault !== LEFT && transport.onerror?.(fault))
@@ -56,6 +60,7 @@ export function clientTransport(to: Address | Service, options: ClientTransportO
     end: async () => {
       await upstream.close();
       await served;
+      identity.end();
     },
   });
   return transport;

@@ -1,5 +1,6 @@
 import { McpServer } from "@modelcontextprotocol/server";
 import { describe, expect, it } from "vitest";
+import { Caller } from "../../src/core/index.js";
 import { labV1, labV2 } from "../fixtures/sdk/lab.mjs";
 import { lab, opened } from "./service-lab.js";
 
@@ -15,7 +16,7 @@ describe("what a handler knows of its caller", () => {
       // An edge that verified its caller.
       const known = <C extends { client: object; metadata: object }>(context: C): C => ({
         ...context,
-        client: { ...context.client, principal: "alice" },
+        client: { ...context.client, identity: new Caller({ principal: "alice" }) },
         metadata: { authorization: "Bearer t0k3n" },
       });
       const open = await lab({
@@ -38,7 +39,8 @@ describe("what a handler knows of its caller", () => {
       const names = ["alice", "bob", "carol", "alice", "bob"];
       const clients = await Promise.all(
         names.map(async (principal) => {
-          const known = <C extends { client: object }>(context: C): C => ({ ...context, client: { ...context.client, principal } });
+          const identity = new Caller({ principal });
+          const known = <C extends { client: object }>(context: C): C => ({ ...context, client: { ...context.client, identity } });
           const open = await lab({
             call: (request, context) => inner.call(request, known(context)),
             notify: (notification, context) => inner.notify(notification, known(context)),

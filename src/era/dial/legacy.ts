@@ -57,7 +57,7 @@ export function legacyDial(peer: Peer, initialized: JsonObject, context: (cancel
     },
     opened(call) {
       const { logLevel, client } = call.context;
-      if (logLevel !== undefined && client.era === "modern") unwant.set(call, levels.want(logLevel));
+      if (logLevel !== undefined) unwant.set(call, levels.want(logLevel, client.identity));
       asks.found(client);
     },
     ended(call) {
@@ -69,7 +69,7 @@ export function legacyDial(peer: Peer, initialized: JsonObject, context: (cancel
   const listen = (request: Request, callContext: Context): Replies => {
     const over = peer.gone ?? callContext.cancel.reason;
     if (over !== undefined) return failing(over);
-    const left = levels.want(callContext.logLevel);
+    const left = levels.want(callContext.logLevel, callContext.client.identity);
     const call = peer.unnamed.listen(callContext, request.params["changes"] === true, left);
     asks.found(callContext.client);
     return call;

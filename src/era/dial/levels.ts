@@ -3,7 +3,7 @@ import { type Identity, type JsonObject, type LogLevel, logLevels } from "../../
 /** The log level of a legacy session, which has one for all of its users: the most verbose that any of them wants. Entries are filtered for each. */
 export interface Levels {
   /** A call, or a client that listens, wants a level; the returned function takes that back. */
-  want(level: string | undefined): () => void;
+  want(level: string | undefined, identity: Identity): () => void;
   /** A legacy client sets its session's level. Gives the params for the server, which may have to be told a more verbose one. */
   set(params: JsonObject, identity: Identity): JsonObject;
 }
@@ -34,9 +34,10 @@ export function sessionLevels(tell: (level: LogLevel) => void): Levels {
   };
 
   return {
-    want(level) {
+    want(level, identity) {
       const at = logLevels.indexOf(level as LogLevel);
-      if (at < 0) return () => {};
+      // Whoever set a level for its session has said what it wants.
+      if (at < 0 || sessions.has(identity)) return () => {};
       (wanted[at] as number)++;
       raise();
       let held = true;
