@@ -16,7 +16,7 @@ export interface ObservedCall extends Observed {
   readonly era: Era;
   readonly method: string;
   /** The tool, prompt or URI that the request is about. */
-  readonly name?: string;
+  readonly name?: string | undefined;
 }
 
 /** How a call ended. `input_required`: its server asks, and the caller calls again with the answers. */
@@ -32,9 +32,9 @@ export type CallEvent =
       readonly call: ObservedCall;
       readonly outcome: CallOutcome;
       /** What it failed with. */
-      readonly fault?: Fault;
+      readonly fault?: Fault | undefined;
       /** About what the answer weighs as JSON, where there is one. */
-      readonly bytes?: number;
+      readonly bytes?: number | undefined;
       readonly milliseconds: number;
     };
 

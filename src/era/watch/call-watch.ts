@@ -24,9 +24,9 @@ export class CallWatch {
   #ended = false;
 
   constructor(observer: Observer, at: Observed, era: Era, { method, params }: Request) {
-    const name = subjectOf(params);
     this.#observer = observer;
-    this.#call = { ...at, era, method, ...(name === undefined ? undefined : { name }) };
+    // Member by member, here and below: an object that begins with a spread takes longer than all the rest.
+    this.#call = { side: at.side, wire: at.wire, identity: at.identity, era, method, name: subjectOf(params) };
     tell(observer, "call", { kind: "start", call: this.#call });
   }
 
@@ -59,17 +59,18 @@ export class CallWatch {
     const outcome = outcomeOf(value);
     const asked = outcome === "input_required" && isObject(value["inputRequests"]) ? value["inputRequests"] : {};
     for (const request of Object.values(asked)) if (isObject(request)) this.question(String(request["method"]));
-    this.#end({ outcome, bytes: this.#bytes + weigh(value) });
+    this.#end(outcome, undefined, this.#bytes + weigh(value));
   }
 
   fail(fault: Fault): void {
-    this.#end({ outcome: fault.code, fault });
+    this.#end(fault.code, fault, undefined);
   }
 
-  #end(how: { readonly outcome: CallOutcome; readonly fault?: Fault; readonly bytes?: number }): void {
+  #end(outcome: CallOutcome, fault: Fault | undefined, bytes: number | undefined): void {
     if (this.#ended) return;
     this.#ended = true;
-    tell(this.#observer, "call", { kind: "end", call: this.#call, milliseconds: performance.now() - this.#began, ...how });
+    const milliseconds = performance.now() - this.#began;
+    tell(this.#observer, "call", { kind: "end", call: this.#call, outcome, fault, bytes, milliseconds });
   }
 }
 

@@ -65,7 +65,8 @@ export class LinkWatch {
   }
 
   #frame(direction: Frame["direction"], message: Frame["message"]): void {
-    tell(this.observer, "frame", { ...this.at, direction, message });
+    const { side, wire, identity } = this.at;
+    tell(this.observer, "frame", { side, wire, identity, direction, message });
   }
 }
 
@@ -86,5 +87,5 @@ export function observedAs<O extends WireOptions>(options: O, side: Observed["si
 }
 
 function objectOf(message: OutgoingMessage): JsonObject {
-  return { ...("result" in message ? message : sentMessage(message)) };
+  return ("error" in message ? sentMessage(message) : message) as object as JsonObject;
 }
