@@ -14,6 +14,7 @@ import { JsonRpcMessageSchema } from "../../src/codec/gen/mcp_tunnel_pb.js";
 import { initialized, modern, notification, raw, request, served, servedLines } from "../era/raw.js";
 import { Peer } from "../grpc/peers.js";
 import { begin, modern as modernBody, post, postModern } from "../http/requests.js";
+import { gate } from "../support/peer.js";
 import { recorder } from "./recorder.js";
 
 function sample(): Server {
@@ -94,7 +95,9 @@ describe.each(wires)("the official client over %s", (wire, address, open) => {
       "start tools/call broken",
       "end tools/call denied",
     ]);
-    const { call, session } = observe.told;
+    const { call, session, refusal } = observe.told;
+    // What a tool fails with was not refused.
+    expect(refusal).toEqual([]);
     const [identity] = call.map((event) => event.call.identity);
     expect(identity).toEqual(expect.any(String));
     for (const event of call) expect(event.call).toMatchObject({ side: "listen", wire, era: "legacy", identity });
@@ -227,20 +230,30 @@ describe("what is turned away", () => {
 
   it("does not end the call whose id a second request took", async () => {
     const observe = recorder();
-    const client = raw(served(sample(), { observe }).link);
-    await client.send(modern(1, "tools/call", { name: "wait" }));
-    await client.send(modern(1, "tools/call", { name: "echo" }));
-    await client.answer(1);
+    const go = gate();
+    const server = createServer({ name: "s", version: "1" }).tool("late", {}, async function* () {
+      await go;
+      yield progress(1);
+      return "done";
+    });
+    const client = raw(served(server, { observe }).link);
+    const call = modern(1, "tools/call", { name: "late" }, { progressToken: "p" });
+    await client.send(call);
+    await client.send(call);
     await vi.waitFor(() => expect(observe.calls).toHaveLength(3));
-    await client.send(notification("notifications/cancelled", { requestId: 1 }));
-    await vi.waitFor(() => expect(observe.calls).toHaveLength(4));
+    go.open();
+    await vi.waitFor(() => expect(observe.calls).toHaveLength(5));
     expect(observe.calls).toEqual([
-      "start tools/call wait",
-      "start tools/call echo",
+      "start tools/call late",
+      "start tools/call late",
       "end tools/call invalid-request",
-      "end tools/call cancelled",
+      "progress tools/call",
+      "end tools/call ok",
     ]);
-    expect(observe.told.call[3]?.call).toBe(observe.told.call[0]?.call);
+    const [first, second, refused, reported, ended] = observe.told.call.map((event) => event.call);
+    expect(refused).toBe(second);
+    expect(reported).toBe(first);
+    expect(ended).toBe(first);
     await client.link.close();
   });
 });
