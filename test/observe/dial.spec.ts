@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it, vi } from "vitest";
 import { combineObservers, connect, createServer, type Fault, type JsonObject, type Observer, serve } from "../../src/api/index.js";
+import { Caller } from "../../src/core/index.js";
 import { dialLink } from "../../src/era/index.js";
 import { linkPair } from "../../src/wires/memory/index.js";
 import { contextOf, outcome } from "../calls.js";
@@ -95,19 +96,25 @@ describe("a raw server on a link", () => {
     await connection.close();
   });
 
-  it("says what nobody waits for: that is dropped or refused, and told", async () => {
+  it("says what is nobody's, or could be anybody's: that is dropped or refused, and told", async () => {
     const observe = recorder();
     const { server, connection } = await dialed(observe);
+    const calls = ["one", "two"].map((name) =>
+      outcome(connection, "tools/call", { name }, contextOf({ client: { identity: new Caller() } })).catch(({ code }) => code),
+    );
+    await server.find((message) => message.kind === "request" && message.params["name"] === "two");
     await server.send({ jsonrpc: "2.0", id: 77, result: {} });
     await server.send({ jsonrpc: "2.0", method: "notifications/message", params: { level: "info", data: "x" } });
     await server.send({ jsonrpc: "2.0", id: "q", method: "roots/list" });
-    await server.answer("q");
+    const { error } = (await server.answer("q")) as { error?: { code: number } };
+    expect(error).toBeDefined();
     expect(observe.told.refusal.map(({ kind, rule, method }) => `${kind} ${rule} ${method}`)).toEqual([
       "dropped invalid-request undefined",
       "dropped unavailable notifications/message",
-      "refused unknown-method roots/list",
+      expect.stringMatching(/^refused \S+ roots\/list$/),
     ]);
     await connection.close();
+    expect(await Promise.all(calls)).toEqual(["unavailable", "unavailable"]);
   });
 
   it("is left: the call ends as cancelled", async () => {
