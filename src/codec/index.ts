@@ -19,5 +19,5 @@ export type {
 export { type BadLine, type Line, type LineFramer, type LineFramerOptions, lineFramer } from "./lines.js";
 export { type Link, type LinkTraits, type SendOptions, sharedStream } from "./link.js";
 export { noParams, type ParseLimits, parseLine, parseMessage } from "./parse.js";
-export { reserialise, serialise } from "./serialise.js";
+export { receivedMessage, reserialise, sentMessage, serialise } from "./serialise.js";
 export { type SseEvent, type SseParser, sseParser, writeSse } from "./sse.js";

@@ -1,21 +1,22 @@
-import { Fault, isObject } from "../core/index.js";
+import { Fault, isObject, type JsonObject } from "../core/index.js";
 import type { Incoming, IncomingBad, IncomingBatch, Outgoing, OutgoingMessage } from "./jsonrpc.js";
 import { listText } from "./list-text.js";
 import { noParams } from "./parse.js";
 
 /** One line of JSON, without its end. Throws a Fault on what is no JSON. */
 export function serialise(message: Outgoing): string {
-  if (!Array.isArray(message)) return stringify(written(message as OutgoingMessage));
+  if (!Array.isArray(message)) return stringify(sentMessage(message as OutgoingMessage));
   if (message.length === 0) throw new Fault("internal", "a batch holds at least one message");
-  return stringify(message.map(written));
+  return stringify(message.map(sentMessage));
 }
 
 /** What was parsed, as it came: equal to it member by member. The id of an error that has none becomes null. */
 export function reserialise(message: Exclude<Incoming, IncomingBad>): string {
-  return stringify(message.kind === "batch" ? message.messages.map(restore) : restore(message));
+  return stringify(message.kind === "batch" ? message.messages.map(receivedMessage) : receivedMessage(message));
 }
 
-function restore(message: Exclude<Incoming, IncomingBatch>): object {
+/** What was parsed, as the message that it came as. */
+export function receivedMessage(message: Exclude<Incoming, IncomingBatch>): JsonObject {
   const jsonrpc = "2.0";
   switch (message.kind) {
     case "request":
@@ -36,7 +37,7 @@ function paramsOf({ params }: { readonly params: object }): { readonly params?: 
 }
 
 /** What of a message is written. JSON.stringify leaves out what is undefined, and an answer without its result would be no message. */
-function written(message: OutgoingMessage): OutgoingMessage {
+export function sentMessage(message: OutgoingMessage): OutgoingMessage {
   if ("error" in message) return message.fault === undefined ? message : { jsonrpc: "2.0", id: message.id, error: message.error };
   if ("method" in message || isObject(message.result)) return message;
   throw new Fault("internal", "a result must be an object");

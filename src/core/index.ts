@@ -55,6 +55,23 @@ export {
   neededCapability,
   passesLevel,
 } from "./methods.js";
+export {
+  type CallEvent,
+  type CallOutcome,
+  type ChildEvent,
+  combineObservers,
+  type Frame,
+  type Observed,
+  type ObservedCall,
+  type ObservedEvents,
+  type Observer,
+  type RefusalEvent,
+  refusalOf,
+  type SessionEvent,
+  tell,
+  type UpstreamChange,
+  type UpstreamEvent,
+} from "./observe.js";
 export { type Cut, cutPage, type FetchPage, itemsOfPages, type PageSize, type PagesOptions, type Rest } from "./paging.js";
 export { type Park, type ParkOptions, park } from "./park.js";
 export { isKeptState, KEPT_STATE, RELEASE } from "./parked.js";

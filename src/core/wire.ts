@@ -1,6 +1,7 @@
 import type { FanIn } from "./fan-in.js";
 import type { Fault } from "./fault.js";
 import type { JsonObject } from "./json.js";
+import type { Observer } from "./observe.js";
 import type { Era, Service } from "./service.js";
 
 /** A child process to dial: never through a shell. */
@@ -51,6 +52,10 @@ export interface WireOptions {
   readonly limits?: Partial<Limits> | undefined;
   /** Hears of what went wrong outside any call: garbage dropped, a stray response. */
   readonly onFault?: ((fault: Fault) => void) | undefined;
+  /** Watches calls, frames, sessions, upstreams, child processes and refusals. */
+  readonly observe?: Observer | undefined;
+  /** What the observer is told that the wire is called. The wire sets it itself. */
+  readonly wire?: string | undefined;
 }
 
 export interface ListenOptions extends WireOptions {

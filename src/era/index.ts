@@ -8,3 +8,4 @@ export { Parking } from "./listen/parking.js";
 export { serveLink, serving } from "./listen/serve-link.js";
 export type { Serving } from "./listen/serving.js";
 export { randomToken } from "./seal.js";
+export { observedAs } from "./watch/link-watch.js";

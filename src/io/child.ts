@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import type { Readable, Writable } from "node:stream";
-import type { Command } from "../core/index.js";
+import { type Command, type Observer, tell } from "../core/index.js";
 import { childEnvironment } from "./environment.js";
 import { holdGroup, releaseGroup, signalGroup } from "./group.js";
 import { startFault } from "./start-fault.js";
@@ -12,6 +12,8 @@ export interface ChildOptions {
   readonly graceMs?: number;
   /** Lines of the child's stderr, long ones in pieces of 64 Ki characters; without it they go to this process's stderr as they are. */
   readonly onStderr?: (line: string) => void;
+  /** Hears of the start and the exit. */
+  readonly observe?: Observer;
 }
 
 /** How a process ended: one of the two is null. */
@@ -42,7 +44,7 @@ const lingerMs = 500;
 
 /** Starts a command without a shell; rejects with `unavailable` and one clear reason if it cannot be started. */
 export async function startChild(command: Command, options: ChildOptions = {}): Promise<Child> {
-  const { graceMs = 2000, onStderr } = options;
+  const { graceMs = 2000, onStderr, observe } = options;
   const running = await spawned(command, onStderr !== undefined);
   const { stdin, stdout, stderr } = running;
   if (running.pid === undefined || stdin === null || stdout === null) throw await startFault(command, undefined);
@@ -50,6 +52,11 @@ export async function startChild(command: Command, options: ChildOptions = {}): 
   const exited = new Promise<Exit>((resolve) => {
     running.once("exit", (code, signal) => resolve({ code, signal }));
   });
+  if (observe !== undefined) {
+    const child = { pid, command: command.command };
+    tell(observe, "child", { kind: "start", ...child });
+    void exited.then((exit) => tell(observe, "child", { kind: "exit", ...child, ...exit }));
+  }
   if (stderr !== null && onStderr !== undefined) readLines(stderr, onStderr, exited);
   // Whoever reads and writes these streams hears of errors as well; this is for when nobody does.
   stdin.on("error", ignore);

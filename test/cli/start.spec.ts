@@ -1,9 +1,9 @@
 import { spawnSync } from "node:child_process";
-import { readFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { commands } from "../../src/cli/table/commands.js";
-import { anywire, fixture, loaded, root, run, start } from "./support.js";
+import { anywire, fixture, loaded, root, run, scratch, start } from "./support.js";
 
 describe("starting", () => {
   it("loads neither a wire nor the client for help, and little altogether", async () => {
@@ -74,7 +74,10 @@ describe("shell completion", () => {
       expect(stdout).toContain(name);
       for (const option of options) expect(stdout).toContain(shell === "fish" ? `-l ${option.name}` : `--${option.name}`);
     }
-    const check = spawnSync(shell, ["-n"], { input: stdout, encoding: "utf8" });
+    // From a file: fish does not read a script from its stdin.
+    const file = join(scratch(), "completion");
+    writeFileSync(file, stdout);
+    const check = spawnSync(shell, ["-n", file], { encoding: "utf8" });
     // A shell that is not here cannot say that it does not understand.
     if (check.error === undefined) expect([check.status, check.stderr]).toEqual([0, ""]);
   });

@@ -1,30 +1,72 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { connect, type Layer, serve } from "../../src/api/index.js";
 import { redact, redactText } from "../../src/cli/session/redact.js";
 import { demoServer } from "../../src/demo/index.js";
-import { demo, fixture, lines, run } from "./support.js";
+import { demo, fixture, lines, run, scratch, start } from "./support.js";
 
 const odd = ["--", process.execPath, fixture("odd.mjs")];
+
+/** The lines of the log alone: a busy machine also shows what is being waited for. */
+const logged = (stderr: string): string[] => lines(stderr).filter((line) => line.startsWith("wire  "));
+
+/** The messages that -vv shows, as a server would record them. */
+const shown = (stderr: string): string[] =>
+  [...stderr.matchAll(/^wire {2}([→←]).*\nwire {6}(.*)$/gm)].map(([, arrow, body]) => `${arrow === "→" ? ">" : "<"} ${body}`);
+
+/** Each direction by itself: the two ends need not agree on what crossed first. */
+function same(log: readonly string[], record: readonly string[]): void {
+  for (const direction of ["> ", "< "]) {
+    const messages = (all: readonly string[]): string[] => all.filter((line) => line.startsWith(direction));
+    expect(messages(log)).toEqual(messages(record));
+    expect(messages(record).length).toBeGreaterThan(2);
+  }
+}
 
 describe("--verbose", () => {
   it("tells of each message: direction, call, method, size", async () => {
     const { stderr, stdout } = await run(["call", "echo", "text=hi", "--verbose", ...demo]);
     expect(stdout).toBe("hi\n");
-    expect(lines(stderr).map((line) => line.replace(/\d+ (B|ms)/g, "N $1"))).toEqual([
+    expect(logged(stderr).map((line) => line.replace(/[\d.]+ (B|kB|ms)/g, "N $1"))).toEqual([
       "wire  → #1 server/discover N B",
       "wire  ← #1 result N B in N ms",
       "wire  connected: 2026-07-28, modern era",
       "wire  → #2 tools/list N B",
-      "wire  ← #2 1 items N B",
-      "wire  → #2 cancelled",
+      "wire  ← #2 result N kB in N ms",
       "wire  → #3 tools/call N B",
       "wire  ← #3 result N B in N ms",
     ]);
   });
 
+  it.each(["legacy", "modern"])("shows what really crosses stdio: %s", async (era) => {
+    const record = join(scratch(), "record");
+    const server = ["--", process.execPath, fixture("raw-server.mjs"), record, era];
+    const { stderr, stdout } = await run(["call", "echo", "text=hi", "-vv", "--era", era, ...server]);
+    expect(stdout).toBe("hi\n");
+    const crossed = lines(readFileSync(record, "utf8"));
+    expect(crossed[0]).toContain(era === "legacy" ? '"method":"initialize"' : '"method":"server/discover"');
+    same(shown(stderr), crossed);
+  });
+
+  it.each(["legacy", "modern"])("shows what really crosses HTTP: %s", async (era) => {
+    const record = join(scratch(), "record");
+    const server = start(process.execPath, [fixture("raw-server.mjs"), record, era, "http"]);
+    let url = "";
+    server.child.stdout.on("data", (text: string) => {
+      url += text;
+    });
+    await server.shows("/mcp\n");
+    const { stderr, stdout } = await run(["call", "echo", "text=hi", "-vv", "--era", era, url.trim()]);
+    expect(stdout).toBe("hi\n");
+    same(shown(stderr), lines(readFileSync(record, "utf8")));
+  });
+
   it("shows bodies when it is given twice, and secrets never", async () => {
     const { stderr } = await run(["call", "leaks", "-vv", "apiKey=abc", "password=hunter2", "note=Bearer 12345678", ...odd]);
-    expect(stderr).toContain('{"name":"leaks","arguments":{"apiKey":"[redacted]","password":"[redacted]","note":"Bearer [redacted]"}}');
+    expect(stderr).toContain(
+      '"params":{"name":"leaks","arguments":{"apiKey":"[redacted]","password":"[redacted]","note":"Bearer [redacted]"}',
+    );
     expect(stderr).toContain("Authorization: Bearer [redacted]");
     expect(stderr).not.toMatch(/hunter2|12345678|abc\.def|hush/);
     const once = await run(["call", "leaks", "-v", "apiKey=abc", ...odd]);
@@ -49,7 +91,7 @@ describe("--verbose", () => {
     expect(redact({ properties: { password: { type: "string" } } })).toEqual({ properties: { password: { type: "string" } } });
   });
 
-  it("is a layer like any other", async () => {
+  it("leaves layers to their order", async () => {
     const seen: string[] = [];
     const layer =
       (name: string): Layer =>

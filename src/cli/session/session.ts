@@ -124,7 +124,7 @@ async function connectOptions(options: Options, around: Surroundings): Promise<C
     probeMs: Math.min(PROBE_MS, (timeout ?? HANDSHAKE_MS) / 2),
     onStderr: words.onStderr,
     onFault: words.onFault,
-    layers: verbose > 0 ? [log] : [],
+    observe: verbose > 0 ? log : undefined,
   };
 }
 

@@ -1,157 +1,85 @@
-import { type Ask, type Context, type Layer, type Replies, type Reply, type Request, toFault } from "../../api/index.js";
-import { AMBIENT, isObject, weigh } from "../../core/index.js";
+import type { Frame, JsonObject, Observer } from "../../api/index.js";
+import { isObject, weigh } from "../../core/index.js";
 import { bytesText } from "../out/amount.js";
 import { cleanLine } from "../out/clean.js";
 import { redact, redactText } from "./redact.js";
 
 export interface WireLogOptions {
   readonly line: (text: string) => void;
-  /** The bodies too. */
+  /** The messages too. */
   readonly bodies: boolean;
 }
 
-/** Characters of a body that are shown. */
+/** Characters of a message that are shown. */
 const BODY = 2000;
 
-/** A layer that tells of every call, what comes back for it, and every notification. Calls are numbered in the order they begin. */
-export function wireLog(options: WireLogOptions): Layer {
-  let calls = 0;
-  const tell: Tell = (arrow, id, what, body, extra = "") => {
-    const number = id === undefined ? "" : ` #${id}`;
-    const size = body === undefined ? "" : ` ${bytesText(weigh(body))}`;
-    options.line(redactText(cleanLine(`${arrow}${number} ${what}${size}${extra}`)));
+/** An observer that writes a line for each message as it crosses the wire. Items of a list have one line together. */
+export function wireLog(options: WireLogOptions): Observer {
+  const asked = new Requests();
+  const items = new Map<unknown, { count: number; bytes: number }>();
+
+  const write = (direction: Frame["direction"], id: unknown, what: string, body?: JsonObject): void => {
+    const number = id === undefined || id === null ? "" : ` #${String(id)}`;
+    options.line(redactText(cleanLine(`${direction === "sent" ? "→" : "←"}${number} ${what}`)));
     if (options.bodies && body !== undefined) options.line(`    ${cleanLine(shown(body))}`);
   };
-  return (inner) => ({
-    call(request, context) {
-      const replies = inner.call(request, context);
-      return new Logged(replies, request, context, request.method === AMBIENT ? undefined : ++calls, tell);
+  const flush = (direction: Frame["direction"], id: unknown): void => {
+    const before = items.get(id);
+    if (before === undefined) return;
+    items.delete(id);
+    write(direction, id, `${before.count} items ${bytesText(before.bytes)}`);
+  };
+  const part = (direction: Frame["direction"], id: unknown, { kind, value, form, head, data }: JsonObject): void => {
+    if (kind === "item") {
+      const before = items.get(id) ?? { count: 0, bytes: 0 };
+      items.set(id, { count: before.count + 1, bytes: before.bytes + weigh(value) });
+      return;
+    }
+    flush(direction, id);
+    if (kind === "content") write(direction, id, `content ${String(form)}`, isObject(head) ? head : undefined);
+    if (kind === "chunk") write(direction, id, `chunk ${bytesText(typeof data === "string" ? data.length : weigh(data))}`);
+  };
+  const message = (direction: Frame["direction"], frame: JsonObject): void => {
+    const { id, method, params, result, error } = frame;
+    if (isObject(frame["part"])) return part(direction, id, frame["part"]);
+    flush(direction, id);
+    const size = bytesText(weigh(frame));
+    if (typeof method === "string") {
+      if (id !== undefined) asked.begin(direction, id);
+      if (method === "notifications/cancelled" && isObject(params)) asked.end(direction, params["requestId"]);
+      return write(direction, id, `${method} ${size}`, frame);
+    }
+    const took = asked.end(direction === "sent" ? "received" : "sent", id);
+    const time = took === undefined ? "" : ` in ${Math.round(took)} ms`;
+    if (isObject(error)) return write(direction, id, `error ${String(error["code"])} ${size}${time}: ${String(error["message"])}`, frame);
+    const asks = isObject(result) && result["resultType"] === "input_required";
+    return write(direction, id, `${asks ? "result, input required" : "result"} ${size}${time}`, frame);
+  };
+  return {
+    frame(frame) {
+      for (const each of [frame.message].flat()) message(frame.direction, each);
     },
-    notify(notification, context) {
-      tell("→", undefined, notification.method, notification.params);
-      return inner.notify(notification, context);
-    },
-  });
+  };
 }
 
-type Tell = (arrow: "→" | "←", id: number | undefined, what: string, body?: unknown, extra?: string) => void;
+/** When each open request was made, on either side. */
+class Requests {
+  readonly #began = new Map<string, number>();
 
-function shown(body: unknown): string {
+  begin(direction: Frame["direction"], id: unknown): void {
+    this.#began.set(`${direction} ${JSON.stringify(id)}`, performance.now());
+  }
+
+  /** Milliseconds that it took; undefined if there was no such request. */
+  end(direction: Frame["direction"], id: unknown): number | undefined {
+    const key = `${direction} ${JSON.stringify(id)}`;
+    const began = this.#began.get(key);
+    this.#began.delete(key);
+    return began === undefined ? undefined : performance.now() - began;
+  }
+}
+
+function shown(body: JsonObject): string {
   const text = JSON.stringify(redact(body)) ?? "";
   return text.length > BODY ? `${text.slice(0, BODY)}… ${text.length - BODY} characters more` : text;
-}
-
-class Logged implements Replies {
-  readonly #inner: Replies;
-  readonly #request: Request;
-  readonly #context: Context;
-  readonly #id: number | undefined;
-  readonly #tell: Tell;
-  #began: number | undefined;
-  #ended = false;
-  #items = 0;
-  #bytes = 0;
-
-  constructor(inner: Replies, request: Request, context: Context, id: number | undefined, tell: Tell) {
-    this.#inner = inner;
-    this.#request = request;
-    this.#context = context;
-    this.#id = id;
-    this.#tell = tell;
-  }
-
-  [Symbol.asyncIterator](): Replies {
-    return this;
-  }
-
-  async next(): Promise<IteratorResult<Reply, undefined>> {
-    if (this.#began === undefined) {
-      this.#began = performance.now();
-      if (this.#id !== undefined) this.#tell("→", this.#id, this.#request.method, this.#request.params);
-    }
-    try {
-      const step = await this.#inner.next();
-      if (step.done === true) this.#ended = true;
-      else this.#reply(step.value);
-      if (step.done !== true && step.value.kind === "ask")
-        return { done: false, value: { ...step.value, ask: this.#answered(step.value.ask) } };
-      return step;
-    } catch (error) {
-      const fault = toFault(error);
-      if (!this.#ended && this.#id !== undefined) {
-        if (this.#context.cancel.fired) this.#tell("→", this.#id, "cancelled", undefined, `: ${fault.message}`);
-        else this.#tell("←", this.#id, `fault ${fault.rpcCode ?? fault.code}`, fault.data, `: ${fault.message}${this.#time()}`);
-      }
-      this.#ended = true;
-      throw error;
-    }
-  }
-
-  return(): Promise<IteratorResult<Reply, undefined>> {
-    if (!this.#ended && this.#began !== undefined && this.#id !== undefined) {
-      if (this.#items > 0) this.#page();
-      this.#tell("→", this.#id, "cancelled");
-    }
-    this.#ended = true;
-    return this.#inner.return();
-  }
-
-  #reply(reply: Reply): void {
-    const id = this.#id;
-    switch (reply.kind) {
-      case "item":
-        this.#items++;
-        this.#bytes += weigh(reply.value);
-        return;
-      case "page":
-        return this.#page();
-      case "content":
-        return this.#tell("←", id, `content ${reply.form}`, reply.head, reply.offset ? ` at ${reply.offset}` : "");
-      case "chunk":
-        return this.#tell("←", id, `chunk ${bytesText(reply.data.length)}`);
-      case "ask":
-        return this.#tell("←", id, `asks ${reply.ask.request.method}`, reply.ask.request.params);
-      case "note":
-        return this.#tell("←", id, reply.method, reply.params);
-      case "result": {
-        this.#ended = true;
-        if (this.#items > 0) this.#page();
-        const asks = reply.value["resultType"] === "input_required" && isObject(reply.value["inputRequests"]);
-        return this.#tell("←", id, asks ? "result, input required" : "result", reply.value, this.#time());
-      }
-      default:
-        return this.#tell("←", id, reply.kind, reply.params);
-    }
-  }
-
-  /** The same ask, whose answer is told of too. */
-  #answered(ask: Ask): Ask {
-    const tell = (what: string, body: unknown): void => this.#tell("→", this.#id, `${what} ${ask.request.method}`, body);
-    return {
-      key: ask.key,
-      request: ask.request,
-      origin: ask.origin,
-      cancel: ask.cancel,
-      wantsProgress: ask.wantsProgress,
-      progress: (params) => ask.progress(params),
-      answer: (result) => {
-        tell("answers", result);
-        ask.answer(result);
-      },
-      refuse: (fault) => {
-        tell("refuses", { message: fault.message });
-        ask.refuse(fault);
-      },
-    };
-  }
-
-  /** Items are told of by the page: a line for each would say no more. */
-  #page(): void {
-    this.#tell("←", this.#id, `${this.#items} items ${bytesText(this.#bytes)}`);
-    this.#items = this.#bytes = 0;
-  }
-
-  #time(): string {
-    return ` in ${Math.round(performance.now() - (this.#began ?? 0))} ms`;
-  }
 }

@@ -11,12 +11,12 @@ export interface AnswersOptions {
 
 /** The answers to a peer's requests. A peer that asks on and does not read them is left, because they would pile up here. */
 export class Answers {
-  readonly #link: Link;
+  readonly #link: Pick<Link, "send">;
   readonly #options: AnswersOptions;
   /** Those that the link has not made room for yet. */
   #unread = 0;
 
-  constructor(link: Link, options: AnswersOptions) {
+  constructor(link: Pick<Link, "send">, options: AnswersOptions) {
     this.#link = link;
     this.#options = options;
   }

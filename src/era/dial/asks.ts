@@ -52,6 +52,8 @@ export function serverAsks(peer: Peer): ServerAsks {
   const settle = (asked: OpenAsk, result: JsonObject | undefined, fault: Fault | undefined): void => {
     if (!open.delete(asked.id)) return;
     clearTimeout(asked.timer);
+    // A question that no client was asked.
+    if (fault !== undefined && asked.call === undefined) peer.watch?.refusal("refused", fault, asked.request.method);
     peer.answers.send(
       fault === undefined
         ? { jsonrpc: "2.0", id: asked.id, result: result ?? {} }
@@ -115,6 +117,7 @@ export function serverAsks(peer: Peer): ServerAsks {
       }
       if (open.size >= peer.inFlight) {
         const fault = new Fault("overload", "too many questions at a time", { data: { limit: "inFlight", max: peer.inFlight } });
+        peer.watch?.refusal("refused", fault, method);
         return peer.answers.send({ jsonrpc: "2.0", id, error: toRpcError(fault, "legacy") });
       }
       const { progressToken, request, named } = strip(method, params);

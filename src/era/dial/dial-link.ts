@@ -11,6 +11,7 @@ import {
   toFault,
 } from "../../core/index.js";
 import { careful } from "../careful.js";
+import { linkWatch, observedAs } from "../watch/link-watch.js";
 import { connection } from "./connection.js";
 import { shakeHands, type Verdict } from "./handshake.js";
 import { discovered, legacyDial } from "./legacy.js";
@@ -20,15 +21,26 @@ import { Peer } from "./peer.js";
 const HANDSHAKE_MS = 60_000;
 
 /** Opens a link's peer as a service: finds out its era, shakes hands, and from then on speaks its language. */
-export async function dialLink(link: Link, options: DialOptions = {}): Promise<Connection> {
-  const peer = new Peer(link, { ...defaultLimits, ...options.limits }, careful(options.onFault), options.fanIn);
+export async function dialLink(link: Link, given: DialOptions = {}): Promise<Connection> {
+  const options = given.wire === undefined ? observedAs(given, "dial", "link") : given;
+  const watch = linkWatch(options, { side: "dial" });
+  watch?.upstream({ kind: "start" });
+  const began = performance.now();
+  const peer = new Peer(link, { ...defaultLimits, ...options.limits }, careful(options.onFault), options.fanIn, watch);
   const abort = (): void => void peer.shut(new Fault("cancelled", "dialing was given up", { cause: options.signal?.reason }));
   options.signal?.addEventListener("abort", abort, { once: true });
   try {
     if (options.signal?.aborted === true) throw new Fault("cancelled", "dialing was given up");
-    return await agree(peer, options);
+    const made = await agree(peer, options);
+    if (watch !== undefined) {
+      const { era, protocolVersion } = made;
+      watch.upstream({ kind: "ready", era, protocolVersion, milliseconds: performance.now() - began });
+      void made.closed.then((reason) => watch.upstream({ kind: "exit", ...(reason === undefined ? undefined : { reason }) }));
+    }
+    return made;
   } catch (error) {
     const fault = peer.gone ?? toFault(error);
+    watch?.upstream({ kind: "exit", reason: fault });
     await peer.shut(fault);
     throw fault;
   } finally {

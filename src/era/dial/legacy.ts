@@ -48,6 +48,7 @@ export function legacyDial(peer: Peer, initialized: JsonObject, context: (cancel
   });
 
   const manner: Manner = {
+    era: "legacy",
     params: (call, id) => sealLegacy(call.request, call.context, stampsOf(peer, call, id, "legacy")),
     request: (message) => asks.take(message),
     notification({ method, params }) {

@@ -2,6 +2,7 @@ import type { Id } from "../../codec/index.js";
 import { type Context, DONE, Fault, type JsonObject, type Replies, type Reply, type Request, weigh } from "../../core/index.js";
 import { WINDOW_BYTES } from "../keys.js";
 import { weighPart } from "../size.js";
+import type { CallWatch } from "../watch/call-watch.js";
 import { wantsLevel } from "./wants.js";
 
 type Step = IteratorResult<Reply, undefined>;
@@ -44,6 +45,7 @@ export class LinkCall implements Replies {
   readonly request: Request;
   readonly context: Context;
   id: Id = -1;
+  watch: CallWatch | undefined;
   readonly #caller: LinkCaller;
   #state: State = IDLE;
   #queue: Reply[] = [];
@@ -106,6 +108,7 @@ export class LinkCall implements Replies {
   /** A reply came for it. */
   push(reply: Reply): void {
     if (this.#state !== OPEN) return;
+    this.watch?.reply(reply);
     if (reply.kind === "result") this.#finish();
     if (this.#resolve !== undefined) {
       const resolve = this.#settle().resolve as (step: Step) => void;
@@ -131,6 +134,7 @@ export class LinkCall implements Replies {
   /** It failed: what came before is still read first. */
   fail(fault: Fault): void {
     if (this.#state !== OPEN) return;
+    this.watch?.fail(fault);
     this.#finish();
     if (this.#reject !== undefined) return this.#settle().reject?.(fault);
     this.#state = { tag: "ending", fault };
@@ -159,7 +163,10 @@ export class LinkCall implements Replies {
   }
 
   #leave(): void {
-    if (this.#state === OPEN) this.#caller.close(this, true);
+    if (this.#state === OPEN) {
+      this.#caller.close(this, true);
+      this.watch?.fail(new Fault("cancelled", "the caller left the call"));
+    }
     this.#finish();
     const last = this.#queue.at(-1);
     if (last?.kind === "result") this.#caller.unread(this, last.value);

@@ -6,6 +6,7 @@ import type { Peer } from "./peer.js";
 
 /** What differs between the eras of a peer. */
 export interface Manner {
+  readonly era: Era;
   /** The params as this peer expects them. */
   params(call: LinkCall, id: Id): JsonObject;
   /** A request of the peer. */

@@ -6,6 +6,7 @@ import type { Peer } from "./peer.js";
 /** A modern peer: every request says for itself who calls, and the peer makes no requests. */
 export function modernManner(peer: Peer): Manner {
   return {
+    era: "modern",
     params(call, id): JsonObject {
       return sealModern(call.request, call.context, stampsOf(peer, call, id, "modern"));
     },

@@ -1,4 +1,4 @@
-import type { Id, IncomingError, IncomingResult, Link, LinkTraits } from "../../codec/index.js";
+import type { Id, IncomingError, IncomingResult, Link, LinkTraits, Outgoing, SendOptions } from "../../codec/index.js";
 import {
   Caller,
   type Context,
@@ -7,6 +7,8 @@ import {
   type Identity,
   type JsonObject,
   type Limits,
+  type LogReply,
+  type NoteReply,
   RELEASE,
   type Request,
   sharedByAll,
@@ -15,6 +17,7 @@ import {
 import { Registry } from "../../stream/index.js";
 import { keptFor } from "../kept.js";
 import { own } from "../keys.js";
+import type { LinkWatch } from "../watch/link-watch.js";
 import { Answers } from "./answers.js";
 import { Credit } from "./credit.js";
 import { GivenUp } from "./given-up.js";
@@ -43,6 +46,7 @@ export class Peer implements LinkCaller {
   }
   /** Set when the handshake is done; until then a peer may only ping. */
   ready = false;
+  readonly watch: LinkWatch | undefined;
   readonly #link: Link;
   readonly #limits: Limits;
   readonly #onFault: (fault: Fault) => void;
@@ -54,15 +58,16 @@ export class Peer implements LinkCaller {
   readonly ended: Promise<Fault>;
   #end: (reason: Fault) => void = () => {};
 
-  constructor(link: Link, limits: Limits, onFault: (fault: Fault) => void, fanIn: FanIn = sharedByAll) {
+  constructor(link: Link, limits: Limits, onFault: (fault: Fault) => void, fanIn: FanIn = sharedByAll, watch?: LinkWatch) {
     this.#link = link;
+    this.watch = watch;
     this.presence = new Presence(fanIn);
-    this.unnamed = new Unnamed(this.presence, limits.callBytes, () => {});
+    this.unnamed = new Unnamed(this.presence, limits.callBytes, (reply) => this.#dropped(reply));
     this.#limits = limits;
     this.#onFault = onFault;
     this.callBytes = limits.callBytes;
     this.inFlight = limits.inFlight;
-    this.answers = new Answers(link, { max: limits.inFlight, onFault, leave: (reason) => void this.shut(reason) });
+    this.answers = new Answers(this, { max: limits.inFlight, onFault, leave: (reason) => void this.shut(reason) });
     this.credit = new Credit(limits.callBytes, link.traits);
     this.ended = new Promise((resolve) => {
       this.#end = resolve;
@@ -85,18 +90,20 @@ export class Peer implements LinkCaller {
 
   open(call: LinkCall): Id {
     if (this.#gone !== undefined) throw this.#gone;
-    if (this.#link.backlog > this.#limits.backlogBytes)
-      throw new Fault("overload", "the peer does not read: too much waits to be sent to it", {
-        data: { limit: "backlogBytes", max: this.#limits.backlogBytes },
-      });
+    if (this.#link.backlog > this.#limits.backlogBytes) {
+      const data = { limit: "backlogBytes", max: this.#limits.backlogBytes };
+      const fault = new Fault("overload", "the peer does not read: too much waits to be sent to it", { data });
+      this.watch?.refusal("refused", fault, call.request.method);
+      throw fault;
+    }
     const id = this.#nextId++;
     const params = this.manner?.params(call, id) ?? call.request.params;
     this.pending.set(id, call);
     if (call.context.client.identity !== this.self) this.presence.opened(call);
     this.manner?.opened?.(call);
+    call.watch = this.watch?.call(this.manner?.era ?? "legacy", call.request);
     const { deadline, metadata } = call.context;
-    this.#link
-      .send({ jsonrpc: "2.0", id, method: call.request.method, params }, { deadline, metadata })
+    this.send({ jsonrpc: "2.0", id, method: call.request.method, params }, { deadline, metadata })
       // One that cannot be written fails alone, unless the link went with it.
       .catch((error) => this.settle(id)?.fail(toFault(error)));
     return id;
@@ -163,14 +170,25 @@ export class Peer implements LinkCaller {
   }
 
   notify(method: string, params: JsonObject): Promise<void> {
-    return this.#link.send(Object.keys(params).length === 0 ? { jsonrpc: "2.0", method } : { jsonrpc: "2.0", method, params });
+    return this.send(Object.keys(params).length === 0 ? { jsonrpc: "2.0", method } : { jsonrpc: "2.0", method, params });
   }
 
   /** A request whose answer nobody waits for. */
   tell(method: string, params: JsonObject): void {
     const id = this.#nextId++;
     this.#givenUp.addOwn(id, method);
-    this.#link.send({ jsonrpc: "2.0", id, method, params }).catch(() => {});
+    this.send({ jsonrpc: "2.0", id, method, params }).catch(() => {});
+  }
+
+  send(message: Outgoing, options?: SendOptions): Promise<void> {
+    this.watch?.sent(message);
+    return this.#link.send(message, options);
+  }
+
+  #dropped(reply: LogReply | NoteReply): void {
+    if (this.watch === undefined) return;
+    const method = reply.kind === "log" ? "notifications/message" : reply.method;
+    this.watch.refusal("dropped", new Fault("unavailable", `there is no client that ${method} can be given to`), method);
   }
 
   fault(fault: Fault): void {
@@ -185,7 +203,12 @@ export class Peer implements LinkCaller {
   async #read(): Promise<void> {
     let reason = new Fault("unavailable", "the peer closed the link", { data: { reason: "closed" } });
     try {
-      for await (const batch of this.#link.incoming) for (const message of batch) receive(this, message);
+      for await (const batch of this.#link.incoming) {
+        for (const message of batch) {
+          this.watch?.received(message);
+          receive(this, message);
+        }
+      }
     } catch (error) {
       reason = toFault(error);
     }

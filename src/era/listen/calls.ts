@@ -10,8 +10,8 @@ import type { Desk, Job } from "./desk.js";
 import type { ServerInfo } from "./server-info.js";
 import { Sink } from "./sink.js";
 
-/** Takes the answer to a request, once; undefined where none is wanted any more. Never rejects. */
-export type Respond = (message: OutgoingMessage | undefined) => Promise<void>;
+/** Takes the answer to a request, once; undefined where none is wanted any more. `refused`: no service was asked. Never rejects. */
+export type Respond = (message: OutgoingMessage | undefined, refused?: true) => Promise<void>;
 
 /** A request to be answered by the service. */
 export interface Start {

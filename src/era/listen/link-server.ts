@@ -37,6 +37,7 @@ import type { ServeLinkOptions } from "./options.js";
 import { Parking } from "./parking.js";
 import { refuse } from "./refusals.js";
 import type { Outlet, Serving } from "./serving.js";
+import type { ServingWatch } from "./watched.js";
 
 /** Bytes of a page's items, beside their number: below what common peers take as one message. */
 const PAGE_BYTES = 2 * 1024 * 1024;
@@ -54,6 +55,7 @@ export class LinkServer implements Serving, LegacyHost, Notified {
   readonly onFault: (fault: Fault) => void;
   readonly calls: Calls;
   readonly legacy: LegacyListen;
+  readonly watch: ServingWatch | undefined;
   readonly #link: Outlet;
   readonly #options: ServeLinkOptions;
   /** Who the link itself is; known once someone wants to know. */
@@ -64,8 +66,9 @@ export class LinkServer implements Serving, LegacyHost, Notified {
   /** Settles when the client has read on, where it had left more unread than it may. */
   #room: Promise<void> | undefined;
 
-  constructor(service: Service, link: Outlet, options: ServeLinkOptions) {
+  constructor(service: Service, link: Outlet, options: ServeLinkOptions, watch?: ServingWatch) {
     this.service = service;
+    this.watch = watch;
     this.#link = link;
     this.traits = link.traits;
     this.eras = options.eras ?? EITHER;
@@ -143,6 +146,7 @@ export class LinkServer implements Serving, LegacyHost, Notified {
     this.calls.end(reason);
     this.legacy.end(reason);
     if (!this.#shared) this.parking.clear();
+    this.watch?.end();
     this.#own?.release();
     if (this.#options.callers === undefined) this.#callers?.close();
   }
@@ -155,6 +159,14 @@ export class LinkServer implements Serving, LegacyHost, Notified {
     if (relayed.key === undefined) return callerOfOneCall(this.principal);
     this.#callers ??= new KnownCallers();
     return this.#callers.lease(this.#nameOf(relayed.key), this.principal);
+  }
+
+  /** The key of a caller, to be told to an observer; undefined for one that is known for its call only. */
+  #keyOf(relayed: RelayedCaller | undefined): string | undefined {
+    if (relayed !== undefined && relayed.key === undefined) return undefined;
+    const { identity, release } = this.caller(relayed);
+    release();
+    return identity.key;
   }
 
   forget(key: unknown): void {
@@ -193,10 +205,11 @@ export class LinkServer implements Serving, LegacyHost, Notified {
     await this.send({ jsonrpc: "2.0", id: message.id, error: toRpcError(fault, this.#era) }).catch(() => {});
   }
 
-  #request(message: IncomingRequest, respond: Respond): Promise<void> | undefined {
+  #request(message: IncomingRequest, answered: Respond): Promise<void> | undefined {
     const { id, method } = message;
     const envelope = openEnvelope(method, message.params);
     const era = eraOf(envelope, this.eras);
+    const respond = this.watch === undefined ? answered : this.watch.request(message, era, this.#keyOf(envelope.caller), answered);
     // Only an Anywire end that speaks for legacy clients knows what belongs to none of their calls.
     const relayed = envelope.caller?.version !== undefined;
     if (method === AMBIENT && !relayed) return refuse(id, new Fault("unknown-method", `unknown method: ${method}`), era, respond);

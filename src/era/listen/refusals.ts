@@ -3,7 +3,7 @@ import { type Era, Fault, type JsonObject, meta, modernVersions, toRpcError } fr
 import type { Respond } from "./calls.js";
 
 export function refuse(id: Id, fault: Fault, era: Era, respond: Respond): Promise<void> {
-  return respond({ jsonrpc: "2.0", id, error: toRpcError(fault, era), fault });
+  return respond({ jsonrpc: "2.0", id, error: toRpcError(fault, era), fault }, true);
 }
 
 /** Why a server that is not legacy refuses a request without a version. */

@@ -1,24 +1,37 @@
 import type { Link } from "../../codec/index.js";
 import { Fault, type Service, toFault } from "../../core/index.js";
+import { linkWatch, observedAs } from "../watch/link-watch.js";
 import { LinkServer } from "./link-server.js";
 import type { ServeLinkOptions } from "./options.js";
 import type { Outlet, Serving } from "./serving.js";
+import { ServingWatch } from "./watched.js";
 
 /** Milliseconds that calls in flight have after the client closed its side. */
 const DRAIN_MS = 250;
 
 /** Serves what a wire feeds by itself, message by message. */
 export function serving(service: Service, link: Outlet, options: ServeLinkOptions = {}): Serving {
-  return new LinkServer(service, link, options);
+  const server = linkServer(service, link, options);
+  const { watch } = server;
+  if (watch === undefined) return server;
+  return {
+    take(message) {
+      watch.link.received(message);
+      return server.take(message);
+    },
+    idle: (ms) => server.idle(ms),
+    end: (reason) => server.end(reason),
+  };
 }
 
 /** Serves a peer of either era on a link until the link ends; rejects with what broke it. */
 export async function serveLink(service: Service, link: Link, options: ServeLinkOptions = {}): Promise<void> {
-  const server = new LinkServer(service, link, options);
+  const server = linkServer(service, link, options);
   let broken: Fault | undefined;
   try {
     for await (const batch of link.incoming) {
       for (const message of batch) {
+        server.watch?.link.received(message);
         const waiting = message.kind === "part" ? undefined : server.take(message);
         if (waiting !== undefined) await waiting;
       }
@@ -32,4 +45,14 @@ export async function serveLink(service: Service, link: Link, options: ServeLink
   server.end(broken ?? new Fault("unavailable", "the client closed the link", { data: { reason: "closed" } }));
   await link.close();
   if (broken !== undefined) throw broken;
+}
+
+function linkServer(service: Service, link: Outlet, given: ServeLinkOptions): LinkServer {
+  const options = given.wire === undefined ? observedAs(given, "listen", "link") : given;
+  const seen = linkWatch(options, { side: "listen" });
+  if (seen === undefined) return new LinkServer(service, link, options);
+  const watch = new ServingWatch(seen);
+  const server = new LinkServer(service, watch.outlet(link), options, watch);
+  seen.at = { ...seen.at, identity: server.caller(undefined).identity.key };
+  return server;
 }

@@ -1,8 +1,9 @@
+import { Fault, refusalOf, tell, type WireOptions } from "../../core/index.js";
 import { type AuthOptions, checkCredentials, METADATA_PATH } from "./credentials.js";
 import type { Exchange } from "./exchange.js";
 import { corsHeaders, type GuardOptions, preflightHeaders, refusal } from "./guard.js";
 
-export interface GateOptions extends GuardOptions {
+export interface GateOptions extends GuardOptions, Pick<WireOptions, "observe" | "wire"> {
   readonly auth?: AuthOptions | undefined;
 }
 
@@ -14,7 +15,10 @@ export type Admission =
 /** What every wire on HTTP asks first: Host and Origin, the metadata of RFC 9728, a preflight, the credentials. */
 export async function admit(exchange: Exchange, options: GateOptions, path: string): Promise<Admission> {
   const refused = refusal(exchange, options);
-  if (refused !== undefined) return { status: 403, headers: {}, text: refused };
+  if (refused !== undefined) {
+    tellRefused(options, new Fault("denied", refused));
+    return { status: 403, headers: {}, text: refused };
+  }
   const headers = corsHeaders(exchange);
   const { auth } = options;
   if (auth?.metadata !== undefined && exchange.path.startsWith(METADATA_PATH))
@@ -22,8 +26,16 @@ export async function admit(exchange: Exchange, options: GateOptions, path: stri
   if (exchange.method === "OPTIONS") return { status: 204, headers: preflightHeaders(exchange), text: "" };
   if (auth === undefined) return { principal: undefined, headers };
   const verdict = await checkCredentials(exchange, auth, metadataUrl(exchange, auth, path));
-  if ("status" in verdict) return { status: verdict.status, headers: { ...headers, "www-authenticate": verdict.challenge }, text: "" };
+  if ("status" in verdict) {
+    tellRefused(options, new Fault(verdict.status === 401 ? "unauthenticated" : "denied", "the credentials are missing or not sufficient"));
+    return { status: verdict.status, headers: { ...headers, "www-authenticate": verdict.challenge }, text: "" };
+  }
   return { principal: verdict.principal.id, headers };
+}
+
+/** Tells the observer of a listener, if there is one, of a request that its wire turned away. */
+export function tellRefused({ observe, wire = "link" }: Pick<WireOptions, "observe" | "wire">, fault: Fault): void {
+  if (observe !== undefined) tell(observe, "refusal", refusalOf(fault, { side: "listen", wire }, "refused"));
 }
 
 /** Where the metadata is: at the origin of the resource, or else at the host that was asked. */

@@ -1,4 +1,5 @@
 import type { Wire } from "../../core/index.js";
+import { observedAs } from "../../era/index.js";
 import { dial } from "./dial/dial.js";
 import { listen } from "./listen/listen.js";
 import { dialStdio, listenStdio } from "./stdio.js";
@@ -8,6 +9,12 @@ export const grpc: Wire = {
   name: "grpc",
   accepts: (address) =>
     typeof address === "string" ? /^(tunnel\+)?grpc(s|\+unix|\+stdio)?:/.test(address) : address.speaks === "grpc+stdio",
-  listen: (service, address, options) => (address === "grpc+stdio:" ? listenStdio(service, options) : listen(service, address, options)),
-  dial: (address, options) => (typeof address === "string" ? dial(address, options) : dialStdio(address, options)),
+  listen(service, address, given) {
+    const options = observedAs(given, "listen", "grpc");
+    return address === "grpc+stdio:" ? listenStdio(service, options) : listen(service, address, options);
+  },
+  dial(address, given) {
+    const options = observedAs(given, "dial", "grpc");
+    return typeof address === "string" ? dial(address, options) : dialStdio(address, options);
+  },
 };

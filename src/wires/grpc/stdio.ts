@@ -38,8 +38,11 @@ export async function listenStdio(service: Service, options: GrpcListenOptions):
 
 /** Starts a command and speaks gRPC with it on its stdin and stdout. */
 export async function dialStdio(command: Command, options: GrpcDialOptions): Promise<Connection> {
-  const { onStderr } = options;
-  const child = await startChild(command, onStderr === undefined ? {} : { onStderr });
+  const { onStderr, observe } = options;
+  const child = await startChild(command, {
+    ...(onStderr === undefined ? undefined : { onStderr }),
+    ...(observe === undefined ? undefined : { observe }),
+  });
   const duplex = await pipesSocket(child.stdout, child.stdin).catch(async (error) => {
     await child.stop();
     throw toFault(error);

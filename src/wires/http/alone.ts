@@ -96,7 +96,7 @@ export class Alone {
 
   #serving(exchange: Exchange, message: Incoming, manner: Manner, outlet: Pick<Parameters<typeof serving>[1], "send" | "large">): Serving {
     const { era, principal } = manner;
-    const { limits, onFault, pageSize } = this.#options;
+    const { limits, onFault, pageSize, observe, wire } = this.#options;
     // A handshake without a session is answered like any request; what it agrees on comes with every later one.
     const begins = message.kind === "request" && message.method === "initialize";
     const assume = era === "legacy" && !begins ? (exchange.header("mcp-protocol-version") ?? "2025-03-26") : undefined;
@@ -107,6 +107,8 @@ export class Alone {
         limits,
         onFault,
         pageSize,
+        observe,
+        wire,
         eras: [era],
         identity: "each",
         anonymous: this.#options.anonymous,

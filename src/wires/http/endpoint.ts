@@ -1,6 +1,7 @@
 import { type Id, type Incoming, parseMessage, serialise } from "../../codec/index.js";
 import { defaultLimits, Fault, httpStatuses, isModernVersion, type Limits, type Service, toFault, toRpcError } from "../../core/index.js";
-import { admit, type Exchange } from "../../io/index.js";
+import { observedAs } from "../../era/index.js";
+import { admit, type Exchange, tellRefused } from "../../io/index.js";
 import { Alone, type Manner } from "./alone.js";
 import { JSON_TYPE, SSE_TYPE } from "./answer.js";
 import { accepts, checkBody, checkEnvelope, checkVersion, claimsModern, expectsAnswer } from "./checks.js";
@@ -24,7 +25,7 @@ interface Caller {
 }
 
 export function httpEndpoint(service: Service, options: HttpOptions = {}): Endpoint {
-  return new HttpEndpoint(service, options);
+  return new HttpEndpoint(service, observedAs(options, "listen", "http"));
 }
 
 /** Why an exchange is refused before its message is taken, and how that is said. */
@@ -32,11 +33,13 @@ interface Refusal {
   readonly status: number;
   readonly fault: Fault;
   readonly id: Id | null;
+  /** Whether `onFault` was told of it. */
+  readonly told?: true;
 }
 type Routed = Refusal | undefined;
 
-function refuse(status: number, fault: Fault, id: Id | null = null): Refusal {
-  return { status, fault, id };
+function refuse(status: number, fault: Fault, id: Id | null = null, told?: true): Refusal {
+  return { status, fault, id, ...(told && { told }) };
 }
 
 class HttpEndpoint implements Endpoint {
@@ -71,16 +74,21 @@ class HttpEndpoint implements Endpoint {
     try {
       const admission = await admit(exchange, this.#options, this.#path ?? exchange.path);
       headers = admission.headers;
-      if (!("status" in admission)) refusal = await this.#route(exchange, admission);
+      if (!("status" in admission)) refusal = this.#tell(await this.#route(exchange, admission));
       else if (admission.status === 403 && !("www-authenticate" in headers)) refusal = refuse(403, new Fault("denied", admission.text));
       else exchange.reply(admission.status, headers, admission.text);
     } catch (error) {
-      refusal = refusedBy(toFault(error));
+      refusal = this.#tell(refusedBy(toFault(error)));
     }
     if (refusal === undefined) return;
     const { status, fault, id } = refusal;
     const error = toRpcError(fault, this.#modern ? "modern" : "legacy");
     exchange.reply(status, { ...headers, "content-type": JSON_TYPE }, serialise({ jsonrpc: "2.0", id, error }));
+  }
+
+  #tell(refusal: Routed): Routed {
+    if (refusal !== undefined && refusal.told !== true) tellRefused(this.#options, refusal.fault);
+    return refusal;
   }
 
   close(): void {
@@ -118,7 +126,7 @@ class HttpEndpoint implements Endpoint {
     const message = parseMessage(await exchange.body(this.#limits.messageBytes), { depth: this.#limits.depth });
     if (message.kind === "bad") {
       this.#options.onFault?.(message.fault);
-      return refuse(message.fault.code === "overload" ? 413 : 400, message.fault, message.id ?? null);
+      return refuse(message.fault.code === "overload" ? 413 : 400, message.fault, message.id ?? null, true);
     }
     const version = exchange.header("mcp-protocol-version");
     const modern = this.#modern && (claimsModern(message) || (version !== undefined && isModernVersion(version)) || !this.#legacy);

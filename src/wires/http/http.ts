@@ -1,5 +1,5 @@
 import type { Address, Connection, DialOptions, Listener, ListenOptions, Service, Wire } from "../../core/index.js";
-import { dialLink } from "../../era/index.js";
+import { dialLink, observedAs } from "../../era/index.js";
 import { badAddress, httpHost, nodeExchange, placeOf } from "../../io/index.js";
 import { type HttpDialOptions, httpLink } from "./dial/link.js";
 import { mirroring } from "./dial/mirror.js";
@@ -12,7 +12,7 @@ export const http: Wire = {
   name: "http",
   accepts: (address) => typeof address === "string" && /^https?:\/\//.test(address),
   listen,
-  dial,
+  dial: (address, options) => dial(address, observedAs(options, "dial", "http")),
 };
 
 async function listen(service: Service, address: Address, options: ListenOptions & HttpOptions): Promise<Listener> {

@@ -25,11 +25,13 @@ export class Sessions {
   begin(exchange: Exchange, principal: string | undefined): HttpSession | Fault {
     const max = this.#options.maxSessions ?? MAX_SESSIONS;
     if (this.#sessions.size >= max) return new Fault("overload", "too many sessions", { data: { limit: "maxSessions", max } });
-    const { limits, onFault, pageSize, awayMs, pollMs } = this.#options;
+    const { limits, onFault, pageSize, observe, wire, awayMs, pollMs } = this.#options;
     const session: HttpSession = new HttpSession(this.#service, {
       limits,
       onFault,
       pageSize,
+      observe,
+      wire,
       awayMs,
       pollMs,
       // One whose initialize failed never was a session.

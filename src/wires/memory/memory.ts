@@ -8,7 +8,7 @@ import {
   type Service,
   type Wire,
 } from "../../core/index.js";
-import { dialLink, type Link, serveLink } from "../../era/index.js";
+import { dialLink, type Link, observedAs, serveLink } from "../../era/index.js";
 import { linkPair } from "./pair.js";
 
 interface Place {
@@ -24,8 +24,8 @@ export function memoryWire(): Wire {
   return {
     name: "memory",
     accepts: (address) => typeof address === "string" && address.startsWith("memory:"),
-    listen: (service, address, options) => listen(places, service, address, options),
-    dial: (address, options) => dial(places, address, options),
+    listen: (service, address, options) => listen(places, service, address, observedAs(options, "listen", "memory")),
+    dial: (address, options) => dial(places, address, observedAs(options, "dial", "memory")),
   };
 }
 

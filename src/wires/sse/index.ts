@@ -1,5 +1,5 @@
 import { type Address, Fault, type Wire } from "../../core/index.js";
-import { dialLink } from "../../era/index.js";
+import { dialLink, observedAs } from "../../era/index.js";
 import { type SseDialOptions, sseLink } from "./dial.js";
 import { listen, type SseOptions } from "./listen.js";
 
@@ -12,7 +12,8 @@ export const sse: Wire = {
   name: "sse",
   accepts: (address) => typeof address === "string" && /^sse\+https?:\/\//.test(address),
   listen: (service, address, options) => listen(service, address, options),
-  dial: async (address, options: SseDialOptions) => {
+  dial: async (address, given: SseDialOptions) => {
+    const options = observedAs(given, "dial", "sse");
     if (options.era === "modern")
       throw new Fault("unsupported-version", "HTTP+SSE is of the legacy era; the modern one has no such transport");
     // The first request may have to wait for a person to sign in.

@@ -1,6 +1,6 @@
 import { type Incoming, parseMessage, serialise, writeSse } from "../../codec/index.js";
 import { type Address, defaultLimits, Fault, type Listener, type ListenOptions, type Service, toFault } from "../../core/index.js";
-import { type Link, randomToken, serveLink, sharedStream } from "../../era/index.js";
+import { type Link, observedAs, randomToken, serveLink, sharedStream } from "../../era/index.js";
 import {
   admit,
   corsHeaders,
@@ -33,7 +33,8 @@ const sseHeaders: Readonly<Record<string, string>> = {
 };
 
 /** HTTP+SSE of 2024-11-05: a stream on GET, and a place to POST that its first event names. */
-export async function listen(service: Service, address: Address, options: SseOptions): Promise<Listener> {
+export async function listen(service: Service, address: Address, given: SseOptions): Promise<Listener> {
+  const options = observedAs(given, "listen", "sse");
   const place = placeOf(address, "/sse", options);
   const { path } = place;
   const post = `${path.replace(/\/[^/]*$/, "")}/message`;

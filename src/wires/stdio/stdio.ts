@@ -10,7 +10,7 @@ import {
   type Service,
   type Wire,
 } from "../../core/index.js";
-import { dialLink, serveLink } from "../../era/index.js";
+import { dialLink, observedAs, serveLink } from "../../era/index.js";
 import { type ChildLink, childLink } from "./child-link.js";
 import { heldLines } from "./held-lines.js";
 import { processLink } from "./process-link.js";
@@ -19,8 +19,8 @@ import { processLink } from "./process-link.js";
 export const stdio: Wire = {
   name: "stdio",
   accepts: (address) => (typeof address === "string" ? address.startsWith("stdio:") : (address.speaks ?? "stdio") === "stdio"),
-  listen,
-  dial,
+  listen: (service, address, options) => listen(service, address, observedAs(options, "listen", "stdio")),
+  dial: (address, options) => dial(address, observedAs(options, "dial", "stdio")),
 };
 
 let listening = false;
@@ -44,11 +44,12 @@ async function listen(service: Service, address: Address, options: ListenOptions
 
 async function dial(address: Address, options: DialOptions): Promise<Connection> {
   if (typeof address === "string") throw new Fault("invalid-params", "stdio: can be listened on; to dial, give the command to start");
-  const { limits, onStderr } = options;
+  const { limits, onStderr, observe } = options;
   const start = (hear: typeof onStderr): Promise<ChildLink> =>
     childLink(address, {
       ...(limits === undefined ? undefined : { limits }),
       ...(hear === undefined ? undefined : { onStderr: hear }),
+      ...(observe === undefined ? undefined : { observe }),
     });
   try {
     return await dialLink(await start(onStderr), options);

@@ -2,7 +2,7 @@ import { type IncomingMessage, STATUS_CODES } from "node:http";
 import type { Duplex } from "node:stream";
 import { type WebSocket, WebSocketServer } from "ws";
 import { type Address, defaultLimits, type Fault, type Listener, type ListenOptions, type Service, toFault } from "../../core/index.js";
-import { serveLink } from "../../era/index.js";
+import { observedAs, serveLink } from "../../era/index.js";
 import {
   type Admission,
   admit,
@@ -27,7 +27,8 @@ export interface WebSocketListenOptions extends ListenOptions, GateOptions, Secu
 /** Milliseconds that a peer has to answer a close. */
 const CLOSE_MS = 1_000;
 
-export async function listen(service: Service, address: Address, options: WebSocketListenOptions): Promise<Listener> {
+export async function listen(service: Service, address: Address, given: WebSocketListenOptions): Promise<Listener> {
+  const options = observedAs(given, "listen", "websocket");
   const place = placeOf(address, "/mcp", options);
   const { path } = place;
   // Known to ws; its declared types lag behind.

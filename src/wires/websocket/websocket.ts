@@ -1,5 +1,5 @@
 import type { Address, Connection, Wire } from "../../core/index.js";
-import { dialLink } from "../../era/index.js";
+import { dialLink, observedAs } from "../../era/index.js";
 import { gatherer } from "./gather.js";
 import { keepAlive, PING_MS } from "./keep-alive.js";
 import { type Socket, socketLink } from "./link.js";
@@ -12,7 +12,7 @@ export const websocket: Wire = {
   name: "websocket",
   accepts: (address) => typeof address === "string" && /^wss?:\/\//.test(address),
   listen,
-  dial,
+  dial: (address, options) => dial(address, observedAs(options, "dial", "websocket")),
 };
 
 async function dial(address: Address, options: WebSocketDialOptions): Promise<Connection> {

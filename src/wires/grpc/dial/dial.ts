@@ -27,7 +27,8 @@ export async function dial(address: Address, options: GrpcDialOptions): Promise<
 /** Opens whatever a channel leads to. `lasting`: the channel connects again when its connection is lost. */
 export async function dialChannel(channel: Channel, options: GrpcDialOptions, lasting: boolean): Promise<Connection> {
   try {
-    return await dialLink(await linkFor(channel, options, lasting), options);
+    const { link, wire } = await linkFor(channel, options, lasting);
+    return await dialLink(link, { ...options, wire });
   } catch (error) {
     await channel.close();
     throw error;
@@ -35,15 +36,20 @@ export async function dialChannel(channel: Channel, options: GrpcDialOptions, la
 }
 
 /** Finds out what the server understands: one empty call tells. */
-async function linkFor(channel: Channel, options: GrpcDialOptions, lasting: boolean): Promise<Link> {
+async function linkFor(
+  channel: Channel,
+  options: GrpcDialOptions,
+  lasting: boolean,
+): Promise<{ readonly link: Link; readonly wire: "grpc" | "tunnel" }> {
   const metadata: Metadata = lowerCase(options.headers ?? {});
   const limits = { ...defaultLimits, ...options.limits };
-  if (options.dialect === "tunnel") return dialTunnel(channel, metadata, limits);
+  const tunnel = () => ({ link: dialTunnel(channel, metadata, limits), wire: "tunnel" as const });
+  if (options.dialect === "tunnel") return tunnel();
   const { kin, status } = await ping(channel, metadata, options);
-  if (status.code === grpcStatuses["unknown-method"] && options.dialect !== "mcp.v1") return dialTunnel(channel, metadata, limits);
+  if (status.code === grpcStatuses["unknown-method"] && options.dialect !== "mcp.v1") return tunnel();
   if (status.code !== 0 && status.code !== grpcStatuses["unknown-method"]) throw statusFault(status);
   const common = { metadata, limits: options.limits, onFault: options.onFault };
-  return rpcLink(channel, kin ? { ...common, kin: { calls: options.calls ?? "session", lasting } } : common);
+  return { link: rpcLink(channel, kin ? { ...common, kin: { calls: options.calls ?? "session", lasting } } : common), wire: "grpc" };
 }
 
 async function ping(channel: Channel, metadata: Metadata, options: GrpcDialOptions): Promise<{ kin: boolean; status: Status }> {

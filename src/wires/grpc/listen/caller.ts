@@ -1,5 +1,5 @@
-import { Fault } from "../../../core/index.js";
-import { checkCredentials, firstOf, type GateOptions, type Metadata, refusal, type ServerCall } from "../../../io/index.js";
+import { Fault, toFault } from "../../../core/index.js";
+import { checkCredentials, firstOf, type GateOptions, type Metadata, refusal, type ServerCall, tellRefused } from "../../../io/index.js";
 import { header } from "../names.js";
 
 /** Who makes a call, as far as the wire can tell. */
@@ -30,9 +30,15 @@ export function callerOf(call: ServerCall | AdmittedCall, options: GateOptions):
   const exchange = { header: (name: string) => (name === ":authority" ? call.authority : firstOf(call.metadata, name)) };
   // Nobody but a local process gets to a pipe or a Unix socket.
   const refused = call.peer.address === undefined ? undefined : refusal(exchange, options);
-  if (refused !== undefined) throw new Fault("denied", refused);
+  if (refused !== undefined) throw told(options, new Fault("denied", refused));
   const { auth } = options;
-  return auth === undefined ? { principal: certified, metadata, kin, base } : credited(exchange, auth, { metadata, kin, base });
+  if (auth === undefined) return { principal: certified, metadata, kin, base };
+  return credited(exchange, auth, { metadata, kin, base }).catch((fault) => Promise.reject(told(options, toFault(fault))));
+}
+
+function told(options: GateOptions, fault: Fault): Fault {
+  tellRefused(options, fault);
+  return fault;
 }
 
 async function credited(

@@ -244,12 +244,14 @@ export class McpService {
 
   /** Of one shape, and without spreads: they are made for every call. */
   #serveOptions({ principal, metadata }: Caller, assume: string | undefined, deadline?: number): ServeLinkOptions {
-    const { limits, onFault, eras } = this.#options;
+    const { limits, onFault, eras, observe, wire } = this.#options;
     const { anonymous } = this.#options;
     return {
       limits,
       onFault,
       eras,
+      observe,
+      wire,
       identity: "each",
       anonymous,
       callers: this.#callers,

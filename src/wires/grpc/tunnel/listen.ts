@@ -25,7 +25,7 @@ export function tunnelService(service: Service, options: GrpcListenOptions): Tun
   const open = new Set<() => void>();
 
   const serve = async (call: ServerCall, { principal, metadata }: Caller): Promise<void> => {
-    const { eras, onFault, pageSize } = options;
+    const { eras, onFault, pageSize, observe } = options;
     const link = tunnelLink(call, limits, () => {});
     const stopped = new AbortController();
     const stop = (): void => stopped.abort();
@@ -43,7 +43,16 @@ export function tunnelService(service: Service, options: GrpcListenOptions): Tun
             return link.backlog;
           },
         },
-        { limits: options.limits, eras, onFault, pageSize, metadata, ...(principal === undefined ? undefined : { principal }) },
+        {
+          limits: options.limits,
+          eras,
+          onFault,
+          pageSize,
+          observe,
+          wire: "tunnel",
+          metadata,
+          ...(principal === undefined ? undefined : { principal }),
+        },
       );
       await Promise.race([served, gone]);
     } finally {

@@ -1,0 +1,91 @@
+import type { Id, IncomingRequest, Outgoing, Part } from "../../codec/index.js";
+import { type Era, Fault, fromRpcError, isObject, type JsonObject, tell } from "../../core/index.js";
+import type { CallWatch } from "../watch/call-watch.js";
+import type { LinkWatch } from "../watch/link-watch.js";
+import type { Respond } from "./calls.js";
+import type { Outlet } from "./serving.js";
+
+/** Watches the serving side of a link. */
+export class ServingWatch {
+  readonly link: LinkWatch;
+  readonly #open = new Map<Id, CallWatch>();
+  #session: { readonly protocolVersion: string; readonly client?: JsonObject } | undefined;
+
+  constructor(link: LinkWatch) {
+    this.link = link;
+  }
+
+  /** A request came; gives what takes its answer. */
+  request({ id, method, params }: IncomingRequest, era: Era, identity: string | undefined, respond: Respond): Respond {
+    const call = this.link.call(era, { method, params }, identity);
+    // A second request of the same id is refused, and the first goes on.
+    if (!this.#open.has(id)) this.#open.set(id, call);
+    return (message, refused) => {
+      const sent = respond(message, refused);
+      if (this.#open.get(id) === call) this.#open.delete(id);
+      if (message === undefined || "method" in message) call.fail(new Fault("cancelled", "the call was cancelled"));
+      else if ("result" in message) {
+        call.result(message.result);
+        if (method === "initialize" && era === "legacy") this.#opened(message.result, params);
+      } else {
+        const fault = message.fault ?? fromRpcError(message.error);
+        call.fail(fault);
+        if (refused === true) this.link.refusal("refused", fault, method);
+      }
+      return sent;
+    };
+  }
+
+  /** The link as a place to send to that tells of all that is sent. */
+  outlet(link: Outlet): Outlet {
+    const part = (call: Id, sent: Part): void => {
+      this.link.part("sent", call, sent);
+      this.#open.get(call)?.reply(sent);
+    };
+    return {
+      traits: link.traits,
+      get backlog() {
+        return link.backlog;
+      },
+      send: (message, options) => {
+        this.#sent(message, options?.call);
+        return link.send(message, options);
+      },
+      part(call, sent) {
+        part(call, sent);
+        return link.part(call, sent);
+      },
+      large(call) {
+        const write = link.large?.(call);
+        if (write === undefined) return undefined;
+        return (sent) => {
+          part(call, sent);
+          return write(sent);
+        };
+      },
+    };
+  }
+
+  /** The link has ended. */
+  end(): void {
+    if (this.#session !== undefined) tell(this.link.observer, "session", { ...this.link.at, kind: "end", ...this.#session });
+    this.#session = undefined;
+  }
+
+  #sent(message: Outgoing, call: Id | undefined): void {
+    this.link.sent(message);
+    const open = call === undefined ? undefined : this.#open.get(call);
+    if (open === undefined || Array.isArray(message) || !("method" in message)) return;
+    if ("id" in message) open.question(message.method);
+    else if (message.method === "notifications/progress") {
+      const { progressToken, ...params } = message.params ?? {};
+      open.progress(params);
+    }
+  }
+
+  #opened({ protocolVersion }: JsonObject, { clientInfo }: JsonObject): void {
+    this.end();
+    this.#session = { protocolVersion: String(protocolVersion), ...(isObject(clientInfo) ? { client: clientInfo } : undefined) };
+    tell(this.link.observer, "session", { ...this.link.at, kind: "open", ...this.#session });
+  }
+}

@@ -1,0 +1,91 @@
+import {
+  type Id,
+  type Incoming,
+  type IncomingPart,
+  type Outgoing,
+  type OutgoingMessage,
+  type Part,
+  receivedMessage,
+  sentMessage,
+} from "../../codec/index.js";
+import {
+  type Era,
+  type Fault,
+  type Frame,
+  type JsonObject,
+  type Observed,
+  type Observer,
+  type RefusalEvent,
+  type Request,
+  refusalOf,
+  tell,
+  type UpstreamChange,
+  type WireOptions,
+} from "../../core/index.js";
+import { CallWatch } from "./call-watch.js";
+
+/** Tells an observer of what passes on one link. */
+export class LinkWatch {
+  readonly observer: Observer;
+  at: Observed;
+
+  constructor(observer: Observer, at: Observed) {
+    this.observer = observer;
+    this.at = at;
+  }
+
+  call(era: Era, request: Request, identity?: string): CallWatch {
+    return new CallWatch(this.observer, { side: this.at.side, wire: this.at.wire, identity }, era, request);
+  }
+
+  sent(message: Outgoing): void {
+    if (this.observer.frame === undefined) return;
+    this.#frame("sent", Array.isArray(message) ? message.map(objectOf) : objectOf(message as OutgoingMessage));
+  }
+
+  received(message: Incoming | IncomingPart): void {
+    if (this.observer.frame === undefined || message.kind === "bad") return;
+    if (message.kind === "part") return this.part("received", message.id, message.part);
+    this.#frame(
+      "received",
+      message.kind === "batch" ? message.messages.filter(({ kind }) => kind !== "bad").map(receivedMessage) : receivedMessage(message),
+    );
+  }
+
+  part(direction: Frame["direction"], id: Id, part: Part): void {
+    if (this.observer.frame !== undefined) this.#frame(direction, { id, part });
+  }
+
+  refusal(kind: RefusalEvent["kind"], fault: Fault, method?: string): void {
+    tell(this.observer, "refusal", refusalOf(fault, this.at, kind, method));
+  }
+
+  upstream(event: UpstreamChange): void {
+    tell(this.observer, "upstream", { ...this.at, ...event });
+  }
+
+  #frame(direction: Frame["direction"], message: Frame["message"]): void {
+    const { side, wire, identity } = this.at;
+    tell(this.observer, "frame", { side, wire, identity, direction, message });
+  }
+}
+
+/** What the members of a wire's options watch; undefined if nobody does, which is all that costs anything then. */
+export function linkWatch({ observe, wire }: WireOptions, at: Omit<Observed, "wire">): LinkWatch | undefined {
+  return observe === undefined ? undefined : new LinkWatch(observe, { ...at, wire: wire ?? "link" });
+}
+
+/** The options of a wire under its name. Whatever goes to `onFault` is also told to the observer, as dropped. */
+export function observedAs<O extends WireOptions>(options: O, side: Observed["side"], wire: string): O {
+  const { observe, onFault } = options;
+  if (observe === undefined) return options;
+  const dropped = (fault: Fault): void => {
+    tell(observe, "refusal", refusalOf(fault, { side, wire }, "dropped"));
+    onFault?.(fault);
+  };
+  return { ...options, wire, onFault: dropped };
+}
+
+function objectOf(message: OutgoingMessage): JsonObject {
+  return ("error" in message ? sentMessage(message) : message) as object as JsonObject;
+}
