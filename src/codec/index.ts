@@ -1,3 +1,4 @@
+export { noParams } from "../core/index.js";
 export type {
   Id,
   Incoming,
@@ -17,6 +18,7 @@ export type {
   Part,
 } from "./jsonrpc.js";
 export { type BadLine, type Line, type LineFramer, type LineFramerOptions, lineFramer } from "./lines.js";
-export { noParams, type ParseLimits, parseLine, parseMessage } from "./parse.js";
-export { reserialise, serialise } from "./serialise.js";
+export { parseJson } from "./numbers.js";
+export { type ParseLimits, parseLine, parseMessage } from "./parse.js";
+export { reserialise, restore, serialise } from "./serialise.js";
 export { type SseEvent, type SseParser, sseParser, writeSse } from "./sse.js";

@@ -27,6 +27,7 @@ export type { ServerView } from "./client/server-view.js";
 export type { Stream } from "./client/stream.js";
 export type { ToolEvent } from "./client/tool-stream.js";
 export type { ResourceChange, WatchOptions } from "./client/watch.js";
+export { ExactNumber, jsonText, withNumbers } from "./exact.js";
 export {
   Fault,
   type FaultCode,
@@ -41,7 +42,7 @@ export {
   toRpcError,
 } from "./fault.js";
 export { fixed, fixedText, weightOf } from "./fixed.js";
-export { extended, isObject, type JsonObject, weigh } from "./json.js";
+export { beside, extended, isObject, type JsonObject, noParams, weigh, withBeside } from "./json.js";
 export {
   askingMethods,
   cacheableMethods,

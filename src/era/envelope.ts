@@ -1,6 +1,7 @@
 import {
   type Client,
   type Context,
+  ExactNumber,
   extended,
   Fault,
   isModernVersion,
@@ -34,7 +35,7 @@ export interface Envelope {
   readonly info: unknown;
   readonly capabilities: unknown;
   readonly logLevel: string | undefined;
-  readonly progressToken: string | number | undefined;
+  readonly progressToken: string | number | ExactNumber | undefined;
   readonly trace: Readonly<Record<string, string>> | undefined;
   readonly window: number | undefined;
   readonly range: { readonly offset: number; readonly length: number; readonly next?: string } | undefined;
@@ -57,7 +58,7 @@ export function openEnvelope(method: string, params: JsonObject): Envelope {
     info: found[meta.clientInfo],
     capabilities: found[meta.clientCapabilities],
     logLevel: typeof level === "string" ? level : undefined,
-    progressToken: typeof token === "string" || typeof token === "number" ? token : undefined,
+    progressToken: typeof token === "string" || typeof token === "number" || token instanceof ExactNumber ? token : undefined,
     trace: readTrace(found),
     window: typeof window === "number" && window > 0 ? window : undefined,
     range: readRange(found[own.range]),

@@ -1,5 +1,5 @@
 import { type Ask, type Context, type Layer, type Replies, type Reply, type Request, toFault } from "../../api/index.js";
-import { AMBIENT, isObject, weigh } from "../../core/index.js";
+import { AMBIENT, isObject, jsonText, weigh } from "../../core/index.js";
 import { bytesText } from "../out/amount.js";
 import { cleanLine } from "../out/clean.js";
 import { redact, redactText } from "./redact.js";
@@ -37,7 +37,7 @@ export function wireLog(options: WireLogOptions): Layer {
 type Tell = (arrow: "→" | "←", id: number | undefined, what: string, body?: unknown, extra?: string) => void;
 
 function shown(body: unknown): string {
-  const text = JSON.stringify(redact(body)) ?? "";
+  const text = jsonText(redact(body)) ?? "";
   return text.length > BODY ? `${text.slice(0, BODY)}… ${text.length - BODY} characters more` : text;
 }
 

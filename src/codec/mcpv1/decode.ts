@@ -7,7 +7,7 @@ import { readJson, readJsonObject, setMember } from "./json.js";
 import { appended, type Draft, numberOf, readAnys, readEntry, readMetadata, readRoles, readTime, readToken, roleOf } from "./read-kinds.js";
 import type { Reader } from "./reader.js";
 import type { Slot, Table } from "./table.js";
-import { readAny, readStruct, readValue } from "./value.js";
+import { readAny, readNumber, readStruct, readValue } from "./value.js";
 import { changes, roles } from "./write-kinds.js";
 
 /**
@@ -118,7 +118,7 @@ function readSlot(reader: Reader, slot: Slot, before: unknown, depth: number, pa
     case "int64":
       return reader.int64();
     case "double":
-      return reader.double();
+      return readNumber(reader);
     case "role":
       return roles[reader.varint()] || undefined;
     case "change":

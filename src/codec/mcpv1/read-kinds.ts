@@ -103,6 +103,8 @@ export function readTime(reader: Reader): string {
 export function numberOf(text: unknown): number {
   const number = typeof text === "string" && text !== "" ? Number(text) : Number.NaN;
   if (!Number.isFinite(number)) throw refused("an id is said to be a number, and is none");
+  if (Object.is(number, -0) || (Number.isInteger(number) && !Number.isSafeInteger(number)))
+    throw refused(`the id ${String(text).slice(0, 40)} is a number that JavaScript cannot hold exactly`);
   return number;
 }
 

@@ -1,4 +1,4 @@
-import { Fault, type JsonObject } from "../../core/index.js";
+import { ExactNumber, Fault, type JsonObject } from "../../core/index.js";
 import { encodeBase64 } from "../../stream/index.js";
 import { malformed, refused, tooDeep } from "./fault.js";
 import { setMember } from "./json.js";
@@ -125,7 +125,7 @@ export function readValue(reader: Reader, depth: number): unknown {
         value = null;
         break;
       case NUMBER:
-        value = reader.double();
+        value = readNumber(reader);
         break;
       case STRING:
         value = reader.text();
@@ -145,6 +145,12 @@ export function readValue(reader: Reader, depth: number): unknown {
     }
   }
   return value;
+}
+
+/** A double. JSON would write -0 as 0. */
+export function readNumber(reader: Reader): number | ExactNumber {
+  const number = reader.double();
+  return Object.is(number, -0) ? new ExactNumber("-0") : number;
 }
 
 function readList(reader: Reader, depth: number): unknown[] {
@@ -214,7 +220,7 @@ function readNamed(reader: Reader, type: string, url: string, depth: number): un
     case "google.protobuf.BoolValue":
       return readWrapped(reader, NULL, () => reader.varint() !== 0, false);
     case "google.protobuf.DoubleValue":
-      return readWrapped(reader, 0x09, () => reader.double(), 0);
+      return readWrapped(reader, 0x09, () => readNumber(reader), 0);
     case "google.protobuf.Int32Value":
     case "google.protobuf.Int64Value":
       return readWrapped(reader, NULL, () => reader.int64(), 0);

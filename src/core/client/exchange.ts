@@ -5,6 +5,7 @@ import { isKeptState, RELEASE } from "../parked.js";
 import { DONE, type Timed, timed } from "../replies.js";
 import type { Ask, Context, Replies, Reply, Request, Service } from "../service.js";
 import type { Answers } from "./asks.js";
+import { readable } from "./readable.js";
 
 type Step = IteratorResult<Reply, undefined>;
 const done: Promise<Step> = Promise.resolve(DONE);
@@ -136,13 +137,23 @@ export class Exchange implements Replies {
       this.#take(step.value.ask);
       this.#pull();
     } else if (step.value.kind === "result" && step.value.value["resultType"] === "input_required") void this.#again(step.value.value);
-    else {
-      if (step.value.kind === "result") this.#end();
-      const resolve = this.#resolve;
-      this.#resolve = this.#reject = undefined;
-      resolve?.(step);
-    }
+    else this.#give(step.value);
   };
+
+  /** Gives the reader a reply: with numbers, or the call fails. */
+  #give(reply: Reply): void {
+    let value: Reply;
+    try {
+      value = readable(reply);
+    } catch (error) {
+      this.fail(toFault(error));
+      return;
+    }
+    if (reply.kind === "result") this.#end();
+    const resolve = this.#resolve;
+    this.#resolve = this.#reject = undefined;
+    resolve?.({ done: false, value });
+  }
 
   readonly #onError = (error: unknown): void => this.fail(toFault(error));
 

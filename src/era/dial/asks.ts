@@ -1,5 +1,5 @@
 import type { Id, IncomingRequest } from "../../codec/index.js";
-import { type Ask, askingMethods, Canceller, Fault, isObject, type JsonObject, toRpcError } from "../../core/index.js";
+import { type Ask, askingMethods, Canceller, Fault, isObject, type JsonObject, jsonText, toRpcError } from "../../core/index.js";
 import { own } from "../keys.js";
 import type { LinkCall } from "./link-call.js";
 import type { Peer } from "./peer.js";
@@ -69,7 +69,7 @@ export function serverAsks(peer: Peer): ServerAsks {
     withdraw(id, reason) {
       const entry = open.get(id);
       if (entry === undefined)
-        return peer.fault(new Fault("invalid-request", `a cancellation of no open request: id ${JSON.stringify(id)}`));
+        return peer.fault(new Fault("invalid-request", `a cancellation of no open request: id ${jsonText(id)}`));
       open.delete(id);
       entry.cancel.fire(new Fault("cancelled", typeof reason === "string" ? reason : "the server withdrew its request"));
     },

@@ -162,7 +162,7 @@ export class Peer implements Caller {
   }
 
   notify(method: string, params: JsonObject): Promise<void> {
-    return this.#link.send(Object.keys(params).length === 0 ? { jsonrpc: "2.0", method } : { jsonrpc: "2.0", method, params });
+    return this.#link.send({ jsonrpc: "2.0", method, params });
   }
 
   /** A request whose answer nobody waits for. */

@@ -1,4 +1,5 @@
-import { Fault, fromRpcError, grpcStatuses, type RpcError, toRpcError } from "../../core/index.js";
+import { parseJson } from "../../codec/index.js";
+import { Fault, fromRpcError, grpcStatuses, jsonText, type RpcError, toRpcError } from "../../core/index.js";
 import { binary, fromBinary, type Status, statusFault, valuesOf } from "../../io/index.js";
 import { header } from "./names.js";
 
@@ -7,7 +8,7 @@ const DATA_BYTES = 4096;
 
 /** An error as the status of a call. Code and data travel in the trailers, so that nothing is lost behind a bridge. */
 export function errorStatus(error: RpcError, fault: Fault = fromRpcError(error)): Status {
-  const data = error.data === undefined ? undefined : new TextEncoder().encode(JSON.stringify(error.data));
+  const data = error.data === undefined ? undefined : new TextEncoder().encode(jsonText(error.data));
   return {
     code: grpcStatuses[fault.code],
     message: error.message,
@@ -37,7 +38,7 @@ export function statusError(status: Status): Fault {
 function dataOf(value: string | undefined): unknown {
   if (value === undefined) return undefined;
   try {
-    return JSON.parse(new TextDecoder().decode(fromBinary(value)));
+    return parseJson(new TextDecoder().decode(fromBinary(value)));
   } catch {
     return undefined;
   }
