@@ -1,5 +1,5 @@
 import { beside, type JsonObject, noParams, withBeside } from "../core/index.js";
-import type { OutgoingMessage } from "./jsonrpc.js";
+import type { OutgoingMessage, OutgoingNotification } from "./jsonrpc.js";
 
 /** The params of a message whose params are null. */
 export const nullParams: JsonObject = Object.freeze(withBeside({}, { params: null }));
@@ -13,7 +13,10 @@ export function paramsBeside(params: JsonObject, extra: JsonObject): JsonObject 
 /** A message as it is written: with the members that stood beside its params, result or error where those came from. */
 export function whole(message: OutgoingMessage): OutgoingMessage {
   const inner = "method" in message ? message.params : "result" in message ? message.result : message.error;
-  if (inner === noParams) return { ...message, params: undefined } as OutgoingMessage;
+  if (inner === noParams) {
+    const { params, ...rest } = message as OutgoingNotification;
+    return rest;
+  }
   const extra = typeof inner === "object" && inner !== null ? beside(inner) : undefined;
   if (extra === undefined) return message;
   if (!("method" in message && "params" in extra)) return { ...message, ...extra };

@@ -24,6 +24,10 @@ export class ExactNumber {
     made = true;
   }
 
+  get isMinusZero(): boolean {
+    return /^-0(?:\.0+)?(?:[eE]|$)/.test(this.text);
+  }
+
   toString(): string {
     return this.text;
   }
@@ -48,10 +52,12 @@ export function jsonText(value: unknown, replacer?: (key: string, member: unknow
   }
 }
 
-/**
- * The value for somebody who must have numbers: -0 becomes the number, and any other that JavaScript does not hold is refused with a Fault
- * that names the place. `path` is what the value is called there; "" where its members have names of their own.
- */
+/** Refuses a value with a number that no double holds, by a Fault that names the place. `path` is what the value is called, or "". */
+export function checkNumbers(value: unknown, path: string, code: FaultCode = "invalid-params"): void {
+  if (made && holds(value)) convert(value, path, code);
+}
+
+/** The value for a program, which must have numbers: as checkNumbers, and -0 is the number that it is. */
 export function withNumbers<T>(value: T, path: string, code: FaultCode = "invalid-params"): T {
   return made && holds(value) ? (convert(value, path, code) as T) : value;
 }
@@ -70,13 +76,13 @@ function holds(value: unknown, depth = 0): boolean {
 function convert(value: unknown, path: string, code: FaultCode): unknown {
   if (typeof value !== "object" || value === null || value instanceof Uint8Array) return value;
   if (value instanceof ExactNumber) {
-    if (/^-0(?:\.0+)?(?:[eE]|$)/.test(value.text)) return -0;
+    if (value.isMinusZero) return -0;
     throw new Fault(code, `${path} is the number ${short(value.text)}, which JavaScript cannot hold exactly`, { data: { path } });
   }
   if (Array.isArray(value)) return value.map((element, at) => convert(element, path + step(at), code));
   const copy = { ...(value as object) } as Record<string, unknown>;
   // An own member `__proto__` is there already, so that assigning to it is no matter of the prototype.
-  for (const name of Object.keys(copy)) copy[name] = convert(copy[name], path === "" ? name : path + step(name), code);
+  for (const name of Object.keys(copy)) copy[name] = convert(copy[name], path === "" ? step(name).replace(/^\./, "") : path + step(name), code);
   return copy;
 }
 

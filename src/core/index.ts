@@ -27,7 +27,7 @@ export type { ServerView } from "./client/server-view.js";
 export type { Stream } from "./client/stream.js";
 export type { ToolEvent } from "./client/tool-stream.js";
 export type { ResourceChange, WatchOptions } from "./client/watch.js";
-export { ExactNumber, jsonText, withNumbers } from "./exact.js";
+export { checkNumbers, ExactNumber, jsonText, withNumbers } from "./exact.js";
 export {
   Fault,
   type FaultCode,

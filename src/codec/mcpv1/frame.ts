@@ -1,4 +1,4 @@
-import { Fault, isObject, type JsonObject, noParams, type RpcError, withBeside, withNumbers } from "../../core/index.js";
+import { checkNumbers, Fault, isObject, type JsonObject, noParams, type RpcError, withBeside } from "../../core/index.js";
 import type { Id, Incoming, IncomingBatch, OutgoingMessage } from "../jsonrpc.js";
 import { nullParams, paramsBeside, whole } from "../members.js";
 import type { EncodeOptions } from "./encode.js";
@@ -30,7 +30,9 @@ export interface Frame {
 
 /** A message as it is written. A peer that takes no JSON has nothing but doubles for numbers. */
 export function outgoing(message: OutgoingMessage, { twin }: EncodeOptions): OutgoingMessage {
-  return twin ? whole(message) : withNumbers(whole(message), "");
+  const written = whole(message);
+  if (!twin) checkNumbers(written, "");
+  return written;
 }
 
 /** Where the two directions differ. */

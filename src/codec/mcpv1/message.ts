@@ -1,4 +1,4 @@
-import { isObject, type JsonObject, withNumbers } from "../../core/index.js";
+import { checkNumbers, isObject, type JsonObject } from "../../core/index.js";
 import type { Part } from "../jsonrpc.js";
 import { readMessage } from "./decode.js";
 import { type EncodeOptions, writeMessage } from "./encode.js";
@@ -59,8 +59,8 @@ export type MessageName =
 const REQUEST_ID = 0x0a;
 
 /** The bytes of a message. A StreamToolCallsRequest is `{ requestId, params }`. */
-export function encodeMessage(name: MessageName, given: JsonObject, options: EncodeOptions): Uint8Array {
-  const value = options.twin ? given : withNumbers(given, name.endsWith("Request") ? "params" : "result");
+export function encodeMessage(name: MessageName, value: JsonObject, options: EncodeOptions): Uint8Array {
+  if (!options.twin) checkNumbers(value, name.endsWith("Request") ? "params" : "result");
   const table = tableOf(name);
   const writer = borrow();
   try {
@@ -106,8 +106,8 @@ export function encodeChunkMessageHead(bytes: number, state?: PartState): Uint8A
 }
 
 /** A message of a list or of a chunked read. A `state` of the call lets chunks say where they start, as some peers want it. */
-export function encodePartMessage(method: string, given: Part | RestPart, options: EncodeOptions, state?: PartState): Uint8Array {
-  const part = options.twin ? given : withNumbers(given, given.kind);
+export function encodePartMessage(method: string, part: Part | RestPart, options: EncodeOptions, state?: PartState): Uint8Array {
+  if (!options.twin) checkNumbers(part, part.kind);
   const writer = borrow();
   try {
     if (isListMethod(method)) writeListPart(writer, method, part, options);

@@ -1,4 +1,4 @@
-import { Fault, isObject, type JsonObject, toFault, withNumbers } from "../../core/index.js";
+import { checkNumbers, Fault, isObject, type JsonObject, toFault } from "../../core/index.js";
 import type { Id, Incoming, IncomingBatch, IncomingPart, OutgoingMessage, OutgoingNotification, OutgoingResult, Part } from "../jsonrpc.js";
 import { readMessage } from "./decode.js";
 import { type EncodeOptions, writeMessage } from "./encode.js";
@@ -143,8 +143,8 @@ export function encodeChunkHead(id: Id, bytes: number, state?: PartState): Uint8
 }
 
 /** One SessionResponse that holds a part of an answer. A `state` of the call lets chunks say where they start, as some peers want it. */
-export function encodePart(id: Id, method: string, given: Part | RestPart, options: EncodeOptions, state?: PartState): Uint8Array {
-  const part = options.twin ? given : withNumbers(given, given.kind);
+export function encodePart(id: Id, method: string, part: Part | RestPart, options: EncodeOptions, state?: PartState): Uint8Array {
+  if (!options.twin) checkNumbers(part, part.kind);
   const writer = borrow();
   try {
     const { at } = writer;

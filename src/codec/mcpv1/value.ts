@@ -56,6 +56,7 @@ export function writeValue(writer: Writer, value: unknown, depth = 0): boolean {
       return true;
     case "object": {
       if (value === null) return writeNull(writer);
+      if (value instanceof ExactNumber) return value.isMinusZero && writeValue(writer, -0);
       if (depth > DEEPEST) throw new Fault("overload", "the message is nested too deep", { data: { limit: "depth", max: DEEPEST } });
       const isList = Array.isArray(value);
       writer.varint(isList ? LIST : STRUCT);
