@@ -1,46 +1,51 @@
 /**
- * JSON text in one spelling: members by name, no white space, strings as JSON.stringify has them. Numbers from 2^53 on, too large ones and
- * -0 by their digits, others as a double. It reads the text itself, since JSON.parse would not see what the tests are about.
+ * JSON text as values to be compared: a number from 2^53 on, one that is too large and -0 as `{ number }` with their digits, others as a
+ * double. It reads the text itself, since JSON.parse would not see what the tests are about.
  */
-export function canonical(text: string): string {
+export function readJson(text: string): unknown {
   const tokens = text.match(/"(?:[^"\\]|\\.)*"|-?\d[-+.\deE]*|true|false|null|[[\]{},:]/g) ?? [];
   let at = 0;
-  const value = (): string => {
+  const value = (): unknown => {
     const token = tokens[at++] as string;
     if (token === "{") {
-      const members = new Map<string, string>();
+      const members: [string, unknown][] = [];
       while (tokens[at] !== "}") {
-        const name = JSON.stringify(JSON.parse(tokens[at++] as string));
+        const name = JSON.parse(tokens[at++] as string) as string;
         at++;
-        members.set(name, value());
+        members.push([name, value()]);
         if (tokens[at] === ",") at++;
       }
       at++;
-      return `{${[...members]
-        .sort(([a], [b]) => (a < b ? -1 : 1))
-        .map(([name, member]) => `${name}:${member}`)
-        .join(",")}}`;
+      return Object.fromEntries(members);
     }
     if (token === "[") {
-      const elements: string[] = [];
+      const elements: unknown[] = [];
       while (tokens[at] !== "]") {
         elements.push(value());
         if (tokens[at] === ",") at++;
       }
       at++;
-      return `[${elements.join(",")}]`;
+      return elements;
     }
-    if (token.startsWith('"')) return JSON.stringify(JSON.parse(token));
-    return /^[-\d]/.test(token) ? number(token) : token;
+    return /^[-\d]/.test(token) ? number(token) : JSON.parse(token);
   };
   return value();
 }
 
-function number(text: string): string {
+/** JSON text in one spelling: members by name, numbers as in readJson. */
+export function canonical(text: string): string {
+  return JSON.stringify(readJson(text), (_, value: unknown) =>
+    typeof value === "object" && value !== null && !Array.isArray(value)
+      ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)))
+      : value,
+  );
+}
+
+function number(text: string): unknown {
   const double = Number(text);
-  if (Math.abs(double) < 2 ** 53 && !Object.is(double, -0)) return String(double);
+  if (Math.abs(double) < 2 ** 53 && !Object.is(double, -0)) return double;
   const [, sign, whole = "", fraction = "", exponent = "0"] = /^(-?)(\d+)\.?(\d*)(?:[eE](.+))?$/.exec(text) ?? [];
   const digits = `${whole}${fraction}`.replace(/^0+/, "");
   const end = digits.replace(/0+$/, "");
-  return `${sign}${end}e${digits === "" ? 0 : Number(exponent) - fraction.length + digits.length - end.length}`;
+  return { number: `${sign}${end}e${digits === "" ? 0 : Number(exponent) - fraction.length + digits.length - end.length}` };
 }
