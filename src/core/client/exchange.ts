@@ -23,6 +23,8 @@ export interface Home {
   /** Called when the first next() comes; the fault of a client that is closed. */
   enter(exchange: Exchange): Fault | undefined;
   leave(exchange: Exchange): void;
+  /** Hears of what is no matter of one call's result. */
+  report(fault: Fault): void;
 }
 
 /** How a call starts: made when the first next() comes, so that its deadline counts from there. */
@@ -140,14 +142,15 @@ export class Exchange implements Replies {
     else this.#give(step.value);
   };
 
-  /** Gives the reader a reply: with numbers, or the call fails. */
+  /** Gives the reader a reply. One that it cannot read fails the call; a notification that it cannot read is only reported. */
   #give(reply: Reply): void {
     let value: Reply;
     try {
       value = readable(reply);
     } catch (error) {
-      this.fail(toFault(error));
-      return;
+      if (!("params" in reply)) return this.fail(toFault(error));
+      this.#home.report(toFault(error));
+      return this.#pull();
     }
     if (reply.kind === "result") this.#end();
     const resolve = this.#resolve;
