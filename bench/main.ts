@@ -9,11 +9,12 @@ import { codec } from "./grpc-codec.js";
 import { grpcFraming } from "./grpc-framing.js";
 import { http } from "./http.js";
 import { list } from "./list.js";
+import { numbers } from "./numbers.js";
 import { read } from "./read.js";
 import { waist } from "./waist.js";
 
 // Runs the benches that the arguments name, or all, and prints each figure beside its target. Exits with 1 if one is missed.
-const benches: readonly Bench[] = [first, read, echo, list, waist, burst, http, codec, grpc, grpcFraming];
+const benches: readonly Bench[] = [first, read, echo, list, waist, burst, http, codec, numbers, grpc, grpcFraming];
 
 const names = process.argv.slice(2);
 const unknown = names.filter((name) => !benches.some((bench) => bench.name === name));

@@ -42,7 +42,8 @@ export class ExactNumber {
 /** JSON.stringify that also writes exact numbers. */
 export function jsonText(value: unknown, replacer?: (key: string, member: unknown) => unknown): string {
   if (!made) return JSON.stringify(value, replacer);
-  const [outer, before] = [writing, written];
+  const outer = writing;
+  const before = written;
   writing = true;
   try {
     const text = JSON.stringify(value, replacer);

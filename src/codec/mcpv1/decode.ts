@@ -7,7 +7,7 @@ import { readJson, readJsonObject, setMember } from "./json.js";
 import { appended, type Draft, numberOf, readAnys, readEntry, readMetadata, readRoles, readTime, readToken, roleOf } from "./read-kinds.js";
 import type { Reader } from "./reader.js";
 import type { Slot, Table } from "./table.js";
-import { readAny, readNumber, readStruct, readValue } from "./value.js";
+import { readAny, readInteger, readNumber, readStruct, readValue } from "./value.js";
 import { changes, roles } from "./write-kinds.js";
 
 /**
@@ -116,7 +116,7 @@ function readSlot(reader: Reader, slot: Slot, before: unknown, depth: number, pa
     case "int32":
       return reader.int32();
     case "int64":
-      return reader.int64();
+      return readInteger(reader);
     case "double":
       return readNumber(reader);
     case "role":

@@ -1,7 +1,7 @@
 import { refused } from "./fault.js";
 import { setMember } from "./json.js";
 import type { Reader } from "./reader.js";
-import { readAny } from "./value.js";
+import { readAny, readInteger } from "./value.js";
 import { KEY, roles, VALUE } from "./write-kinds.js";
 
 /** An object that is being read. */
@@ -79,7 +79,7 @@ export function readToken(reader: Reader): unknown {
   while (reader.at < reader.end) {
     const tag = reader.tag();
     if (tag === KEY) token = reader.text();
-    else if (tag === 0x10) token = reader.int64();
+    else if (tag === 0x10) token = readInteger(reader);
     else reader.skip(tag);
   }
   return token;

@@ -154,6 +154,17 @@ export function readNumber(reader: Reader): number | ExactNumber {
   return Object.is(number, -0) ? new ExactNumber("-0") : number;
 }
 
+/** An int64, as it is. */
+export function readInteger(reader: Reader): number | ExactNumber {
+  const from = reader.at;
+  const number = reader.int64();
+  if (Number.isSafeInteger(number)) return number;
+  let bits = 0n;
+  for (let at = reader.at - 1; at >= from; at--) bits = (bits << 7n) | BigInt((reader.bytes[at] as number) & 0x7f);
+  const text = String(BigInt.asIntN(64, bits));
+  return String(number) === text ? number : new ExactNumber(text);
+}
+
 function readList(reader: Reader, depth: number): unknown[] {
   if (depth <= 0) throw tooDeep();
   const list: unknown[] = [];
@@ -224,7 +235,7 @@ function readNamed(reader: Reader, type: string, url: string, depth: number): un
       return readWrapped(reader, 0x09, () => readNumber(reader), 0);
     case "google.protobuf.Int32Value":
     case "google.protobuf.Int64Value":
-      return readWrapped(reader, NULL, () => reader.int64(), 0);
+      return readWrapped(reader, NULL, () => readInteger(reader), 0);
     default:
       if (url === "") {
         if (reader.at === reader.end) return null;
