@@ -34,8 +34,7 @@ export function restore(message: Exclude<Incoming, IncomingBatch>): OutgoingMess
 
 /** What of a message is written. JSON.stringify leaves out what is undefined, and an answer without its result would be no message. */
 function written(message: OutgoingMessage): OutgoingMessage {
-  if ("error" in message)
-    return whole(message.fault === undefined ? message : { jsonrpc: "2.0", id: message.id, error: message.error });
+  if ("error" in message) return whole(message.fault === undefined ? message : { jsonrpc: "2.0", id: message.id, error: message.error });
   if ("method" in message || isObject(message.result)) return whole(message);
   throw new Fault("internal", "a result must be an object");
 }

@@ -83,7 +83,8 @@ function convert(value: unknown, path: string, code: FaultCode): unknown {
   if (Array.isArray(value)) return value.map((element, at) => convert(element, path + step(at), code));
   const copy = { ...(value as object) } as Record<string, unknown>;
   // An own member `__proto__` is there already, so that assigning to it is no matter of the prototype.
-  for (const name of Object.keys(copy)) copy[name] = convert(copy[name], path === "" ? step(name).replace(/^\./, "") : path + step(name), code);
+  for (const name of Object.keys(copy))
+    copy[name] = convert(copy[name], path === "" ? step(name).replace(/^\./, "") : path + step(name), code);
   return copy;
 }
 

@@ -88,7 +88,10 @@ describe("JSON comes back from mcp.v1 as it went in", () => {
     expect(session(lossy, { to: "server", message: { jsonrpc: "2.0", id: "0", method: "ping" } }, { twin: false }).wrong).toBeDefined();
     const changed = (text: string): boolean =>
       session(
-        { ...codec, encodeToServer: (given: object) => codec.encodeToServer({ ...given, params: JSON.parse(text) } as never, { twin: true }) },
+        {
+          ...codec,
+          encodeToServer: (given: object) => codec.encodeToServer({ ...given, params: JSON.parse(text) } as never, { twin: true }),
+        },
         { to: "server", message: { jsonrpc: "2.0", id: 1, method: "vendor/x", params: { a: -0 } } },
         { twin: true },
       ).wrong !== undefined;

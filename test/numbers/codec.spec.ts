@@ -1,13 +1,29 @@
+import { create, toBinary } from "@bufbuild/protobuf";
+import { ValueSchema } from "@bufbuild/protobuf/wkt";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { ResourceSchema } from "../../src/codec/gen/mcp/v1/mcp_pb.js";
 import { type Incoming, type IncomingBad, parseMessage, reserialise, serialise } from "../../src/codec/index.js";
+import { decodeMessage } from "../../src/codec/mcpv1/index.js";
 import { ExactNumber, isObject, jsonText, withNumbers } from "../../src/core/index.js";
 import { canonical } from "../support/canonical.js";
 
 const digits = fc.string({ unit: fc.constantFrom(..."0123456789"), minLength: 1, maxLength: 40 });
 /** Numbers as JSON may spell them: most of them more than a double can hold. */
 const number = fc.oneof(
-  fc.constantFrom("-0", "-0.0", "-0e5", "-1e-400", "1e400", "-1E+400", "1e308", "1e300", "9007199254740992", "9007199254740993", "1e999999999"),
+  fc.constantFrom(
+    "-0",
+    "-0.0",
+    "-0e5",
+    "-1e-400",
+    "1e400",
+    "-1E+400",
+    "1e308",
+    "1e300",
+    "9007199254740992",
+    "9007199254740993",
+    "1e999999999",
+  ),
   fc.constantFrom("1234567890123456789", "-1234567890123456789", "9007199254740993.5", "12345678901234567890000e-5", "0.1", "1E5", "1.50"),
   fc.tuple(fc.constantFrom("", "-"), digits).map(([sign, text]) => sign + (text.replace(/^0+/, "") || "0")),
   fc
@@ -100,5 +116,29 @@ describe("numbers that a double would change", () => {
       'params["odd name"][0].id is the number 1234567890123456789, which JavaScript cannot hold exactly',
     );
     expect(() => withNumbers({ a: new ExactNumber("-1e-400") }, "")).toThrow("a is the number -1e-400");
+  });
+
+  test("come from a base peer's int64 and double as they are", () => {
+    const resource = (size: bigint): string =>
+      jsonText(decodeMessage("Resource", toBinary(ResourceSchema, create(ResourceSchema, { uri: "a", name: "b", size }))));
+    for (const size of [2n ** 63n - 1n, -(2n ** 63n), 2n ** 53n + 1n, 2n ** 53n, 5n, -5n])
+      expect(resource(size)).toContain(`"size":${size}`);
+    const value = toBinary(ValueSchema, create(ValueSchema, { kind: { case: "numberValue", value: -0 } }));
+    const call = Uint8Array.from([
+      0x0a,
+      1,
+      0x78,
+      0x12,
+      value.length + 7,
+      0x0a,
+      value.length + 5,
+      0x0a,
+      1,
+      0x61,
+      0x12,
+      value.length,
+      ...value,
+    ]);
+    expect(jsonText(decodeMessage("CallToolRequest", call))).toContain('{"a":-0}');
   });
 });

@@ -22,7 +22,9 @@ createInterface({ input: process.stdin }).on("line", (line) => {
   else if (method === "tools/call") {
     const token = /"progressToken":("[^"]*"|[-+.\deE]+)/.exec(line)?.[1];
     if (token !== undefined)
-      say(`{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":${token},"progress":1234567890123456789,"total":1e400}}`);
+      say(
+        `{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":${token},"progress":1234567890123456789,"total":1e400}}`,
+      );
     say('{"jsonrpc":"2.0","method":"notifications/vendor/null","params":null}');
     say('{"jsonrpc":"2.0","method":"notifications/vendor/none"}');
     say(`{"jsonrpc":"2.0","method":"notifications/vendor/odd","params":{"n":${odd}},"beside":${odd}}`);

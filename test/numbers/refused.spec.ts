@@ -116,7 +116,11 @@ describe("a number that cannot be had is refused, and the place is named", () =>
     const address = await served(await dialed(rawServer), "grpc://127.0.0.1:0");
     const client = new McpService(address.slice("grpc://".length), grpc.credentials.createInsecure());
     closing.push(() => client.close());
-    const call = (method: string, request: object, metadata = new grpc.Metadata()): Promise<{ reply?: unknown; error?: grpc.ServiceError; metadata?: grpc.Metadata }> =>
+    const call = (
+      method: string,
+      request: object,
+      metadata = new grpc.Metadata(),
+    ): Promise<{ reply?: unknown; error?: grpc.ServiceError; metadata?: grpc.Metadata }> =>
       new Promise((resolve) => {
         let headers: grpc.Metadata | undefined;
         // biome-ignore lint/suspicious/noExplicitAny: methods of a loaded proto have no types
@@ -145,7 +149,9 @@ describe("a number that cannot be had is refused, and the place is named", () =>
       },
     } as never);
     const port = await new Promise<number>((resolve, reject) =>
-      server.bindAsync("127.0.0.1:0", grpc.ServerCredentials.createInsecure(), (error, at) => (error === null ? resolve(at) : reject(error))),
+      server.bindAsync("127.0.0.1:0", grpc.ServerCredentials.createInsecure(), (error, at) =>
+        error === null ? resolve(at) : reject(error),
+      ),
     );
     closing.push(() => server.forceShutdown());
     const url = await served(await dialed(`grpc://127.0.0.1:${port}`), "http://127.0.0.1:0/mcp");

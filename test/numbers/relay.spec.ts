@@ -84,8 +84,16 @@ async function onHttp(): Promise<Client> {
   let session: Promise<string | undefined> | undefined;
   const post = async (text: string): Promise<string | undefined> => {
     const id = await session;
-    const headers = { "content-type": "application/json", accept: "application/json, text/event-stream", "mcp-protocol-version": "2025-11-25" };
-    const response = await fetch(url, { method: "POST", body: text, headers: id === undefined ? headers : { ...headers, "mcp-session-id": id } });
+    const headers = {
+      "content-type": "application/json",
+      accept: "application/json, text/event-stream",
+      "mcp-protocol-version": "2025-11-25",
+    };
+    const response = await fetch(url, {
+      method: "POST",
+      body: text,
+      headers: id === undefined ? headers : { ...headers, "mcp-session-id": id },
+    });
     const body = await response.text();
     for (const line of body.split("\n")) if (line.includes("{")) take(line.replace(/^data: /, ""));
     return response.headers.get("mcp-session-id") ?? undefined;
@@ -138,7 +146,9 @@ async function keepsNumbers(client: Client): Promise<void> {
   client.say('{"jsonrpc":"2.0","id":9,"method":"tools/list"}');
   expect(readJson(await client.hear('"id":9'))).toMatchObject({ result: { tools: [{ inputSchema: { vendor: expected } }] } });
   client.say('{"jsonrpc":"2.0","id":10,"method":"resources/read","params":{"uri":"test://odd"}}');
-  expect(readJson(await client.hear('"id":10'))).toMatchObject({ result: { contents: [{ text: "x", vendor: expected }], vendor: expected } });
+  expect(readJson(await client.hear('"id":10'))).toMatchObject({
+    result: { contents: [{ text: "x", vendor: expected }], vendor: expected },
+  });
 }
 
 /** What a server says outside its answers. */
@@ -161,7 +171,11 @@ describe("a raw client and a raw server with relays between them change no numbe
     "stdio, websocket": [{ listen: "ws://127.0.0.1:0" }],
     "stdio, grpc": [{ listen: "grpc://127.0.0.1:0" }],
     "stdio, tunnel": [{ listen: "tunnel+grpc://127.0.0.1:0" }],
-    "stdio, grpc, websocket, tunnel": [{ listen: "grpc://127.0.0.1:0" }, { listen: "ws://127.0.0.1:0" }, { listen: "tunnel+grpc://127.0.0.1:0" }],
+    "stdio, grpc, websocket, tunnel": [
+      { listen: "grpc://127.0.0.1:0" },
+      { listen: "ws://127.0.0.1:0" },
+      { listen: "tunnel+grpc://127.0.0.1:0" },
+    ],
   };
   for (const [name, hops] of Object.entries(chains)) {
     it(name, async () => {

@@ -46,7 +46,7 @@ function compared(codec, expected, actual) {
 }
 
 /** Runs `encode`; with nothing but doubles for numbers, it has to refuse what they cannot hold, and name the place. */
-function refused(codec, value, { twin }, encode) {
+function refused(value, { twin }, encode) {
   if (twin || !isOdd(value)) return undefined;
   try {
     encode();
@@ -85,7 +85,7 @@ export function session(codec, { to, message, method }, options) {
     if (back.some(({ id }) => !Object.is(id, given.id))) throw new Error("an item lost its call");
     return { ...last, value: { ...last.value, [lists.get(method)]: back.map(({ part }) => part.value) } };
   };
-  const verdict = refused(codec, message, options, send);
+  const verdict = refused(message, options, send);
   if (verdict !== undefined) return verdict;
   const actual = send();
   if (actual.kind === "bad") return { size: 0, wrong: actual.fault };
@@ -106,7 +106,7 @@ export function message(codec, name, value, options) {
   const text = textOf(value);
   const given = codec.parseJson(text);
   const encode = () => codec.encodeMessage(name, given, options);
-  const verdict = refused(codec, value, options, encode);
+  const verdict = refused(value, options, encode);
   if (verdict !== undefined) return verdict;
   const bytes = encode();
   const actual = codec.jsonText(codec.decodeMessage(name, bytes, { depth: 1000 }));

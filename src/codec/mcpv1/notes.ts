@@ -20,7 +20,8 @@ export function encodeNote(method: string, params: JsonObject): Uint8Array {
   const writer = borrow();
   try {
     // A name that UTF-8 cannot hold is nobody's.
-    if (writeGeneric(writer, { ...whole({ jsonrpc: "2.0", method, params }), notification: true }) !== undefined) throw malformed("the method is no text");
+    if (writeGeneric(writer, { ...whole({ jsonrpc: "2.0", method, params }), notification: true }) !== undefined)
+      throw malformed("the method is no text");
     return writer.finish();
   } finally {
     giveBack(writer);

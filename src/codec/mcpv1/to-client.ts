@@ -3,7 +3,18 @@ import type { Id, Incoming, IncomingBatch, IncomingPart, OutgoingMessage, Outgoi
 import { readMessage } from "./decode.js";
 import { type EncodeOptions, writeMessage } from "./encode.js";
 import { OTHER_MEMBERS } from "./field.js";
-import { errorOf, type Frame, outgoing, readFrame, readGeneric, type Shape, withAnswer, withParams, writeEnvelope, writeGeneric } from "./frame.js";
+import {
+  errorOf,
+  type Frame,
+  outgoing,
+  readFrame,
+  readGeneric,
+  type Shape,
+  withAnswer,
+  withParams,
+  writeEnvelope,
+  writeGeneric,
+} from "./frame.js";
 import { type DecodeLimits, usual } from "./limits.js";
 import {
   type PartState,

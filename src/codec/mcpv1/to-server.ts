@@ -93,8 +93,7 @@ function writeNotification(
   const { method, params } = message;
   const payload = notificationPayloads.get(method);
   let more: JsonObject | undefined;
-  if (payload === undefined || params === undefined || params === null)
-    more = writeGeneric(writer, { method, params, notification: true });
+  if (payload === undefined || params === undefined || params === null) more = writeGeneric(writer, { method, params, notification: true });
   else writePayload(writer, payload, params, options, false);
   writeEnvelope(writer, message, 0, 0, more);
 }

@@ -1,7 +1,7 @@
 import type { ErrorObject, Options, ValidateFunction } from "ajv";
+import { step } from "../exact.js";
 import { Fault } from "../fault.js";
 import type { JsonObject } from "../json.js";
-import { step } from "../exact.js";
 import type { Check, Checked } from "./check.js";
 
 const latest = "https://json-schema.org/draft/2020-12/schema";

@@ -1,6 +1,6 @@
+import { step } from "../exact.js";
 import { Fault } from "../fault.js";
 import type { JsonObject } from "../json.js";
-import { step } from "../exact.js";
 import type { Check, Checked } from "./check.js";
 import { jsonSchemaCheck } from "./json-schema.js";
 import { isStandard, type Schema, type SchemaIssue, type StandardResult } from "./standard.js";

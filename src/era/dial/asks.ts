@@ -68,8 +68,7 @@ export function serverAsks(peer: Peer): ServerAsks {
     },
     withdraw(id, reason) {
       const entry = open.get(id);
-      if (entry === undefined)
-        return peer.fault(new Fault("invalid-request", `a cancellation of no open request: id ${jsonText(id)}`));
+      if (entry === undefined) return peer.fault(new Fault("invalid-request", `a cancellation of no open request: id ${jsonText(id)}`));
       open.delete(id);
       entry.cancel.fire(new Fault("cancelled", typeof reason === "string" ? reason : "the server withdrew its request"));
     },
