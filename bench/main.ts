@@ -10,12 +10,13 @@ import { grpcFraming } from "./grpc-framing.js";
 import { http } from "./http.js";
 import { leaks } from "./leaks.js";
 import { list } from "./list.js";
+import { numbers } from "./numbers.js";
 import { observe } from "./observe.js";
 import { read } from "./read.js";
 import { waist } from "./waist.js";
 
 // Runs the benches that the arguments name, or all, and prints each figure beside its target. Exits with 1 if one is missed.
-const benches: readonly Bench[] = [first, read, echo, list, waist, burst, http, codec, grpc, grpcFraming, leaks, observe];
+const benches: readonly Bench[] = [first, read, echo, list, waist, burst, http, codec, numbers, grpc, grpcFraming, leaks, observe];
 
 const names = process.argv.slice(2);
 const unknown = names.filter((name) => !benches.some((bench) => bench.name === name));

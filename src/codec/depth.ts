@@ -1,5 +1,3 @@
-import type { JsonObject } from "../core/index.js";
-
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 
@@ -21,21 +19,6 @@ export function exceedsDepth(text: string, max: number): boolean {
       case 0x7d:
         depth--;
     }
-  }
-  return false;
-}
-
-/** Whether a JSON value nests deeper than `max`. */
-export function nestsDeeper(value: unknown, max: number): boolean {
-  if (typeof value !== "object" || value === null) return false;
-  if (max === 0) return true;
-  if (Array.isArray(value)) {
-    for (const element of value) if (typeof element === "object" && nestsDeeper(element, max - 1)) return true;
-    return false;
-  }
-  for (const name in value) {
-    const member = (value as JsonObject)[name];
-    if (typeof member === "object" && nestsDeeper(member, max - 1)) return true;
   }
   return false;
 }
@@ -79,7 +62,7 @@ function opensMore(text: string, max: number): boolean {
 }
 
 /** Where the string that opens at `open` closes; the end of the text if it does not. */
-function closingQuote(text: string, open: number): number {
+export function closingQuote(text: string, open: number): number {
   for (let at = text.indexOf('"', open + 1); at >= 0; at = text.indexOf('"', at + 1)) {
     let first = at;
     while (text.charCodeAt(first - 1) === BACKSLASH) first--;

@@ -1,3 +1,4 @@
+export { noParams } from "../core/index.js";
 export type {
   Id,
   Incoming,
@@ -18,6 +19,7 @@ export type {
 } from "./jsonrpc.js";
 export { type BadLine, type Line, type LineFramer, type LineFramerOptions, lineFramer } from "./lines.js";
 export { type Link, type LinkTraits, type SendOptions, sharedStream } from "./link.js";
-export { noParams, type ParseLimits, parseLine, parseMessage } from "./parse.js";
+export { parseJson } from "./numbers.js";
+export { type ParseLimits, parseLine, parseMessage } from "./parse.js";
 export { receivedMessage, reserialise, sentMessage, serialise } from "./serialise.js";
 export { type SseEvent, type SseParser, sseParser, writeSse } from "./sse.js";

@@ -3,13 +3,12 @@ import type { ChunkReply, ContentReply, Fault, ItemReply, JsonObject, PageReply,
 /** A JSON-RPC id keeps its type: 1 and "1" are two ids. */
 export type Id = string | number;
 
-/** What a peer sent, typed apart. `extra` holds members that JSON-RPC does not name. */
+/** What a peer sent, typed apart. Members that JSON-RPC does not name are `beside` the params, result or error. */
 export interface IncomingRequest {
   readonly kind: "request";
   readonly id: Id;
   readonly method: string;
   readonly params: JsonObject;
-  readonly extra?: JsonObject;
   /** The receiver's own call on whose stream it came, where calls have streams of their own. */
   readonly call?: Id;
 }
@@ -17,7 +16,6 @@ export interface IncomingNotification {
   readonly kind: "notification";
   readonly method: string;
   readonly params: JsonObject;
-  readonly extra?: JsonObject;
   /** As in a request. */
   readonly call?: Id;
 }
@@ -25,7 +23,6 @@ export interface IncomingResult {
   readonly kind: "result";
   readonly id: Id;
   readonly value: JsonObject;
-  readonly extra?: JsonObject;
   /** Characters that it was read from, where they are many: then nobody has to weigh it. */
   readonly size?: number;
 }
@@ -34,7 +31,6 @@ export interface IncomingError {
   /** Absent where the peer could not read the id of what it refuses. */
   readonly id?: Id;
   readonly error: RpcError;
-  readonly extra?: JsonObject;
 }
 /** No message of this protocol. `id` is the request's, where one could be read and an answer is due. */
 export interface IncomingBad {

@@ -1,4 +1,4 @@
-import { fixedText, isObject, type JsonObject, listMembers } from "../core/index.js";
+import { fixedText, isObject, type JsonObject, jsonText, listMembers } from "../core/index.js";
 
 const members: readonly string[] = [...listMembers.values()];
 
@@ -10,7 +10,7 @@ export function listText(message: object): string | undefined {
   if (member === undefined) return undefined;
   const { result, ...envelope } = message;
   const { [member]: items, ...rest } = found;
-  const head = JSON.stringify({ ...envelope, result: rest }).slice(0, -"}}".length);
+  const head = jsonText({ ...envelope, result: rest }).slice(0, -"}}".length);
   return `${head}${head.endsWith("{") ? "" : ","}"${member}":[${(items as readonly JsonObject[]).map(textOf).join(",")}]}}`;
 }
 
@@ -21,5 +21,5 @@ function startsFixed(items: unknown): boolean {
 }
 
 function textOf(item: JsonObject): string {
-  return fixedText(item) ?? JSON.stringify(item) ?? "null";
+  return fixedText(item) ?? jsonText(item) ?? "null";
 }

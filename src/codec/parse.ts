@@ -1,7 +1,9 @@
-import { Fault, type FaultCode, isObject, type JsonObject, type RpcError } from "../core/index.js";
-import { exceedsDepth, nestsDeeper, shallow } from "./depth.js";
+import { Fault, type FaultCode, isObject, type JsonObject, noParams, type RpcError, withBeside } from "../core/index.js";
+import { exceedsDepth, shallow } from "./depth.js";
 import type { Id, Incoming, IncomingBad, IncomingBatch } from "./jsonrpc.js";
 import type { Line } from "./lines.js";
+import { nullParams, paramsBeside } from "./members.js";
+import { DEEP, ODD, parseExactly, survey } from "./numbers.js";
 
 export interface ParseLimits {
   /** Nesting of arrays and objects in one message. */
@@ -11,9 +13,6 @@ export interface ParseLimits {
 }
 
 type Single = Exclude<Incoming, IncomingBatch>;
-
-/** The params of a message that has none: this very object, so that absent and empty stay apart. */
-export const noParams: JsonObject = Object.freeze({});
 
 /**
  * Texts up to this length are parsed before their depth is looked at: in the value that costs a quarter of what it does in the
@@ -26,8 +25,9 @@ const LARGE = 16 * 1024;
 
 /**
  * Reads one message or batch; never throws. Members are known by their exact name, of two with the same name the last counts
- * (JSON.parse reads them so, and every part of Anywire reads what it made), and those that JSON-RPC does not name are kept in
- * `extra`. Any name is plain data, `__proto__` too: spread copies such a member, assignment and Object.assign lose it.
+ * (JSON.parse reads them so, and every part of Anywire reads what it made), and those that JSON-RPC does not name are kept
+ * `beside` the params, result or error. Any name is plain data, `__proto__` too: spread copies such a member, assignment and
+ * Object.assign lose it. A number that a double would change is an ExactNumber.
  */
 export function parseMessage(text: string, limits: ParseLimits): Incoming {
   const { depth } = limits;
@@ -40,8 +40,9 @@ export function parseMessage(text: string, limits: ParseLimits): Incoming {
     if (!long && exceedsDepth(text, depth)) return tooDeep(text, depth);
     return { kind: "bad", fault: new Fault("parse", "the message is no JSON", { cause }) };
   }
-  // Every level takes two characters.
-  if (!long && text.length > 2 * depth && nestsDeeper(value, depth)) return tooDeep(text, depth);
+  const found = survey(value, depth);
+  if (found === DEEP) return tooDeep(text, depth);
+  if (found === ODD) value = parseExactly(text);
   if (Array.isArray(value)) return readBatch(value, limits.batch ?? 1024);
   const message = read(value);
   return message.kind === "result" && text.length > LARGE ? { ...message, size: text.length } : message;
@@ -74,33 +75,35 @@ function read(value: unknown): Single {
   if (method !== undefined) {
     if (typeof method !== "string") return bad(value, "method must be a string");
     if (result !== undefined || error !== undefined) return bad(value, "a message is a request or an answer, not both");
-    if (id !== undefined && !isId(id)) return bad(value, "id must be a string or an integer");
+    if (id !== undefined && !isId(id)) return bad(value, badId);
     // JSON-RPC has arrays as params, by position, and MCP no method that takes them; anything else is no JSON-RPC.
     if (Array.isArray(params)) return bad(value, "params must be an object", "invalid-params");
-    if (params !== undefined && !isObject(params)) return bad(value, "params must be an object");
+    if (params !== undefined && params !== null && !isObject(params)) return bad(value, "params must be an object");
+    const given = params === undefined ? noParams : (params ?? nullParams);
     const extra = extraOf(value, params === undefined ? 2 : 3, id, withMethod);
-    const message = { method, params: params ?? noParams };
-    if (id === undefined) return extra === undefined ? { kind: "notification", ...message } : { kind: "notification", ...message, extra };
-    return extra === undefined ? { kind: "request", id, ...message } : { kind: "request", id, ...message, extra };
+    const message = { method, params: extra === undefined ? given : paramsBeside(given, extra) };
+    return id === undefined ? { kind: "notification", ...message } : { kind: "request", id, ...message };
   }
   if (error === undefined) {
     if (result === undefined) return bad(value, "a message has a method, a result or an error");
-    if (!isId(id)) return bad(value, "id must be a string or an integer");
+    if (!isId(id)) return bad(value, badId);
     if (!isObject(result)) return bad(value, "result must be an object");
     const extra = extraOf(value, 2, id, withResult);
-    return extra === undefined ? { kind: "result", id, value: result } : { kind: "result", id, value: result, extra };
+    return { kind: "result", id, value: extra === undefined ? result : withBeside(result, extra) };
   }
   if (result !== undefined) return bad(value, "an answer has a result or an error, not both");
-  if (id !== undefined && id !== null && !isId(id)) return bad(value, "id must be a string or an integer");
+  if (id !== undefined && id !== null && !isId(id)) return bad(value, badId);
   if (!isRpcError(error)) return bad(value, "error must have an integer code and a message");
   const extra = extraOf(value, 2, id, withError);
-  const message = id === undefined || id === null ? { error } : { id, error };
-  return extra === undefined ? { kind: "error", ...message } : { kind: "error", ...message, extra };
+  const whole = extra === undefined ? error : withBeside(error, extra);
+  return id === undefined || id === null ? { kind: "error", error: whole } : { kind: "error", id, error: whole };
 }
 
-/** An integer that a double cannot hold would come back as another id. */
+const badId = "id must be a string or an integer that a double can hold";
+
+/** An integer that a double cannot hold would come back as another id, and so would -0. */
 function isId(id: unknown): id is Id {
-  return typeof id === "string" || Number.isSafeInteger(id);
+  return typeof id === "string" || (Number.isSafeInteger(id) && !Object.is(id, -0));
 }
 
 function isRpcError(error: unknown): error is RpcError & JsonObject {

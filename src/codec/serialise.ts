@@ -1,7 +1,7 @@
-import { Fault, isObject, type JsonObject } from "../core/index.js";
+import { Fault, isObject, jsonText } from "../core/index.js";
 import type { Incoming, IncomingBad, IncomingBatch, Outgoing, OutgoingMessage } from "./jsonrpc.js";
 import { listText } from "./list-text.js";
-import { noParams } from "./parse.js";
+import { whole } from "./members.js";
 
 /** One line of JSON, without its end. Throws a Fault on what is no JSON. */
 export function serialise(message: Outgoing): string {
@@ -16,36 +16,32 @@ export function reserialise(message: Exclude<Incoming, IncomingBad>): string {
 }
 
 /** What was parsed, as the message that it came as. */
-export function receivedMessage(message: Exclude<Incoming, IncomingBatch>): JsonObject {
+export function receivedMessage(message: Exclude<Incoming, IncomingBatch>): OutgoingMessage {
   const jsonrpc = "2.0";
   switch (message.kind) {
     case "request":
-      return { jsonrpc, id: message.id, method: message.method, ...paramsOf(message), ...message.extra };
+      return whole({ jsonrpc, id: message.id, method: message.method, params: message.params });
     case "notification":
-      return { jsonrpc, method: message.method, ...paramsOf(message), ...message.extra };
+      return whole({ jsonrpc, method: message.method, params: message.params });
     case "result":
-      return { jsonrpc, id: message.id, result: message.value, ...message.extra };
+      return whole({ jsonrpc, id: message.id, result: message.value });
     case "error":
-      return { jsonrpc, id: message.id ?? null, error: message.error, ...message.extra };
+      return whole({ jsonrpc, id: message.id ?? null, error: message.error });
     case "bad":
       throw new Fault("internal", "a message that could not be read cannot be written", { cause: message.fault });
   }
 }
 
-function paramsOf({ params }: { readonly params: object }): { readonly params?: object } {
-  return params === noParams ? {} : { params };
-}
-
 /** What of a message is written. JSON.stringify leaves out what is undefined, and an answer without its result would be no message. */
 export function sentMessage(message: OutgoingMessage): OutgoingMessage {
-  if ("error" in message) return message.fault === undefined ? message : { jsonrpc: "2.0", id: message.id, error: message.error };
-  if ("method" in message || isObject(message.result)) return message;
+  if ("error" in message) return whole(message.fault === undefined ? message : { jsonrpc: "2.0", id: message.id, error: message.error });
+  if ("method" in message || isObject(message.result)) return whole(message);
   throw new Fault("internal", "a result must be an object");
 }
 
 function stringify(message: object): string {
   try {
-    return listText(message) ?? JSON.stringify(message);
+    return listText(message) ?? jsonText(message);
   } catch (cause) {
     if (!(cause instanceof RangeError)) throw new Fault("internal", "the message is no JSON", { cause });
     // The one other limit of JSON.stringify is the longest string there can be.

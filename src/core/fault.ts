@@ -1,3 +1,4 @@
+import type { JsonObject } from "./json.js";
 import type { Era } from "./service.js";
 
 /** Everything that can go wrong, as a closed set: each edge maps it by a total table. */
@@ -25,6 +26,8 @@ export interface FaultOptions {
   readonly data?: unknown;
   /** The JSON-RPC code a peer sent: passes on unchanged. */
   readonly rpcCode?: number;
+  /** What else was in the JSON-RPC error that a peer sent: passes on unchanged. */
+  readonly members?: JsonObject | undefined;
 }
 
 /** The one error class. */
@@ -33,12 +36,14 @@ export class Fault extends Error {
   readonly code: FaultCode;
   readonly data: unknown;
   readonly rpcCode: number | undefined;
+  readonly members: JsonObject | undefined;
 
   constructor(code: FaultCode, message: string, options: FaultOptions = {}) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
     this.code = code;
     this.data = options.data;
     this.rpcCode = options.rpcCode;
+    this.members = options.members;
   }
 }
 
@@ -123,7 +128,8 @@ export interface RpcError {
 /** A fault as a JSON-RPC error of an era. A peer's own code passes unchanged. */
 export function toRpcError(fault: Fault, era: Era): RpcError {
   const code = fault.rpcCode ?? jsonRpcCodes[fault.code][era];
-  return fault.data === undefined ? { code, message: fault.message } : { code, message: fault.message, data: fault.data };
+  const error = fault.data === undefined ? { code, message: fault.message } : { code, message: fault.message, data: fault.data };
+  return fault.members === undefined ? error : { ...error, ...fault.members };
 }
 
 /** The fault of a message that is not sent, because it is larger than one may be: the peer would end the link, and all its calls, over it. */
@@ -150,7 +156,9 @@ const meanings = new Map<number, FaultCode>([
 
 /** A peer's JSON-RPC error as a fault that turns back into the same error. */
 export function fromRpcError(error: RpcError): Fault {
+  const { code, message, data, ...rest } = error;
+  const members = Reflect.ownKeys(rest).length === 0 ? undefined : rest;
   // Modern edges must not say -32002, so its meaning travels and each edge finds its own number.
-  if (error.code === -32002) return new Fault("not-found", error.message, { data: error.data });
-  return new Fault(meanings.get(error.code) ?? "application", error.message, { data: error.data, rpcCode: error.code });
+  if (code === -32002) return new Fault("not-found", message, { data, members });
+  return new Fault(meanings.get(code) ?? "application", message, { data, rpcCode: code, members });
 }

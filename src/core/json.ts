@@ -1,8 +1,28 @@
+import { ExactNumber } from "./exact.js";
+
 /** A JSON object whose members were checked to be JSON where they entered; treat it as read-only. */
 export type JsonObject = { readonly [member: string]: unknown };
 
 export function isObject(value: unknown): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
+  return typeof value === "object" && value !== null && !Array.isArray(value) && !(value instanceof ExactNumber);
+}
+
+/** The params of a message that has none: this very object, so that absent and empty stay apart. */
+export const noParams: JsonObject = Object.freeze({});
+
+const BESIDE = Symbol("beside");
+
+/**
+ * The members that stood beside these params, this result or this error in their message, and that JSON-RPC does not name. They travel with
+ * the object: spreading it keeps them, and JSON does not write them in it.
+ */
+export function beside(object: object): JsonObject | undefined {
+  return (object as { readonly [BESIDE]?: JsonObject })[BESIDE];
+}
+
+/** A copy that brings `members` along. */
+export function withBeside<T extends object>(object: T, members: JsonObject): T {
+  return { ...object, [BESIDE]: members };
 }
 
 const nothing: JsonObject | undefined = undefined;

@@ -2,6 +2,7 @@ import {
   type Client,
   type Context,
   type Era,
+  ExactNumber,
   extended,
   Fault,
   type Identity,
@@ -39,7 +40,7 @@ export interface Envelope {
   readonly info: unknown;
   readonly capabilities: unknown;
   readonly logLevel: string | undefined;
-  readonly progressToken: string | number | undefined;
+  readonly progressToken: string | number | ExactNumber | undefined;
   readonly trace: Readonly<Record<string, string>> | undefined;
   /** Whether it comes from an Anywire end that wants to know what this one can do. */
   readonly peer: boolean;
@@ -74,7 +75,7 @@ export function openEnvelope(method: string, params: JsonObject): Envelope {
     info: found[meta.clientInfo],
     capabilities: found[meta.clientCapabilities],
     logLevel: typeof level === "string" ? level : undefined,
-    progressToken: typeof token === "string" || typeof token === "number" ? token : undefined,
+    progressToken: typeof token === "string" || typeof token === "number" || token instanceof ExactNumber ? token : undefined,
     trace: readTrace(found),
     peer: found[own.peer] !== undefined,
     caller: readCaller(found[own.caller]),

@@ -1,4 +1,4 @@
-import { Fault, isObject, type JsonObject, KEPT_STATE, type Request } from "../core/index.js";
+import { Fault, isObject, type JsonObject, jsonText, KEPT_STATE, type Request } from "../core/index.js";
 import { decodeBase64, encodeBase64 } from "../stream/index.js";
 
 /** Seals what a client has to carry from one request to its retry: only its maker can read it back, for the same caller and request, in time. */
@@ -67,7 +67,7 @@ async function digest(request: Request): Promise<string> {
 
 /** JSON with sorted keys: a client may write its members in another order when it retries. */
 function canonical(value: unknown): string {
-  return JSON.stringify(value, (_key, member: unknown) =>
+  return jsonText(value, (_key, member: unknown) =>
     isObject(member) ? Object.fromEntries(Object.entries(member as JsonObject).sort(([a], [b]) => (a < b ? -1 : 1))) : member,
   );
 }

@@ -1,5 +1,5 @@
-import { type Incoming, type IncomingBatch, type IncomingPart, noParams, type OutgoingMessage } from "../codec/index.js";
-import { Fault, isObject, type JsonObject, toFault } from "../core/index.js";
+import { type Incoming, type IncomingBatch, type IncomingPart, type OutgoingMessage, receivedMessage } from "../codec/index.js";
+import { Fault, isObject, type JsonObject, toFault, toRpcError, withNumbers } from "../core/index.js";
 import type { Link } from "../era/index.js";
 import { plain } from "./plain.js";
 import type { SdkMessage, SdkSendOptions, SdkTransport } from "./types.js";
@@ -106,28 +106,32 @@ class LinkTransport implements SdkTransport {
   #deliver(received: Received): void {
     try {
       const message = this.#passage.receive === undefined ? received : this.#passage.receive(received);
-      if (message !== undefined) this.onmessage?.(rpcOf(message));
+      const readable = message === undefined ? undefined : this.#readable(message);
+      if (readable !== undefined) this.onmessage?.(readable);
     } catch (error) {
       this.onerror?.(toFault(error));
+    }
+  }
+
+  /** What the SDK is given: its handlers must have numbers, so that a request without is refused here and an answer becomes an error. */
+  #readable(message: Received): (SdkMessage & JsonObject) | undefined {
+    try {
+      return withNumbers(rpcOf(message), "");
+    } catch (error) {
+      if (message.kind === "notification" || message.id === undefined) throw error;
+      const refusal = { jsonrpc: "2.0" as const, id: message.id, error: toRpcError(toFault(error), "legacy") };
+      if (message.kind !== "request") return refusal;
+      this.#link.send(refusal).catch(() => {});
+      return undefined;
     }
   }
 }
 
 function rpcOf(message: Received): SdkMessage & JsonObject {
-  switch (message.kind) {
-    case "request":
-      return { jsonrpc: "2.0", id: message.id, method: message.method, ...paramsOf(message.params), ...message.extra };
-    case "notification":
-      return { jsonrpc: "2.0", method: message.method, ...paramsOf(message.params), ...message.extra };
-    case "result":
-      return { jsonrpc: "2.0", id: message.id, result: message.value, ...message.extra };
-    case "error":
-      return { jsonrpc: "2.0", ...(message.id === undefined ? undefined : { id: message.id }), error: message.error, ...message.extra };
-  }
-}
-
-function paramsOf(params: JsonObject): { params: JsonObject } | undefined {
-  return params === noParams ? undefined : { params };
+  const rpc: object = receivedMessage(message);
+  if (message.kind !== "error" || message.id !== undefined) return rpc as SdkMessage & JsonObject;
+  const { id, ...rest } = rpc as JsonObject;
+  return rest as SdkMessage & JsonObject;
 }
 
 /** The error to send instead of a response that is no JSON. */

@@ -239,7 +239,9 @@ describe("a session's frame", () => {
     expect(faultOf(() => mcpv1.decodeToServer(join(field(1, "one"), varint(2, 1), field(11)))).code).toBe("invalid-request");
     expect(faultOf(() => mcpv1.decodeToServer(join(field(1, "1"), field(1, "2"), field(11)))).code).toBe("invalid-request");
     expect(faultOf(() => mcpv1.decodeToServer(join(field(1, "1"), field(11), field(1000, '{"id":"2"}')))).code).toBe("invalid-request");
-    expect(faultOf(() => mcpv1.decodeToServer(join(field(1, "1"), field(11), field(1000, '{"params":{}}')))).code).toBe("invalid-request");
+    expect(mcpv1.decodeToServer(join(field(1, "1"), field(11), field(1000, '{"params":{}}')))).toMatchObject({ kind: "bad", id: "1" });
+    for (const id of ["9007199254740993", "1e400", "-0"])
+      expect(faultOf(() => mcpv1.decodeToServer(join(field(1, id), varint(2, 1), field(11)))).code).toBe("invalid-request");
   });
 
   it("holds one message: a method, a result or an error", () => {

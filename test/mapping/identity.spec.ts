@@ -3,15 +3,16 @@ import { type DescMessage, fromBinary, toBinary } from "@bufbuild/protobuf";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { SessionRequestSchema, SessionResponseSchema } from "../../src/codec/gen/mcp/v1/mcp_pb.js";
-import { parseMessage } from "../../src/codec/index.js";
+import { parseJson, parseMessage, reserialise } from "../../src/codec/index.js";
 import * as mcpv1 from "../../src/codec/mcpv1/index.js";
-import { message, session } from "../../tools/proto/harness.mjs";
+import { jsonText } from "../../src/core/index.js";
+import { message, session, textOf } from "../../tools/proto/harness.mjs";
 import { cases, objects, parts } from "../../tools/proto/shapes.mjs";
 import { hostile } from "../fixtures/mcp/hostile.js";
 import { legacy } from "../fixtures/mcp/legacy.js";
 import { modern } from "../fixtures/mcp/modern.js";
 
-const codec = { ...mcpv1, parseMessage };
+const codec = { ...mcpv1, parseMessage, reserialise, parseJson, jsonText };
 const both = [{ twin: false }, { twin: true }];
 const sample = { seed: 20260728, numRuns: 1000 };
 
@@ -21,8 +22,7 @@ describe("JSON comes back from mcp.v1 as it went in", () => {
       for (const options of both) {
         for (const one of fixtures) {
           const { wrong } = session(codec, one, options);
-          if (wrong !== undefined) expect(wrong.actual, JSON.stringify(one)).toStrictEqual(wrong.expected);
-          expect(wrong).toBeUndefined();
+          expect(wrong, JSON.stringify(one)).toBeUndefined();
         }
       }
     });
@@ -52,7 +52,9 @@ describe("JSON comes back from mcp.v1 as it went in", () => {
     for (const options of both) {
       fc.assert(
         fc.property(parts, ({ method, part }) => {
-          const given = part.kind === "chunk" ? part : (JSON.parse(JSON.stringify(part)) as typeof part);
+          const given = part.kind === "chunk" ? part : (parseJson(textOf(part)) as typeof part);
+          // What a number may be where there are only doubles is said elsewhere.
+          if (!options.twin && part.kind !== "chunk" && jsonText(given) !== JSON.stringify(JSON.parse(textOf(part)))) return true;
           const bytes = mcpv1.encodePartMessage(method, given, options);
           // Vitest's own comparison takes a member `constructor` for the constructor.
           if (!isDeepStrictEqual(plain(mcpv1.decodePartMessage(method, bytes, told(), { depth: 1000 })), [given])) return false;
@@ -84,7 +86,16 @@ describe("JSON comes back from mcp.v1 as it went in", () => {
   it("is what a broken codec would fail", () => {
     const lossy = { ...codec, encodeToServer: (given: object) => codec.encodeToServer({ ...given, id: 0 } as never, { twin: false }) };
     expect(session(lossy, { to: "server", message: { jsonrpc: "2.0", id: "0", method: "ping" } }, { twin: false }).wrong).toBeDefined();
-    expect(isDeepStrictEqual({ a: -0 }, { a: 0 })).toBe(false);
+    const changed = (text: string): boolean =>
+      session(
+        {
+          ...codec,
+          encodeToServer: (given: object) => codec.encodeToServer({ ...given, params: JSON.parse(text) } as never, { twin: true }),
+        },
+        { to: "server", message: { jsonrpc: "2.0", id: 1, method: "vendor/x", params: { a: -0 } } },
+        { twin: true },
+      ).wrong !== undefined;
+    expect([changed('{"a":0}'), changed("{}"), changed('{"a":0.0}')]).toEqual([true, true, true]);
   });
 });
 

@@ -2,19 +2,20 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { inspect, parseArgs } from "node:util";
 import fc from "fast-check";
-import { parseMessage } from "../../dist/codec/index.js";
+import { parseJson, parseMessage, reserialise } from "../../dist/codec/index.js";
 import * as mcpv1 from "../../dist/codec/mcpv1/index.js";
+import { jsonText } from "../../dist/core/index.js";
 import { message, session } from "./harness.mjs";
 import { cases, objects } from "./shapes.mjs";
 
-// Sends messages through mcp.v1 and back, and says whether each came back as it went: random ones (--count, --seed), and the tools of
+// Sends messages through mcp.v1 and back, and says whether the text of each came back as it went: random ones (--count, --seed), and the tools of
 // real servers (--corpus DIR, with files of JSON that hold `tools`). Exits with 1 if one did not.
 const { values } = parseArgs({
   options: { corpus: { type: "string" }, count: { type: "string", default: "100000" }, seed: { type: "string", default: "20260728" } },
 });
 const count = Number(values.count);
 const seed = Number(values.seed);
-const codec = { ...mcpv1, parseMessage };
+const codec = { ...mcpv1, parseMessage, reserialise, parseJson, jsonText };
 /** Characters of what is shown of a message that came back as another. */
 const LONG = 4000;
 let failed = 0;
@@ -26,6 +27,8 @@ class Total {
   json = 0;
   bytes = 0;
   wrong = 0;
+  reordered = 0;
+  refused = 0;
 
   constructor(name) {
     this.name = name;
@@ -38,6 +41,8 @@ class Total {
       const verdict = run();
       this.bytes += verdict.size;
       this.json += verdict.json ?? 0;
+      if (verdict.reordered) this.reordered++;
+      if (verdict.refused) this.refused++;
       wrong = verdict.wrong;
     } catch (error) {
       wrong = error;
@@ -51,7 +56,8 @@ class Total {
   print() {
     const sizes =
       this.json > 0 ? `, ${this.json} bytes of JSON, ${this.bytes} of protobuf (${((100 * this.bytes) / this.json).toFixed(1)}%)` : "";
-    console.log(`${this.name}: ${this.messages} messages, ${this.wrong} not the same${sizes}`);
+    const others = `, ${this.reordered} with members in another order, ${this.refused} refused for a number`;
+    console.log(`${this.name}: ${this.messages} messages, ${this.wrong} not the same${others}${sizes}`);
   }
 }
 

@@ -3,6 +3,9 @@ import type { Part } from "../../src/codec/index.js";
 import type { MessageName, RestPart } from "../../src/codec/mcpv1/index.js";
 import type { Case } from "./harness.mjs";
 
+export class OddNumber {
+  readonly text: string;
+}
 export const json: Arbitrary<unknown>;
 export const cases: Arbitrary<Case>;
 export const objects: Partial<Record<MessageName, Arbitrary<object>>>;

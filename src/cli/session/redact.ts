@@ -1,4 +1,4 @@
-import { isObject } from "../../core/index.js";
+import { ExactNumber, isObject } from "../../core/index.js";
 
 const secretName = /pass(word|wd|phrase)|secret|token|authorization|credential|cookie|api[-_]?key|private[-_]?key|^auth$/i;
 /** Names that end like a secret's and hold none. */
@@ -20,7 +20,7 @@ export function redact(value: unknown): unknown {
 
 /** Where only the name suggests it, an object is looked into and a schema stays readable. */
 function holds(member: unknown): boolean {
-  return typeof member === "string" || typeof member === "number" || Array.isArray(member);
+  return typeof member === "string" || typeof member === "number" || member instanceof ExactNumber || Array.isArray(member);
 }
 
 /** The same for text: credentials after their scheme, in a URL, and assigned to a name. */

@@ -1,5 +1,5 @@
 import type { Frame, JsonObject, Observer } from "../../api/index.js";
-import { isObject, weigh } from "../../core/index.js";
+import { isObject, jsonText, weigh } from "../../core/index.js";
 import { bytesText } from "../out/amount.js";
 import { cleanLine } from "../out/clean.js";
 import { redact, redactText } from "./redact.js";
@@ -67,12 +67,12 @@ class Requests {
   readonly #began = new Map<string, number>();
 
   begin(direction: Frame["direction"], id: unknown): void {
-    this.#began.set(`${direction} ${JSON.stringify(id)}`, performance.now());
+    this.#began.set(`${direction} ${jsonText(id)}`, performance.now());
   }
 
   /** Milliseconds that it took; undefined if there was no such request. */
   end(direction: Frame["direction"], id: unknown): number | undefined {
-    const key = `${direction} ${JSON.stringify(id)}`;
+    const key = `${direction} ${jsonText(id)}`;
     const began = this.#began.get(key);
     this.#began.delete(key);
     return began === undefined ? undefined : performance.now() - began;
@@ -80,6 +80,6 @@ class Requests {
 }
 
 function shown(body: JsonObject): string {
-  const text = JSON.stringify(redact(body)) ?? "";
+  const text = jsonText(redact(body)) ?? "";
   return text.length > BODY ? `${text.slice(0, BODY)}… ${text.length - BODY} characters more` : text;
 }

@@ -1,4 +1,4 @@
-import { Fault, isObject, type JsonObject } from "../../core/index.js";
+import { Fault, isObject, type JsonObject, jsonText } from "../../core/index.js";
 import { decodeBase64, encodeBase64 } from "../../stream/index.js";
 import { misfit, pathTo } from "./fits.js";
 import { type Slot, type Table, tableOf } from "./table.js";
@@ -36,7 +36,7 @@ export function baseError(error: JsonObject): JsonObject {
   const notes: string[] = [];
   const fits = misfit("int32", code) === undefined;
   if (!fits) notes.push(`code ${JSON.stringify(code)}`);
-  if (data !== undefined && misfit("value", data) !== undefined) notes.push(`data ${JSON.stringify(data)}`);
+  if (data !== undefined && misfit("value", data) !== undefined) notes.push(`data ${jsonText(data)}`);
   const told = wellFormed(typeof message === "string" ? message : "");
   return {
     ...error,
@@ -174,11 +174,11 @@ function standIn(table: Table, value: JsonObject): JsonObject {
     const kind = typeof value["type"] === "string" ? value["type"] : "unknown";
     return {
       type: "text",
-      text: `[content of type ${wellFormed(kind)}, which this client's protocol does not have] ${JSON.stringify(value)}`,
+      text: `[content of type ${wellFormed(kind)}, which this client's protocol does not have] ${jsonText(value)}`,
     };
   }
   const { content, structuredContent } = value;
   const bare = content === undefined || (Array.isArray(content) && content.length === 0);
   if (!results.has(table) || structuredContent === undefined || !bare) return value;
-  return { ...value, content: [{ type: "text", text: JSON.stringify(structuredContent) }] };
+  return { ...value, content: [{ type: "text", text: jsonText(structuredContent) }] };
 }

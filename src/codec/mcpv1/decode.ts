@@ -1,6 +1,6 @@
 import { isObject, type JsonObject } from "../../core/index.js";
 import { encodeBase64 } from "../../stream/index.js";
-import { nestsDeeper } from "../depth.js";
+import { DEEP, survey } from "../numbers.js";
 import { readAgain } from "./again.js";
 import { malformed, refused, tooDeep } from "./fault.js";
 import { OTHER_MEMBERS } from "./field.js";
@@ -20,7 +20,7 @@ import {
 } from "./read-kinds.js";
 import type { Reader } from "./reader.js";
 import type { Role, Slot, Table } from "./table.js";
-import { readAny, readStruct, readValue } from "./value.js";
+import { readAny, readInteger, readNumber, readStruct, readValue } from "./value.js";
 import { changes, roles } from "./write-kinds.js";
 
 /**
@@ -79,7 +79,7 @@ export function readMessage(reader: Reader, table: Table, depth: number): Draft 
 /** A required member that a peer left out because it has its default. */
 function fill(draft: Draft, slot: Slot, depth: number): void {
   const { initial, part } = slot.field;
-  if (part === undefined ? nestsDeeper(initial, depth) : depth < 1) throw tooDeep();
+  if (part === undefined ? survey(initial, depth) === DEEP : depth < 1) throw tooDeep();
   if (part !== undefined) partsOf(draft, slot)[part] = initial;
   else draft[slot.member] = typeof initial === "object" ? JSON.parse(JSON.stringify(initial)) : initial;
 }
@@ -137,9 +137,9 @@ function readSlot(reader: Reader, slot: Slot, before: unknown, depth: number, pa
     case "int32":
       return reader.int32();
     case "int64":
-      return reader.int64();
+      return readInteger(reader);
     case "double":
-      return reader.double();
+      return readNumber(reader);
     case "role":
       return enumName(roles, reader);
     case "change":

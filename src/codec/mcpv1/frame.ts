@@ -1,6 +1,7 @@
-import { Fault, isObject, type JsonObject, type RpcError } from "../../core/index.js";
-import type { Id, Incoming, IncomingBatch } from "../jsonrpc.js";
-import { noParams } from "../parse.js";
+import { checkNumbers, Fault, isObject, type JsonObject, noParams, type RpcError, withBeside } from "../../core/index.js";
+import type { Id, Incoming, IncomingBatch, OutgoingMessage } from "../jsonrpc.js";
+import { nullParams, paramsBeside, whole } from "../members.js";
+import type { EncodeOptions } from "./encode.js";
 import { malformed, refused } from "./fault.js";
 import { OTHER_MEMBERS } from "./field.js";
 import { readJson, readJsonObject, setMember } from "./json.js";
@@ -25,6 +26,13 @@ export interface Frame {
   extra: JsonObject | undefined;
   /** A method that no string of protobuf can hold. */
   method: string | undefined;
+}
+
+/** A message as it is written. A peer that takes no JSON has nothing but doubles for numbers. */
+export function outgoing(message: OutgoingMessage, { twin }: EncodeOptions): OutgoingMessage {
+  const written = whole(message);
+  if (!twin) checkNumbers(written, "");
+  return written;
 }
 
 /** Where the two directions differ. */
@@ -88,10 +96,8 @@ function once<T>(before: T | undefined, value: T): T {
 
 /** Members of a JSON-RPC message whose value does not fit their field, or that have none. */
 function readOthers(frame: Frame, others: JsonObject): void {
-  const { id, method, jsonrpc, params, result, error, ...extra } = others;
-  if (jsonrpc !== undefined || params !== undefined || result !== undefined || error !== undefined) {
-    throw refused("a member of the message has its own field");
-  }
+  const { id, method, jsonrpc, result, error, ...extra } = others;
+  if (jsonrpc !== undefined || result !== undefined || error !== undefined) throw refused("a member of the message has its own field");
   if (id !== undefined) {
     if (typeof id !== "string" || frame.id !== undefined || frame.reply !== undefined) throw refused("id comes twice, or is none");
     frame.id = frame.reply = id;
@@ -106,7 +112,20 @@ function readOthers(frame: Frame, others: JsonObject): void {
   }
 }
 
-const named: ReadonlySet<string> = new Set(["jsonrpc", "id", "method", "params", "result", "error"]);
+/** What a frame says beside the params of a message. */
+export function withParams(params: JsonObject, { extra }: Frame): JsonObject {
+  if (extra === undefined) return params;
+  if (extra["params"] !== undefined) throw refused("params have their own field");
+  return paramsBeside(params, extra);
+}
+
+/** What a frame says beside the result or error of a message. */
+export function withAnswer<T extends object>(answer: T, { extra }: Frame): T {
+  return extra === undefined ? answer : withBeside(answer, extra);
+}
+
+const ofRequests: ReadonlySet<string> = new Set(["jsonrpc", "id", "method", "params"]);
+const ofAnswers: ReadonlySet<string> = new Set(["jsonrpc", "id", "result", "error", "fault"]);
 
 /**
  * Writes an id, and everything of a message that has no field. `idTag` is 0 where there is no id to write, `more` what else does not
@@ -122,6 +141,7 @@ export function writeEnvelope(writer: Writer, message: object, idTag: number, fl
       (others ??= {})["id"] = id;
     }
   }
+  const named = "method" in message ? ofRequests : ofAnswers;
   for (const name in message) {
     if (named.has(name)) continue;
     const value = (message as JsonObject)[name];
@@ -133,7 +153,7 @@ export function writeEnvelope(writer: Writer, message: object, idTag: number, fl
 /** What a generic payload holds, as JSON-RPC has it. */
 export interface Generic {
   readonly method?: string;
-  readonly params?: JsonObject | undefined;
+  readonly params?: JsonObject | null | undefined;
   readonly result?: JsonObject;
   readonly error?: RpcError;
   readonly notification?: boolean;
@@ -173,7 +193,7 @@ export function readGeneric(reader: Reader, frame: Frame, answers: Id | undefine
   while (reader.at < reader.end) {
     const tag = reader.tag();
     if (tag === 0x0a) method = reader.text();
-    else if (tag === 0x12) params = objectOf(readJson(reader, depth), "params");
+    else if (tag === 0x12) params = paramsOf(readJson(reader, depth));
     else if (tag === 0x1a) result = objectOf(readJson(reader, depth), "result");
     else if (tag === 0x22) error = readJson(reader, depth);
     else if (tag === 0x28) notification = reader.varint() !== 0;
@@ -182,14 +202,16 @@ export function readGeneric(reader: Reader, frame: Frame, answers: Id | undefine
   if (Number(method !== undefined) + Number(result !== undefined) + Number(error !== undefined) !== 1) {
     throw refused("a message has a method, a result or an error");
   }
-  const { extra } = frame;
-  const more = extra === undefined ? undefined : { extra };
   if (method !== undefined) {
-    if (notification) return { kind: "notification", method, params, ...more };
-    return { kind: "request", id: frame.id ?? "", method, params, ...more };
+    const message = { method, params: withParams(params, frame) };
+    return notification ? { kind: "notification", ...message } : { kind: "request", id: frame.id ?? "", ...message };
   }
-  if (result !== undefined) return { kind: "result", id: answers ?? "", value: result as JsonObject, ...more };
-  return { kind: "error", ...(answers === undefined ? undefined : { id: answers }), error: errorOf(error), ...more };
+  if (result !== undefined) return { kind: "result", id: answers ?? "", value: withAnswer(result as JsonObject, frame) };
+  return { kind: "error", ...(answers === undefined ? undefined : { id: answers }), error: withAnswer(errorOf(error), frame) };
+}
+
+function paramsOf(value: unknown): JsonObject {
+  return value === null ? nullParams : objectOf(value, "params");
 }
 
 function objectOf(value: unknown, name: string): JsonObject {

@@ -1,5 +1,6 @@
-import { Fault, isObject, type JsonObject } from "../../core/index.js";
-import { exceedsDepth, nestsDeeper } from "../depth.js";
+import { Fault, isObject, type JsonObject, jsonText } from "../../core/index.js";
+import { exceedsDepth } from "../depth.js";
+import { DEEP, ODD, parseExactly, survey } from "../numbers.js";
 import { malformed, refused, tooDeep } from "./fault.js";
 import type { Reader } from "./reader.js";
 
@@ -12,7 +13,7 @@ export function setMember(object: Record<string, unknown>, name: string, value: 
 /** JSON text; undefined of what JSON leaves out. */
 export function stringify(value: unknown): string | undefined {
   try {
-    return JSON.stringify(value) as string | undefined;
+    return jsonText(value) as string | undefined;
   } catch (cause) {
     if (!(cause instanceof RangeError)) throw new Fault("internal", "the message is no JSON", { cause });
     throw new Fault("overload", "the message is too large to write", { cause, data: { limit: "depth" } });
@@ -22,7 +23,7 @@ export function stringify(value: unknown): string | undefined {
 /** Texts up to this length are parsed before their depth is looked at, as in messages of JSON. */
 const parsedFirst = 2 * 1024 * 1024;
 
-/** A field that holds JSON. `depth`: how many levels there may be. */
+/** A field that holds JSON, its numbers as they are. `depth`: how many levels there may be. */
 export function readJson(reader: Reader, depth: number): unknown {
   const text = reader.text();
   if (text.length > parsedFirst && exceedsDepth(text, depth)) throw tooDeep();
@@ -33,8 +34,9 @@ export function readJson(reader: Reader, depth: number): unknown {
     if (exceedsDepth(text, depth)) throw tooDeep();
     throw malformed("a field is no JSON", cause);
   }
-  if (text.length > 2 * depth && nestsDeeper(value, depth)) throw tooDeep();
-  return value;
+  const found = survey(value, depth);
+  if (found === DEEP) throw tooDeep();
+  return found === ODD ? parseExactly(text) : value;
 }
 
 /** As readJson, of what must be an object. Empty bytes are an empty object. */

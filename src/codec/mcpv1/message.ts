@@ -1,4 +1,4 @@
-import { isObject, type JsonObject } from "../../core/index.js";
+import { checkNumbers, isObject, type JsonObject } from "../../core/index.js";
 import type { Part } from "../jsonrpc.js";
 import { baseAnswer, baseError, baseRequest } from "./base.js";
 import { isForBase } from "./base-parts.js";
@@ -53,6 +53,7 @@ const REQUEST_ID = 0x0a;
 
 /** The bytes of a message. A StreamToolCallsRequest is `{ requestId, params }`. */
 export function encodeMessage(name: MessageName, value: JsonObject, options: EncodeOptions): Uint8Array {
+  if (!options.twin) checkNumbers(value, name.endsWith("Request") ? "params" : "result");
   const table = tableOf(name);
   const said = options.base === true ? forBase(name, value) : value;
   const writer = borrow();
@@ -111,6 +112,7 @@ export function encodeChunkMessageHead(bytes: number, state?: PartState): Uint8A
 
 /** A message of a list or of a chunked read. A `state` of the call lets chunks say where they start, as some peers want it. */
 export function encodePartMessage(method: string, part: Part | RestPart, options: EncodeOptions, state?: PartState): Uint8Array {
+  if (!options.twin) checkNumbers(part, part.kind);
   const writer = borrow();
   try {
     if (isListMethod(method)) writeListPart(writer, method, part, options);

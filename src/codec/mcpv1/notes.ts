@@ -1,5 +1,5 @@
-import { isObject, type JsonObject, type RpcError } from "../../core/index.js";
-import { noParams } from "../parse.js";
+import { isObject, type JsonObject, noParams, type RpcError } from "../../core/index.js";
+import { nullParams, whole } from "../members.js";
 import { malformed } from "./fault.js";
 import { errorOf, writeGeneric } from "./frame.js";
 import { readJson } from "./json.js";
@@ -20,7 +20,8 @@ export function encodeNote(method: string, params: JsonObject): Uint8Array {
   const writer = borrow();
   try {
     // A name that UTF-8 cannot hold is nobody's.
-    if (writeGeneric(writer, { method, params, notification: true }) !== undefined) throw malformed("the method is no text");
+    if (writeGeneric(writer, { ...whole({ jsonrpc: "2.0", method, params }), notification: true }) !== undefined)
+      throw malformed("the method is no text");
     return writer.finish();
   } finally {
     giveBack(writer);
@@ -53,6 +54,7 @@ export function decodeNote(bytes: Uint8Array, limits: DecodeLimits = usual): Not
     else if (tag === 0x12) {
       const read = readJson(reader, limits.depth - 1);
       if (isObject(read)) params = read;
+      else if (read === null) params = nullParams;
     } else if (tag === 0x22) error = errorOf(readJson(reader, limits.depth - 1));
     else reader.skip(tag);
   }

@@ -1,7 +1,7 @@
 import { refused } from "./fault.js";
 import { setMember } from "./json.js";
 import type { Reader } from "./reader.js";
-import { readAny } from "./value.js";
+import { readAny, readInteger } from "./value.js";
 import { KEY, roles, VALUE } from "./write-kinds.js";
 
 /** An object that is being read. */
@@ -84,7 +84,7 @@ export function readToken(reader: Reader): unknown {
   while (reader.at < reader.end) {
     const tag = reader.tag();
     if (tag === KEY) token = reader.text();
-    else if (tag === 0x10) token = reader.int64();
+    else if (tag === 0x10) token = readInteger(reader);
     else reader.skip(tag);
   }
   return token;
@@ -108,6 +108,8 @@ export function readTime(reader: Reader): string {
 export function numberOf(text: unknown): number {
   const number = typeof text === "string" && text !== "" ? Number(text) : Number.NaN;
   if (!Number.isFinite(number)) throw refused("an id is said to be a number, and is none");
+  if (Object.is(number, -0) || (Number.isInteger(number) && !Number.isSafeInteger(number)))
+    throw refused(`the id ${String(text).slice(0, 40)} is a number that JavaScript cannot hold exactly`);
   return number;
 }
 

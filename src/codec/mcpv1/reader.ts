@@ -33,7 +33,7 @@ export class Reader {
     return this.varint() | 0;
   }
 
-  /** As a double, which may round it; so does JSON. */
+  /** As a double, which may round it. */
   int64(): number {
     const { bytes, end } = this;
     let low = 0;

@@ -1,11 +1,21 @@
-import { Fault, isObject, type JsonObject, toFault } from "../../core/index.js";
+import { checkNumbers, Fault, isObject, type JsonObject, toFault } from "../../core/index.js";
 import type { Id, Incoming, IncomingBatch, IncomingPart, OutgoingMessage, OutgoingNotification, OutgoingResult, Part } from "../jsonrpc.js";
-import { noParams } from "../parse.js";
 import { baseAnswer, baseError } from "./base.js";
 import { readMessage } from "./decode.js";
 import { type EncodeOptions, writeMessage } from "./encode.js";
 import { OTHER_MEMBERS } from "./field.js";
-import { errorOf, type Frame, readFrame, readGeneric, type Shape, writeEnvelope, writeGeneric } from "./frame.js";
+import {
+  errorOf,
+  type Frame,
+  outgoing,
+  readFrame,
+  readGeneric,
+  type Shape,
+  withAnswer,
+  withParams,
+  writeEnvelope,
+  writeGeneric,
+} from "./frame.js";
 import type { RestPart } from "./items.js";
 import { type DecodeLimits, usual } from "./limits.js";
 import {
@@ -59,7 +69,8 @@ export interface ToClientOptions extends EncodeOptions {
  * One SessionResponse: a message of the server. `method` is that of the request which a result or an error answers, and of the
  * call whose id a progress token is, if it is one.
  */
-export function encodeToClient(message: OutgoingMessage, method: string | undefined, options: ToClientOptions): Uint8Array {
+export function encodeToClient(given: OutgoingMessage, method: string | undefined, options: ToClientOptions): Uint8Array {
+  const message = outgoing(given, options);
   const writer = borrow();
   try {
     if ("method" in message) {
@@ -112,7 +123,7 @@ function writeNotification(writer: Writer, message: OutgoingNotification, method
   const { params } = message;
   const call = callPayloads.get(message.method);
   let more: JsonObject | undefined;
-  if (params !== undefined && params !== noParams && (message.method === PROGRESS || call !== undefined)) {
+  if (params !== undefined && params !== null && (message.method === PROGRESS || call !== undefined)) {
     const { at } = writer;
     const id = message.method === PROGRESS ? (options.call ?? params["progressToken"]) : params["requestId"];
     const replies = (call !== undefined || options.call !== undefined || method !== undefined) && writeId(writer, REPLY, NUMERIC_REPLY, id);
@@ -155,6 +166,7 @@ export function encodeChunkHead(id: Id, bytes: number, state?: PartState): Uint8
 
 /** One SessionResponse that holds a part of an answer. A `state` of the call lets chunks say where they start, as some peers want it. */
 export function encodePart(id: Id, method: string, part: Part | RestPart, options: EncodeOptions, state?: PartState): Uint8Array {
+  if (!options.twin) checkNumbers(part, part.kind);
   const writer = borrow();
   try {
     const { at } = writer;
@@ -235,14 +247,13 @@ function readPayload(
 ): Single | readonly Single[] {
   const { payload, reply } = frame;
   const depth = limits.depth - 1;
-  const more = frame.extra === undefined ? undefined : { extra: frame.extra };
   const id = reply ?? "";
   const known = resultsByNumber.get(payload);
   const item = itemsByNumber.get(payload);
   const answered = known?.name ?? item;
   if (answered !== undefined && (methodOf(id) ?? answered) !== answered)
     throw new Fault("invalid-request", `the answer is one to ${answered}`);
-  if (known !== undefined) return { kind: "result", id, value: readMessage(reader, known.table, depth - 1), ...more };
+  if (known !== undefined) return { kind: "result", id, value: withAnswer(readMessage(reader, known.table, depth - 1), frame) };
   if (item !== undefined) {
     const part = readListPart(reader, item, depth);
     if (part === undefined) return [];
@@ -251,7 +262,11 @@ function readPayload(
   }
   const call = callsByNumber.get(payload);
   if (call !== undefined)
-    return { kind: "notification", method: call.name, params: { requestId: id, ...readMessage(reader, call.table, depth - 1) }, ...more };
+    return {
+      kind: "notification",
+      method: call.name,
+      params: withParams({ requestId: id, ...readMessage(reader, call.table, depth - 1) }, frame),
+    };
   switch (payload) {
     case GENERIC:
       return readGeneric(reader, frame, reply, depth);
@@ -260,13 +275,13 @@ function readPayload(
     case PROGRESS_PAYLOAD.number: {
       const params = readMessage(reader, PROGRESS_PAYLOAD.table, depth - 1);
       if (reply !== undefined && params["progressToken"] === undefined) params["progressToken"] = reply;
-      return { kind: "notification", method: PROGRESS, params, ...more };
+      return { kind: "notification", method: PROGRESS, params: withParams(params, frame) };
     }
     case STREAM_END:
-      return { kind: "result", id, value: readEnd(reader, depth), ...more };
+      return { kind: "result", id, value: withAnswer(readEnd(reader, depth), frame) };
     default: {
-      const error = errorOf(readMessage(reader, ERROR.table, depth - 1));
-      return { kind: "error", ...(reply === undefined ? undefined : { id: reply }), error, ...more };
+      const error = withAnswer(errorOf(readMessage(reader, ERROR.table, depth - 1)), frame);
+      return { kind: "error", ...(reply === undefined ? undefined : { id: reply }), error };
     }
   }
 }

@@ -1,10 +1,10 @@
-import { Fault, isObject, type JsonObject, toFault } from "../../core/index.js";
+import { Fault, isObject, type JsonObject, noParams, toFault } from "../../core/index.js";
 import type { Incoming, IncomingBatch, OutgoingMessage } from "../jsonrpc.js";
-import { noParams } from "../parse.js";
+import { nullParams } from "../members.js";
 import { addMeta, readMessage } from "./decode.js";
 import { type EncodeOptions, writeMessage } from "./encode.js";
 import { OTHER_MEMBERS } from "./field.js";
-import { type Frame, readFrame, readGeneric, type Shape, writeEnvelope, writeGeneric } from "./frame.js";
+import { type Frame, outgoing, readFrame, readGeneric, type Shape, withParams, writeEnvelope, writeGeneric } from "./frame.js";
 import { type DecodeLimits, usual } from "./limits.js";
 import { borrow, giveBack } from "./pool.js";
 import { Reader } from "./reader.js";
@@ -26,7 +26,8 @@ const NUMERIC = 0x10;
 const WINDOW_TAG = 0x18;
 
 /** One SessionRequest: a message of the client. */
-export function encodeToServer(message: OutgoingMessage, options: EncodeOptions): Uint8Array {
+export function encodeToServer(given: OutgoingMessage, options: EncodeOptions): Uint8Array {
+  const message = outgoing(given, options);
   const writer = borrow();
   try {
     if (!("method" in message)) {
@@ -42,11 +43,10 @@ export function encodeToServer(message: OutgoingMessage, options: EncodeOptions)
 
 function writeRequest(
   writer: Writer,
-  message: OutgoingMessage & { readonly method: string; readonly params?: JsonObject },
+  message: OutgoingMessage & { readonly method: string; readonly params?: JsonObject | null },
   options: EncodeOptions,
 ): void {
-  const { method } = message;
-  const params = message.params === noParams ? undefined : message.params;
+  const { method, params } = message;
   const meta = params?.["_meta"];
   const window = isObject(meta) ? meta[WINDOW] : undefined;
   const lifted = typeof window === "number" && Number.isSafeInteger(window) && window >= 0 && !Object.is(window, -0);
@@ -58,7 +58,7 @@ function writeRequest(
   const payload = chunked ? READ_CHUNKED : requestPayloads.get(method);
   let more: JsonObject | undefined;
   // Where members are required, no params are not the same as none of them.
-  if (payload === undefined || (params === undefined && payload.table.required !== 0)) {
+  if (payload === undefined || params === null || (params === undefined && payload.table.required !== 0)) {
     more = writeGeneric(writer, { method, params: lifted ? withoutWindow(params as JsonObject) : params });
   } else writePayload(writer, payload, params, options, lifted);
   writeEnvelope(writer, message, ID, NUMERIC, more);
@@ -87,14 +87,13 @@ function withoutWindow(params: JsonObject): JsonObject | undefined {
 
 function writeNotification(
   writer: Writer,
-  message: OutgoingMessage & { readonly method: string; readonly params?: JsonObject },
+  message: OutgoingMessage & { readonly method: string; readonly params?: JsonObject | null },
   options: EncodeOptions,
 ): void {
   const { method, params } = message;
   const payload = notificationPayloads.get(method);
   let more: JsonObject | undefined;
-  if (payload === undefined || params === undefined || params === noParams)
-    more = writeGeneric(writer, { method, params, notification: true });
+  if (payload === undefined || params === undefined || params === null) more = writeGeneric(writer, { method, params, notification: true });
   else writePayload(writer, payload, params, options, false);
   writeEnvelope(writer, message, 0, 0, more);
 }
@@ -121,14 +120,13 @@ export function decodeToServer(bytes: Uint8Array, limits: DecodeLimits = usual):
     reader.end = frame.to;
     if (payload === GENERIC) return withWindow(readGeneric(reader, frame, id, limits.depth - 1), frame);
     const known = requestsByNumber.get(payload);
-    const more = frame.extra === undefined ? undefined : { extra: frame.extra };
     if (known !== undefined) {
       const empty = frame.from === frame.to && known.table.required === 0;
       const params = empty ? noParams : readMessage(reader, known.table, limits.depth - 2);
-      return withWindow({ kind: "request", id: id ?? "", method: known.name, params, ...more }, frame);
+      return withWindow({ kind: "request", id: id ?? "", method: known.name, params: withParams(params, frame) }, frame);
     }
     const { name, table } = notificationsByNumber.get(payload) as { name: string; table: Payload["table"] };
-    return { kind: "notification", method: name, params: readMessage(reader, table, limits.depth - 2), ...more };
+    return { kind: "notification", method: name, params: withParams(readMessage(reader, table, limits.depth - 2), frame) };
   } catch (error) {
     const fault = toFault(error);
     if (notificationsByNumber.has(payload)) return { kind: "bad", silent: true, fault };
@@ -141,7 +139,8 @@ export function decodeToServer(bytes: Uint8Array, limits: DecodeLimits = usual):
 /** The window that came beside a request's params, back where it was. */
 function withWindow(message: Exclude<Incoming, IncomingBatch>, { window }: Frame): Exclude<Incoming, IncomingBatch> {
   if (window === undefined || message.kind !== "request") return message;
-  const params: Record<string, unknown> = message.params === noParams ? {} : message.params;
+  // Neither may be changed.
+  const params: Record<string, unknown> = message.params === noParams || message.params === nullParams ? {} : message.params;
   addMeta(params, { [WINDOW]: window });
   return message.params === params ? message : { ...message, params };
 }

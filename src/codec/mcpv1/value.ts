@@ -1,4 +1,4 @@
-import { Fault, type JsonObject } from "../../core/index.js";
+import { ExactNumber, Fault, type JsonObject } from "../../core/index.js";
 import { encodeBase64 } from "../../stream/index.js";
 import { malformed, refused, tooDeep } from "./fault.js";
 import { setMember } from "./json.js";
@@ -56,6 +56,7 @@ export function writeValue(writer: Writer, value: unknown, depth = 0): boolean {
       return true;
     case "object": {
       if (value === null) return writeNull(writer);
+      if (value instanceof ExactNumber) return value.isMinusZero && writeValue(writer, -0);
       if (depth > DEEPEST) throw new Fault("overload", "the message is nested too deep", { data: { limit: "depth", max: DEEPEST } });
       const isList = Array.isArray(value);
       writer.varint(isList ? LIST : STRUCT);
@@ -125,7 +126,7 @@ export function readValue(reader: Reader, depth: number): unknown {
         value = null;
         break;
       case NUMBER:
-        value = reader.double();
+        value = readNumber(reader);
         break;
       case STRING:
         value = reader.text();
@@ -145,6 +146,23 @@ export function readValue(reader: Reader, depth: number): unknown {
     }
   }
   return value;
+}
+
+/** A double. JSON would write -0 as 0. */
+export function readNumber(reader: Reader): number | ExactNumber {
+  const number = reader.double();
+  return Object.is(number, -0) ? new ExactNumber("-0") : number;
+}
+
+/** An int64, as it is. */
+export function readInteger(reader: Reader): number | ExactNumber {
+  const from = reader.at;
+  const number = reader.int64();
+  if (Number.isSafeInteger(number)) return number;
+  let bits = 0n;
+  for (let at = reader.at - 1; at >= from; at--) bits = (bits << 7n) | BigInt((reader.bytes[at] as number) & 0x7f);
+  const text = String(BigInt.asIntN(64, bits));
+  return String(number) === text ? number : new ExactNumber(text);
 }
 
 function readList(reader: Reader, depth: number): unknown[] {
@@ -214,10 +232,10 @@ function readNamed(reader: Reader, type: string, url: string, depth: number): un
     case "google.protobuf.BoolValue":
       return readWrapped(reader, NULL, () => reader.varint() !== 0, false);
     case "google.protobuf.DoubleValue":
-      return readWrapped(reader, 0x09, () => reader.double(), 0);
+      return readWrapped(reader, 0x09, () => readNumber(reader), 0);
     case "google.protobuf.Int32Value":
     case "google.protobuf.Int64Value":
-      return readWrapped(reader, NULL, () => reader.int64(), 0);
+      return readWrapped(reader, NULL, () => readInteger(reader), 0);
     default:
       if (url === "") {
         if (reader.at === reader.end) return null;

@@ -79,9 +79,11 @@ export function writeId(writer: Writer, tag: number, flag: number, id: unknown):
     writer.varint(tag);
     return writer.text(id);
   }
-  if (typeof id !== "number" || !Number.isFinite(id)) return false;
+  // An id that is read back must be the same number.
+  if (typeof id !== "number" || !Number.isFinite(id) || Object.is(id, -0) || (Number.isInteger(id) && !Number.isSafeInteger(id)))
+    return false;
   writer.varint(tag);
-  writer.text(Object.is(id, -0) ? "-0" : String(id));
+  writer.text(String(id));
   writer.varint(flag);
   writer.varint(1);
   return true;

@@ -1,4 +1,5 @@
 import { Canceller } from "../cancel.js";
+import { withNumbers } from "../exact.js";
 import { Fault, toFault } from "../fault.js";
 import { isObject, type JsonObject } from "../json.js";
 import type { ElicitParams, SampleParams } from "../protocol.js";
@@ -88,7 +89,7 @@ export class Answers {
     const handler = this.#handlers.get(request.method);
     if (handler === undefined) throw new Fault("unknown-method", `this client does not answer ${request.method}`);
     try {
-      const result: unknown = await handler(request.params, askContext(cancel, progress));
+      const result: unknown = await handler(withNumbers(request.params, "params"), askContext(cancel, progress));
       if (!isObject(result)) throw new TypeError(`the handler of ${request.method} returned no object`);
       return result;
     } catch (error) {

@@ -1,5 +1,5 @@
 import { Fault, toFault } from "../fault.js";
-import type { JsonObject } from "../json.js";
+import { type JsonObject, noParams } from "../json.js";
 import type { LogLevel } from "../methods.js";
 import type {
   CallToolResult,
@@ -168,7 +168,7 @@ class StreamingClient implements McpClient {
     return this.#engine.exchange(method, params, { ...options, progress: true });
   }
 
-  notify(method: string, params: JsonObject = {}): Promise<void> {
+  notify(method: string, params: JsonObject = noParams): Promise<void> {
     return this.#engine.notify({ method, params });
   }
 

@@ -5,6 +5,7 @@ import { isKeptState, RELEASE } from "../parked.js";
 import { DONE, type Timed, timed } from "../replies.js";
 import type { Ask, Context, Replies, Reply, Request, Service } from "../service.js";
 import type { Answers } from "./asks.js";
+import { readable } from "./readable.js";
 
 type Step = IteratorResult<Reply, undefined>;
 const done: Promise<Step> = Promise.resolve(DONE);
@@ -22,6 +23,8 @@ export interface Home {
   /** Called when the first next() comes; the fault of a client that is closed. */
   enter(exchange: Exchange): Fault | undefined;
   leave(exchange: Exchange): void;
+  /** Hears of what is no matter of one call's result. */
+  report(fault: Fault): void;
 }
 
 /** How a call starts: made when the first next() comes, so that its deadline counts from there. */
@@ -136,13 +139,24 @@ export class Exchange implements Replies {
       this.#take(step.value.ask);
       this.#pull();
     } else if (step.value.kind === "result" && step.value.value["resultType"] === "input_required") void this.#again(step.value.value);
-    else {
-      if (step.value.kind === "result") this.#end();
-      const resolve = this.#resolve;
-      this.#resolve = this.#reject = undefined;
-      resolve?.(step);
-    }
+    else this.#give(step.value);
   };
+
+  /** Gives the reader a reply. One that it cannot read fails the call; a notification that it cannot read is only reported. */
+  #give(reply: Reply): void {
+    let value: Reply;
+    try {
+      value = readable(reply);
+    } catch (error) {
+      if (!("params" in reply)) return this.fail(toFault(error));
+      this.#home.report(toFault(error));
+      return this.#pull();
+    }
+    if (reply.kind === "result") this.#end();
+    const resolve = this.#resolve;
+    this.#resolve = this.#reject = undefined;
+    resolve?.({ done: false, value });
+  }
 
   readonly #onError = (error: unknown): void => this.fail(toFault(error));
 

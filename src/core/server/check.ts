@@ -4,10 +4,3 @@ import type { Awaitable } from "./run.js";
 export type Checked = { readonly value: unknown } | { readonly problem: string };
 /** Checks a value; `root` is what the value is called in a problem. */
 export type Check = (value: unknown, root: string) => Awaitable<Checked>;
-
-/** One step of a path into a value: `.city`, `[0]`, `["odd name"]`. */
-export function step(key: PropertyKey): string {
-  if (typeof key === "number") return `[${key}]`;
-  const name = String(key);
-  return /^[A-Za-z_$][\w$]*$/.test(name) ? `.${name}` : `[${JSON.stringify(name)}]`;
-}

@@ -1,7 +1,8 @@
 import type { ErrorObject, Options, ValidateFunction } from "ajv";
+import { step } from "../exact.js";
 import { Fault } from "../fault.js";
 import type { JsonObject } from "../json.js";
-import { type Check, type Checked, step } from "./check.js";
+import type { Check, Checked } from "./check.js";
 
 const latest = "https://json-schema.org/draft/2020-12/schema";
 const draft07 = "http://json-schema.org/draft-07/schema";

@@ -1,4 +1,5 @@
 import { type Cancel, Canceller } from "../cancel.js";
+import { withNumbers } from "../exact.js";
 import { Fault, toFault } from "../fault.js";
 import { isObject, type JsonObject } from "../json.js";
 import { neededCapability } from "../methods.js";
@@ -76,7 +77,12 @@ export class Question {
       origin: "stated",
       cancel,
       answer: (result) => {
-        if (this.#settle()) this.#resolve(result);
+        if (!this.#settle()) return;
+        try {
+          this.#resolve(withNumbers(result, "result"));
+        } catch (error) {
+          this.#reject(toFault(error));
+        }
       },
       refuse: (fault) => {
         if (this.#settle()) this.#reject(fault);
@@ -84,7 +90,7 @@ export class Question {
       progress: (params) => {
         if (this.#state !== "open") return;
         try {
-          onProgress?.(params);
+          onProgress?.(withNumbers(params, "params"));
         } catch (error) {
           // The asker's own mistake: it belongs to the asker, not to the edge that tells of progress.
           this.withdraw(toFault(error));

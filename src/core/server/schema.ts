@@ -1,6 +1,7 @@
+import { step } from "../exact.js";
 import { Fault } from "../fault.js";
 import type { JsonObject } from "../json.js";
-import { type Check, type Checked, step } from "./check.js";
+import type { Check, Checked } from "./check.js";
 import { jsonSchemaCheck } from "./json-schema.js";
 import { isStandard, type Schema, type SchemaIssue, type StandardResult } from "./standard.js";
 

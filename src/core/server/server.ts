@@ -1,8 +1,9 @@
+import { withNumbers } from "../exact.js";
 import { Fault, toFault } from "../fault.js";
 import { askingMethods } from "../methods.js";
 import { isKeptState, RELEASE } from "../parked.js";
 import { failing } from "../replies.js";
-import type { Message } from "../service.js";
+import type { Message, Request } from "../service.js";
 import { answers, custom, type Parts, unknownMethod } from "./answers.js";
 import { Changes } from "./changes.js";
 import type { CompleteAny } from "./completion.js";
@@ -50,16 +51,29 @@ export function createServer(options: ServerOptions): Server {
   };
 
   const server: Server = {
-    call: (request, context) => {
+    call: (given, context) => {
+      let request: Request;
+      try {
+        request = withNumbers(given, "");
+      } catch (error) {
+        return failing(toFault(error));
+      }
       // Such a state is an edge's, for a call that it keeps: one that comes this far was kept by none.
       if (isKeptState(request.params["requestState"]) && askingMethods.has(request.method))
         return failing(new Fault("invalid-params", "the requestState is not valid: its call has ended or expired"));
       const answer = methods.get(request.method);
       return answer === undefined ? failing(unknownMethod(request.method)) : answer(request, context);
     },
-    notify: (notification, context) => {
+    notify: (given, context) => {
       // A matter of edges, and this is the end of their chain.
-      if (notification.method === RELEASE) return Promise.resolve();
+      if (given.method === RELEASE) return Promise.resolve();
+      let notification: Message;
+      try {
+        notification = withNumbers(given, "");
+      } catch (error) {
+        tell(toFault(error));
+        return Promise.resolve();
+      }
       const ctx = new Handling(context, notification);
       for (const key of [notification.method, "*"]) {
         for (const handler of notified.get(key) ?? []) void hear(handler, notification, ctx);

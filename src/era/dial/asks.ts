@@ -7,6 +7,7 @@ import {
   type Identity,
   isObject,
   type JsonObject,
+  jsonText,
   type Request,
   toRpcError,
 } from "../../core/index.js";
@@ -140,8 +141,7 @@ export function serverAsks(peer: Peer): ServerAsks {
     },
     withdraw(id, reason) {
       const asked = open.get(id);
-      if (asked === undefined)
-        return peer.fault(new Fault("invalid-request", `a cancellation of no open request: id ${JSON.stringify(id)}`));
+      if (asked === undefined) return peer.fault(new Fault("invalid-request", `a cancellation of no open request: id ${jsonText(id)}`));
       open.delete(id);
       clearTimeout(asked.timer);
       asked.cancel.fire(new Fault("cancelled", typeof reason === "string" ? reason : "the server withdrew its request"));

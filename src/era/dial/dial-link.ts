@@ -8,6 +8,7 @@ import {
   type Era,
   Fault,
   newest,
+  noParams,
   toFault,
 } from "../../core/index.js";
 import { careful } from "../careful.js";
@@ -84,6 +85,6 @@ async function begin(peer: Peer, { era, version, result }: Verdict, context: (er
   peer.manner = session.manner;
   // Before the server hears that it may ask: its first question must find the session ready.
   const made = connection(peer, { era, version, found: discovered(result), legacy: session });
-  await peer.notify("notifications/initialized", {});
+  await peer.notify("notifications/initialized", noParams);
   return made;
 }

@@ -170,7 +170,7 @@ export class Peer implements LinkCaller {
   }
 
   notify(method: string, params: JsonObject): Promise<void> {
-    return this.send(Object.keys(params).length === 0 ? { jsonrpc: "2.0", method } : { jsonrpc: "2.0", method, params });
+    return this.send({ jsonrpc: "2.0", method, params });
   }
 
   /** A request whose answer nobody waits for. */

@@ -1,5 +1,5 @@
 import type { Id, IncomingNotification } from "../../codec/index.js";
-import { Canceller, type Context, Fault, type JsonObject, RELEASE, toFault } from "../../core/index.js";
+import { Canceller, type Context, Fault, type JsonObject, jsonText, RELEASE, toFault } from "../../core/index.js";
 import { openEnvelope, senderOf } from "../envelope.js";
 import { own } from "../keys.js";
 import type { Calls } from "./calls.js";
@@ -22,7 +22,7 @@ export function takeNotification(at: Notified, { method, params }: IncomingNotif
     case "notifications/cancelled": {
       const reason = typeof params["reason"] === "string" ? params["reason"] : "the client cancelled the call";
       if (!at.calls.cancel(params["requestId"] as Id, new Fault("cancelled", reason)))
-        at.onFault(new Fault("invalid-request", `a cancellation of no open call: id ${JSON.stringify(params["requestId"])}`));
+        at.onFault(new Fault("invalid-request", `a cancellation of no open call: id ${jsonText(params["requestId"])}`));
       return undefined;
     }
     case own.credit:

@@ -48,7 +48,9 @@ export class LinkWatch {
     if (message.kind === "part") return this.part("received", message.id, message.part);
     this.#frame(
       "received",
-      message.kind === "batch" ? message.messages.filter(({ kind }) => kind !== "bad").map(receivedMessage) : receivedMessage(message),
+      message.kind === "batch"
+        ? message.messages.filter(({ kind }) => kind !== "bad").map((each) => objectOf(receivedMessage(each)))
+        : objectOf(receivedMessage(message)),
     );
   }
 

@@ -1,5 +1,6 @@
+import { parseJson } from "../../codec/index.js";
 import { encodeErrorNote, wellFormed } from "../../codec/mcpv1/index.js";
-import { Fault, fromRpcError, grpcStatuses, type JsonObject, type RpcError, toRpcError } from "../../core/index.js";
+import { Fault, fromRpcError, grpcStatuses, type JsonObject, jsonText, type RpcError, toRpcError } from "../../core/index.js";
 import { binary, fitsStatus, fromBinary, type ServerCall, type Status, statusFault, valuesOf } from "../../io/index.js";
 import { header } from "./names.js";
 
@@ -11,7 +12,7 @@ const DATA_BYTES = 4096;
  * trailer of its own.
  */
 export function errorStatus(error: RpcError, fault: Fault = fromRpcError(error)): Status {
-  const data = error.data === undefined ? undefined : new TextEncoder().encode(JSON.stringify(error.data));
+  const data = error.data === undefined ? undefined : new TextEncoder().encode(jsonText(error.data));
   const fits = data === undefined || data.byteLength <= DATA_BYTES;
   const text = wellFormed(error.message);
   const cut = [...(text === error.message && fitsStatus(text) ? [] : ["message"]), ...(fits ? [] : ["data"])];
@@ -53,7 +54,7 @@ export function statusError(status: Status, whole?: RpcError): Fault {
 function dataOf(value: string | undefined): unknown {
   if (value === undefined) return undefined;
   try {
-    return JSON.parse(new TextDecoder().decode(fromBinary(value)));
+    return parseJson(new TextDecoder().decode(fromBinary(value)));
   } catch {
     return undefined;
   }

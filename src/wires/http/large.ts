@@ -1,5 +1,5 @@
 import type { Id, Part } from "../../codec/index.js";
-import { type ContentReply, Fault, type JsonObject } from "../../core/index.js";
+import { beside, type ContentReply, Fault, type JsonObject, jsonText } from "../../core/index.js";
 import type { Outlet } from "../../io/index.js";
 import { type Base64Stream, base64Stream, cutText } from "../../stream/index.js";
 
@@ -70,8 +70,7 @@ export function largeAnswer(outlet: Outlet, { id, event }: LargeOptions): LargeA
     async finish(result) {
       close();
       const { contents, ...rest } = result;
-      const members = json(rest).slice(1, -1);
-      text += `]${members === "" ? "" : ","}${members}}}${event ? "\n\n" : ""}`;
+      text += `]${following(rest)}}${following(beside(result) ?? {})}}${event ? "\n\n" : ""}`;
       await flush();
       outlet.end();
     },
@@ -79,9 +78,15 @@ export function largeAnswer(outlet: Outlet, { id, event }: LargeOptions): LargeA
   };
 }
 
+/** Members that follow others. */
+function following(members: JsonObject): string {
+  const text = json(members).slice(1, -1);
+  return text === "" ? "" : `,${text}`;
+}
+
 function json(value: unknown): string {
   try {
-    return JSON.stringify(value);
+    return jsonText(value);
   } catch (error) {
     throw new Fault("internal", "the answer is no JSON", { cause: error });
   }

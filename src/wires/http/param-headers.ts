@@ -1,4 +1,4 @@
-import { isObject, type JsonObject } from "../../core/index.js";
+import { ExactNumber, isObject, type JsonObject } from "../../core/index.js";
 
 /** A tool argument that a header mirrors: the header's name and the way to the argument. */
 export interface ParamHeader {
@@ -44,9 +44,10 @@ function first<T>(values: readonly T[], f: (value: T) => string | undefined): st
 }
 
 /** The value at a path of the arguments; undefined where there is none to mirror. */
-export function argumentAt(args: unknown, path: readonly string[]): string | number | boolean | undefined {
+export function argumentAt(args: unknown, path: readonly string[]): string | number | boolean | ExactNumber | undefined {
   let value: unknown = args;
   for (const name of path)
     value = isObject(value as JsonObject) && Object.hasOwn(value as JsonObject, name) ? (value as JsonObject)[name] : undefined;
-  return typeof value === "string" || typeof value === "number" || typeof value === "boolean" ? value : undefined;
+  const mirrored = typeof value === "string" || typeof value === "number" || typeof value === "boolean" || value instanceof ExactNumber;
+  return mirrored ? (value as string | number | boolean | ExactNumber) : undefined;
 }

@@ -1,4 +1,4 @@
-import type { Part } from "../../../codec/index.js";
+import { type Part, parseJson } from "../../../codec/index.js";
 import { Fault, isObject, type JsonObject } from "../../../core/index.js";
 import { concat } from "../../../stream/index.js";
 import { type Data, dataReader } from "./scanned-data.js";
@@ -183,7 +183,7 @@ function headOf(bytes: readonly number[]): JsonObject {
 
 function parsed(bytes: readonly number[]): unknown {
   try {
-    return JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(Uint8Array.from(bytes)));
+    return parseJson(new TextDecoder("utf-8", { fatal: true }).decode(Uint8Array.from(bytes)));
   } catch (error) {
     throw new Fault("parse", "the server's answer is no message", { cause: error });
   }

@@ -1,0 +1,107 @@
+import { ExactNumber, type JsonObject } from "../core/index.js";
+import { closingQuote } from "./depth.js";
+
+/** What survey() found: nothing, */
+export const PLAIN = 0;
+/** a number that JSON.parse may have changed, */
+export const ODD = 1;
+/** or a value that nests too deep. */
+export const DEEP = 2;
+
+/** Deeper than any text. An integer, since arithmetic with Infinity is slow. */
+const BOTTOMLESS = 2 ** 30;
+
+/** From here on not every integer is a double. */
+const LIMIT = 2 ** 53;
+
+/** Looks through what JSON.parse made: whether it nests deeper than `max`, and whether a number of it may be another in the text. */
+export function survey(value: unknown, max: number): number {
+  if (typeof value === "number") return isOdd(value) ? ODD : PLAIN;
+  if (typeof value !== "object" || value === null) return PLAIN;
+  if (max === 0) return DEEP;
+  let found: number = PLAIN;
+  if (Array.isArray(value)) {
+    for (const element of value) {
+      if (typeof element === "number") found |= isOdd(element) ? ODD : PLAIN;
+      else if (typeof element === "object" && (found |= survey(element, max - 1)) >= DEEP) return DEEP;
+    }
+    return found;
+  }
+  for (const name in value) {
+    const member = (value as JsonObject)[name];
+    if (typeof member === "number") found |= isOdd(member) ? ODD : PLAIN;
+    else if (typeof member === "object" && (found |= survey(member, max - 1)) >= DEEP) return DEEP;
+  }
+  return found;
+}
+
+function isOdd(number: number): boolean {
+  return number >= LIMIT || number <= -LIMIT || Object.is(number, -0);
+}
+
+/** JSON.parse that keeps numbers as they are. */
+export function parseJson(text: string): unknown {
+  const value: unknown = JSON.parse(text);
+  return survey(value, BOTTOMLESS) === PLAIN ? value : parseExactly(text);
+}
+
+/** What stands before a number that was put into a string. Nobody outside this process knows it, so no string of a peer begins with it. */
+const mark = `number-${crypto.randomUUID()}:`;
+
+/** Reads JSON text, known to be such, with an ExactNumber in place of each number that a double would change. */
+export function parseExactly(text: string): unknown {
+  let marked = "";
+  let from = 0;
+  for (let at = 0; at < text.length; at++) {
+    const unit = text.charCodeAt(at);
+    if (unit === 0x22) at = closingQuote(text, at);
+    else if (unit === 0x2d || (unit >= 0x30 && unit <= 0x39)) {
+      const end = endOfNumber(text, at);
+      const number = text.slice(at, end);
+      if (changes(number)) {
+        marked += `${text.slice(from, at)}"${mark}${number}"`;
+        from = end;
+      }
+      at = end - 1;
+    }
+  }
+  const value: unknown = JSON.parse(marked + text.slice(from));
+  return from === 0 ? value : restored(value);
+}
+
+function restored(value: unknown): unknown {
+  if (typeof value === "string") return value.startsWith(mark) ? new ExactNumber(value.slice(mark.length)) : value;
+  if (typeof value !== "object" || value === null) return value;
+  // Each member is there already, `__proto__` too, so that assigning to it sets just that.
+  const members = value as Record<string, unknown>;
+  for (const name of Object.keys(members)) members[name] = restored(members[name]);
+  return value;
+}
+
+function endOfNumber(text: string, from: number): number {
+  let end = from + 1;
+  for (; end < text.length; end++) {
+    const unit = text.charCodeAt(end);
+    // Digits, plus, minus, point, e and E.
+    if ((unit < 0x30 || unit > 0x39) && unit !== 0x2e && unit !== 0x2b && unit !== 0x2d && (unit | 0x20) !== 0x65) break;
+  }
+  return end;
+}
+
+/** Whether the text of a number and what JSON.stringify makes of it are two numbers. Of odd ones only: other fractions may be rounded. */
+function changes(text: string): boolean {
+  const number = Number(text);
+  if (!isOdd(number)) return false;
+  return !Number.isFinite(number) || number === 0 || decimal(text) !== decimal(String(number));
+}
+
+/** The digits of a number that count, and the power of ten that they are multiplied by. */
+function decimal(text: string): string {
+  const [, sign, whole, fraction = "", exponent = "0"] = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([-+]?\d+))?$/.exec(text) as RegExpExecArray;
+  const digits = (whole as string) + fraction;
+  let first = 0;
+  let end = digits.length;
+  while (digits.charCodeAt(first) === 0x30) first++;
+  while (end > first && digits.charCodeAt(end - 1) === 0x30) end--;
+  return `${sign}${digits.slice(first, end)}e${Number(exponent) - fraction.length + digits.length - end}`;
+}

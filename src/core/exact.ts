@@ -1,0 +1,103 @@
+import { Fault, type FaultCode } from "./fault.js";
+
+/** What stands before the text of a number while it is written as a string. Nobody outside this process knows it. */
+const mark = `exact-${crypto.randomUUID()}:`;
+const marked = new RegExp(`"${mark}([-+.\\deE]+)"`, "g");
+const number = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][-+]?\d+)?$/;
+
+/** Whether there has ever been one: where there has not, nobody has to look for them. */
+let made = false;
+/** Whether jsonText is at work, and how many numbers it has come across. */
+let writing = false;
+let written = 0;
+
+/**
+ * A number of a peer that JavaScript would change: an integer beyond 2^53 that no double holds, one that is too large for any double, or
+ * -0, which JSON.stringify writes as 0. It keeps its text. JSON.stringify refuses it, as it does a bigint; jsonText writes it.
+ */
+export class ExactNumber {
+  readonly text: string;
+
+  constructor(text: string) {
+    if (!number.test(text)) throw new Fault("internal", `${text} is no number of JSON`);
+    this.text = text;
+    made = true;
+  }
+
+  get isMinusZero(): boolean {
+    return /^-0(?:\.0+)?(?:[eE]|$)/.test(this.text);
+  }
+
+  toString(): string {
+    return this.text;
+  }
+
+  toJSON(): string {
+    if (!writing) throw new TypeError(`the number ${this.text} has to be written by jsonText`);
+    written++;
+    return mark + this.text;
+  }
+}
+
+/** JSON.stringify that also writes exact numbers. */
+export function jsonText(value: unknown, replacer?: (key: string, member: unknown) => unknown): string {
+  if (!made) return JSON.stringify(value, replacer);
+  const outer = writing;
+  const before = written;
+  writing = true;
+  try {
+    const text = JSON.stringify(value, replacer);
+    return written === before ? text : text.replace(marked, "$1");
+  } finally {
+    writing = outer;
+  }
+}
+
+/** Refuses a value with a number that no double holds, by a Fault that names the place. `path` is what the value is called, or "". */
+export function checkNumbers(value: unknown, path: string, code: FaultCode = "invalid-params"): void {
+  if (made && holds(value)) convert(value, path, code);
+}
+
+/** The value for a program, which must have numbers: as checkNumbers, and -0 is the number that it is. */
+export function withNumbers<T>(value: T, path: string, code: FaultCode = "invalid-params"): T {
+  return made && holds(value) ? (convert(value, path, code) as T) : value;
+}
+
+/** Deeper than any message from a wire may be; a program's own value may contain itself. */
+const DEEP = 1024;
+
+function holds(value: unknown, depth = 0): boolean {
+  if (typeof value !== "object" || value === null || value instanceof Uint8Array || depth > DEEP) return false;
+  if (value instanceof ExactNumber) return true;
+  if (Array.isArray(value)) return value.some((element) => holds(element, depth + 1));
+  for (const name in value) if (holds((value as { readonly [name: string]: unknown })[name], depth + 1)) return true;
+  return false;
+}
+
+function convert(value: unknown, path: string, code: FaultCode): unknown {
+  if (typeof value !== "object" || value === null || value instanceof Uint8Array) return value;
+  if (value instanceof ExactNumber) {
+    if (value.isMinusZero) return -0;
+    throw new Fault(code, `${path} is the number ${short(value.text)}, which JavaScript cannot hold exactly`, { data: { path } });
+  }
+  if (Array.isArray(value)) return value.map((element, at) => convert(element, path + step(at), code));
+  const copy = { ...(value as object) } as Record<string, unknown>;
+  // An own member `__proto__` is there already, so that assigning to it is no matter of the prototype.
+  for (const name of Object.keys(copy))
+    copy[name] = convert(copy[name], path === "" ? step(name).replace(/^\./, "") : path + step(name), code);
+  return copy;
+}
+
+/** Digits of a number that are worth showing. */
+const SHOWN = 40;
+
+function short(text: string): string {
+  return text.length > SHOWN ? `${text.slice(0, SHOWN)}…` : text;
+}
+
+/** One step of a path into a value: `.city`, `[0]`, `["odd name"]`. */
+export function step(key: PropertyKey): string {
+  if (typeof key === "number") return `[${key}]`;
+  const name = String(key);
+  return /^[A-Za-z_$][\w$]*$/.test(name) ? `.${name}` : `[${JSON.stringify(name)}]`;
+}
