@@ -1,5 +1,5 @@
 import type { Id, IncomingNotification } from "../../codec/index.js";
-import { isObject, type JsonObject, type LogReply, meta, type NoteReply } from "../../core/index.js";
+import { beside, isObject, type JsonObject, type LogReply, meta, type NoteReply, noParams, withBeside } from "../../core/index.js";
 import { own } from "../keys.js";
 import type { Peer } from "./peer.js";
 
@@ -39,7 +39,9 @@ function replyOf(method: string, params: JsonObject): LogReply | NoteReply {
 
 /** Params without the `_meta` that only said where they belong. */
 function without(params: JsonObject, named: JsonObject): JsonObject {
-  const { [meta.subscriptionId]: subscription, [own.call]: call, ...others } = named;
+  const { [meta.subscriptionId]: subscription, [own.call]: call, [own.bare]: bare, ...others } = named;
   const { _meta, ...rest } = params;
+  if (bare === "absent") return beside(rest) === undefined ? noParams : withBeside(rest, { ...beside(rest), params: undefined });
+  if (bare === "null") return withBeside(rest, { ...beside(rest), params: null });
   return Object.keys(others).length > 0 ? { ...rest, _meta: others } : rest;
 }

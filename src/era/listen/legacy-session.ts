@@ -209,12 +209,17 @@ class Session implements LegacySession {
     }
   }
 
+  /** What the client calls next goes by the new level already, unless the server refuses it. */
   async #passLevel(request: Request): Promise<JsonObject> {
-    const { service } = this.#desk;
-    const result = await resultOf(service.call(request, this.#context(new Canceller())));
-    this.level = logLevels.find((level) => level === request.params["level"]) ?? this.level;
+    const before = this.level;
+    const level = logLevels.find((known) => known === request.params["level"]) ?? before;
+    const result = resultOf(this.#desk.service.call(request, this.#context(new Canceller())));
+    this.level = level;
     this.#openAmbient();
-    return result;
+    return result.catch((error) => {
+      if (this.level === level) this.level = before;
+      throw error;
+    });
   }
 
   #setLevel(level: unknown): Promise<JsonObject> {

@@ -1,5 +1,5 @@
 import type { Id, Part, SendOptions } from "../../codec/index.js";
-import { extended, isObject, type JsonObject, meta, type Reply, weigh } from "../../core/index.js";
+import { beside, extended, isObject, type JsonObject, meta, noParams, type Reply, weigh } from "../../core/index.js";
 import type { Envelope } from "../envelope.js";
 import { own } from "../keys.js";
 import { weighPart } from "../size.js";
@@ -114,5 +114,8 @@ export class Sink {
 function stamped(params: JsonObject, stamp: JsonObject | undefined): JsonObject {
   if (stamp === undefined) return params;
   const kept = params["_meta"];
-  return extended(params, { _meta: extended(isObject(kept) ? kept : undefined, stamp) });
+  const bare = params === noParams ? "absent" : beside(params)?.["params"] === null ? "null" : undefined;
+  return extended(params, {
+    _meta: extended(isObject(kept) ? kept : undefined, bare === undefined ? stamp : { ...stamp, [own.bare]: bare }),
+  });
 }
