@@ -1,3 +1,4 @@
+export { decodeHeader, encodeHeader, headerSays } from "./header-value.js";
 export type {
   Id,
   Incoming,

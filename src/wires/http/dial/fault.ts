@@ -1,4 +1,4 @@
-import { Fault } from "../../../core/index.js";
+import { Fault, fromRpcError, type RpcError } from "../../../core/index.js";
 
 /** What an HTTP status that carries no message says. Redirects are not followed: credentials would go along. */
 export function httpFault(status: number, text: string, location?: string): Fault {
@@ -14,4 +14,16 @@ export function noMessage(status: number, type: string | undefined): Fault {
   return new Fault("parse", `the server's answer is no MCP message: HTTP ${status}${type === undefined ? "" : `, ${type}`}`, {
     data: { status },
   });
+}
+
+/** Whether a status says that a request is not taken, or not now, and nothing about what it asks for. */
+export function isRefusal(status: number): boolean {
+  return status === 403 || status === 429 || status >= 500;
+}
+
+/** The error in the body of a refusal: it passes on as it is, and the status says what it means. */
+export function refusalFault(status: number, error: RpcError): Fault {
+  const refusal = httpFault(status, "");
+  const { code, message, data } = fromRpcError(error);
+  return new Fault(status >= 500 ? code : refusal.code, message, { data, rpcCode: error.code, cause: refusal });
 }

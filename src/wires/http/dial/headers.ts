@@ -1,7 +1,7 @@
-import type { OutgoingMessage } from "../../../codec/index.js";
+import { encodeHeader, type OutgoingMessage } from "../../../codec/index.js";
 import { isObject, meta } from "../../../core/index.js";
 import { JSON_TYPE, SSE_TYPE } from "../answer.js";
-import { encodeHeader, nameOf } from "../headers.js";
+import { nameOf } from "../headers.js";
 import type { ToolHeaders } from "../tool-headers.js";
 
 export interface HeaderOptions {

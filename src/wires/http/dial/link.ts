@@ -28,7 +28,7 @@ import { pipe } from "../../../stream/index.js";
 import { JSON_TYPE, SSE_TYPE } from "../answer.js";
 import { ToolHeaders } from "../tool-headers.js";
 import { type Held, readEvents } from "./events.js";
-import { httpFault, noMessage } from "./fault.js";
+import { httpFault, isRefusal, noMessage, refusalFault } from "./fault.js";
 import { requestHeaders } from "./headers.js";
 import { readLarge } from "./large-read.js";
 import { sifted } from "./mirror.js";
@@ -207,6 +207,8 @@ class HttpLink implements Link {
     // Whatever the body says: a refused caller has to be told from a method that the server does not know.
     if (sent.status === 401) throw httpFault(sent.status, text);
     const message = type === JSON_TYPE && text !== "" ? parseMessage(text, { depth: this.#limits.depth }) : undefined;
+    if (message?.kind === "error" && isRefusal(sent.status))
+      return this.#deliver([{ kind: "bad", answers: id, fault: refusalFault(sent.status, message.error) }]);
     if (message?.kind === "error" && message.id === undefined) return this.#deliver([{ ...message, id }]);
     if (message !== undefined && message.kind !== "bad") return this.#deliver([message], begins);
     throw sent.status >= 300 ? httpFault(sent.status, text, sent.header("location")) : noMessage(sent.status, type);
