@@ -42,6 +42,7 @@ export {
 } from "./fault.js";
 export { fixed, fixedText, weightOf } from "./fixed.js";
 export { extended, isObject, type JsonObject, weigh } from "./json.js";
+export { closingFault, DRAIN_MS, listenerOf } from "./listener.js";
 export {
   askingMethods,
   cacheableMethods,

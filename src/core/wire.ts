@@ -57,6 +57,8 @@ export interface ListenOptions extends WireOptions {
   readonly eras?: readonly Era[] | undefined;
   /** Items of a page where the wire pages. */
   readonly pageSize?: number | undefined;
+  /** Milliseconds that calls in flight have to finish when the listener closes; 5,000 unless given, 0 for none. */
+  readonly drainMs?: number | undefined;
 }
 
 export interface DialOptions extends WireOptions {
@@ -79,6 +81,7 @@ export interface Listener extends AsyncDisposable {
   readonly address: string;
   /** Resolves when it has ended by itself or by close(). */
   readonly closed: Promise<void>;
+  /** Refuses new calls, gives those in flight `drainMs` to finish, answers the rest with `unavailable`, and ends. */
   close(): Promise<void>;
 }
 

@@ -5,5 +5,6 @@ export type { WritePart } from "./listen/desk.js";
 export type { ServeLinkOptions } from "./listen/options.js";
 export { Parking } from "./listen/parking.js";
 export { serveLink, serving } from "./listen/serve-link.js";
+export { ServedLinks } from "./listen/served-links.js";
 export type { Serving } from "./listen/serving.js";
 export { randomToken } from "./seal.js";

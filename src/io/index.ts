@@ -51,4 +51,3 @@ export {
   type TlsListenOptions,
 } from "./tls.js";
 export { badAddress, whyUnreached } from "./unreached.js";
-export { within } from "./within.js";

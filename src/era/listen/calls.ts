@@ -1,6 +1,6 @@
 import type { Id, OutgoingMessage } from "../../codec/index.js";
 import { Canceller, type Client, type Context, Fault, type JsonObject, meta, toFault, toRpcError } from "../../core/index.js";
-import { Registry } from "../../stream/index.js";
+import { Registry, within } from "../../stream/index.js";
 import { dressLegacy, dressModern } from "../dress.js";
 import type { Envelope } from "../envelope.js";
 import { withExtensions } from "../extensions.js";
@@ -40,8 +40,12 @@ export class Calls {
   readonly #deadline: number | undefined;
   readonly #endless: ReadonlySet<string> | undefined;
   readonly #live = new Registry<{ readonly id: Id; readonly cancel: Canceller; readonly sink: Sink }>();
+  /** What is being answered, subscriptions too. */
+  readonly #running = new Set<Promise<void>>();
   #held = 0;
-  #idle: (() => void) | undefined;
+  readonly #idle = new Set<() => void>();
+  /** Why the calls that are still open are answered with an error. */
+  #failing: Fault | undefined;
 
   constructor(desk: Desk, info: ServerInfo, { metadata, versions, deadline, endless }: CallsOptions) {
     this.#desk = desk;
@@ -76,7 +80,9 @@ export class Calls {
     if (range !== undefined) context.range = range;
     const running = this.#run({ id, envelope, client, context, cancel, sink: to, ...(asks === undefined ? undefined : { asks }) }, respond);
     const { method } = envelope.request;
-    if (method !== "subscriptions/listen" && this.#endless?.has(method) !== true) this.hold(running);
+    if (method !== "subscriptions/listen" && this.#endless?.has(method) !== true) return this.hold(running);
+    this.#running.add(running);
+    void running.finally(() => this.#running.delete(running));
   }
 
   /** Counts something as being answered until it settles. */
@@ -86,18 +92,19 @@ export class Calls {
   }
 
   readonly #settled = (): void => {
-    if (--this.#held === 0) this.#idle?.();
+    if (--this.#held > 0) return;
+    for (const tell of this.#idle) tell();
+    this.#idle.clear();
   };
 
   /** Resolves when everything is answered, or after `ms`. */
   async idle(ms: number): Promise<void> {
     if (this.#held === 0) return;
-    let timer: ReturnType<typeof setTimeout> | undefined;
-    await new Promise<void>((resolve) => {
-      this.#idle = resolve;
-      timer = setTimeout(resolve, ms);
-    });
-    clearTimeout(timer);
+    await within(this.#answered(), ms);
+  }
+
+  #answered(): Promise<void> {
+    return this.#held === 0 ? Promise.resolve() : new Promise((resolve) => this.#idle.add(resolve));
   }
 
   /** False if there is no such call. */
@@ -115,6 +122,13 @@ export class Calls {
     this.#live.get(id)?.sink.grant(messages);
   }
 
+  /** Answers every call that is open with an error, a subscription with its end; resolves when all of that was sent. */
+  async fail(reason: Fault): Promise<void> {
+    this.#failing = reason;
+    this.end(reason);
+    await Promise.all([this.#answered(), ...this.#running]);
+  }
+
   end(reason: Fault): void {
     if (this.#live.size === 0) return;
     for (const { id } of this.#live.values()) this.cancel(id, reason);
@@ -130,8 +144,11 @@ export class Calls {
       response = { jsonrpc: "2.0", id, error: toRpcError(fault, client.era), fault };
     }
     if (this.#live.get(id)?.cancel === job.cancel) this.#live.delete(id);
-    // Whoever cancelled wants no answer.
-    if (job.cancel.fired) return respond(undefined);
+    if (job.cancel.fired) {
+      // Whoever cancelled wants no answer.
+      if (this.#failing === undefined || job.cancel.reason !== this.#failing) return respond(undefined);
+      response = lastWord(job, this.#failing);
+    }
     await respond(response);
     // The specification's pages differ on how a server ends a subscription on a shared link: say both.
     if (isSubscription(job) && "result" in response) {
@@ -158,6 +175,13 @@ export class Calls {
 /** Where a read is answered range by range, how long those are is this edge's business. */
 function rangeOf({ range, chunked }: Envelope): Context["range"] {
   return chunked ?? (range === undefined ? undefined : { offset: range.offset });
+}
+
+/** What a client hears that is still waiting when the server closes: a subscription ends well, a call does not. */
+function lastWord(job: Job, reason: Fault): OutgoingMessage {
+  const { id, client } = job;
+  if (isSubscription(job)) return { jsonrpc: "2.0", id, result: { resultType: "complete", _meta: { [meta.subscriptionId]: id } } };
+  return { jsonrpc: "2.0", id, error: toRpcError(reason, client.era), fault: reason };
 }
 
 type Writable<T> = { -readonly [K in keyof T]: T[K] };

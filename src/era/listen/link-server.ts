@@ -22,6 +22,7 @@ import {
   toFault,
   toRpcError,
 } from "../../core/index.js";
+import { within } from "../../stream/index.js";
 import { careful } from "../careful.js";
 import { modernClient, openEnvelope } from "../envelope.js";
 import { randomToken } from "../seal.js";
@@ -40,6 +41,8 @@ import type { Outlet, Serving } from "./serving.js";
 
 /** Bytes of a page's items, beside their number: below what common peers take as one message. */
 const PAGE_BYTES = 2 * 1024 * 1024;
+/** Milliseconds for the last answers of a link that closes. */
+const LAST_MS = 250;
 
 /** The serving side of a link: which message is a call, of which era, and whose. */
 export class LinkServer implements Serving, LegacyHost, Notified {
@@ -58,6 +61,8 @@ export class LinkServer implements Serving, LegacyHost, Notified {
   readonly #link: Outlet;
   /** Whether other links park here too. */
   readonly #shared: boolean;
+  /** Why no new calls are taken. */
+  #closing: Fault | undefined;
   /** Settles when the client has read on, where it had left more unread than it may. */
   #room: Promise<void> | undefined;
 
@@ -135,6 +140,14 @@ export class LinkServer implements Serving, LegacyHost, Notified {
     return this.calls.idle(ms);
   }
 
+  async drain(reason: Fault, ms: number): Promise<void> {
+    this.#closing = reason;
+    await this.calls.idle(ms);
+    const answered = this.calls.fail(reason);
+    this.end(reason);
+    await within(answered, LAST_MS);
+  }
+
   end(reason: Fault): void {
     this.calls.end(reason);
     this.legacy.end(reason);
@@ -160,6 +173,7 @@ export class LinkServer implements Serving, LegacyHost, Notified {
     const { id, method } = message;
     const envelope = openEnvelope(method, message.params);
     const era = eraOf(envelope, this.eras);
+    if (this.#closing !== undefined) return refuse(id, this.#closing, era, respond);
     if (method === AMBIENT) return refuse(id, new Fault("unknown-method", `unknown method: ${method}`), era, respond);
     if (this.calls.has(id))
       return refuse(id, new Fault("invalid-request", `a request with the id ${JSON.stringify(id)} is still open`), era, respond);

@@ -1,4 +1,4 @@
-import type { Context, ListenOptions } from "../../core/index.js";
+import type { Cancel, Context, ListenOptions } from "../../core/index.js";
 import type { Parking } from "./parking.js";
 
 export interface ServeLinkOptions extends ListenOptions {
@@ -14,4 +14,6 @@ export interface ServeLinkOptions extends ListenOptions {
   readonly assume?: string | undefined;
   /** Shared by the links of one listener; a link has one of its own unless given. */
   readonly parking?: Parking | undefined;
+  /** Drains the link when it fires, and closes it. */
+  readonly closing?: Cancel | undefined;
 }

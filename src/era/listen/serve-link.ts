@@ -1,11 +1,11 @@
 import type { Link } from "../../codec/index.js";
-import { Fault, type Service, toFault } from "../../core/index.js";
+import { closingFault, DRAIN_MS, Fault, type Service, toFault } from "../../core/index.js";
 import { LinkServer } from "./link-server.js";
 import type { ServeLinkOptions } from "./options.js";
 import type { Outlet, Serving } from "./serving.js";
 
 /** Milliseconds that calls in flight have after the client closed its side. */
-const DRAIN_MS = 250;
+const LEFT_MS = 250;
 
 /** Serves what a wire feeds by itself, message by message. */
 export function serving(service: Service, link: Outlet, options: ServeLinkOptions = {}): Serving {
@@ -15,6 +15,11 @@ export function serving(service: Service, link: Outlet, options: ServeLinkOption
 /** Serves a peer of either era on a link until the link ends; rejects with what broke it. */
 export async function serveLink(service: Service, link: Link, options: ServeLinkOptions = {}): Promise<void> {
   const server = new LinkServer(service, link, options);
+  const { closing, drainMs = DRAIN_MS } = options;
+  const unhook = closing?.on(() => {
+    const reason = closing.reason ?? closingFault();
+    void server.drain(reason, drainMs).then(() => link.close(reason));
+  });
   let broken: Fault | undefined;
   try {
     for await (const batch of link.incoming) {
@@ -24,11 +29,12 @@ export async function serveLink(service: Service, link: Link, options: ServeLink
       }
     }
     // A client that closed its side may still read: what is nearly answered is answered.
-    await server.idle(DRAIN_MS);
+    await server.idle(LEFT_MS);
   } catch (error) {
     broken = toFault(error);
     await server.lastWords(broken);
   }
+  unhook?.();
   server.end(broken ?? new Fault("unavailable", "the client closed the link", { data: { reason: "closed" } }));
   await link.close();
   if (broken !== undefined) throw broken;

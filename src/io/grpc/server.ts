@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders, ServerHttp2Session, ServerHttp2Stream } from "node:http2";
 import { defaultLimits, Fault, toFault } from "../../core/index.js";
-import { within } from "../within.js";
+import { within } from "../../stream/index.js";
 import { isEncoding } from "./coding.js";
 import { type Gate, gate, ignore } from "./gate.js";
 import { defaultKeepalive, Watch } from "./keepalive.js";

@@ -1,5 +1,16 @@
 import { type Id, type Incoming, parseMessage, serialise } from "../../codec/index.js";
-import { defaultLimits, Fault, httpStatuses, isModernVersion, type Limits, type Service, toFault, toRpcError } from "../../core/index.js";
+import {
+  closingFault,
+  DRAIN_MS,
+  defaultLimits,
+  Fault,
+  httpStatuses,
+  isModernVersion,
+  type Limits,
+  type Service,
+  toFault,
+  toRpcError,
+} from "../../core/index.js";
 import { admit, type Exchange } from "../../io/index.js";
 import { Alone, type Manner } from "./alone.js";
 import { JSON_TYPE, SSE_TYPE } from "./answer.js";
@@ -14,8 +25,8 @@ import { Sessions } from "./sessions.js";
 export interface Endpoint {
   /** Answers an exchange; never rejects. */
   handle(exchange: Exchange): Promise<void>;
-  /** Ends every session and every open answer. */
-  close(): void;
+  /** Refuses new calls, gives those in flight `drainMs` to finish, and ends every session and open answer. */
+  close(): Promise<void>;
 }
 
 interface Caller {
@@ -50,6 +61,8 @@ class HttpEndpoint implements Endpoint {
   readonly #legacy: boolean;
   readonly #modern: boolean;
   readonly #stateful: boolean;
+  #closing: Fault | undefined;
+  #closed: Promise<void> | undefined;
 
   constructor(service: Service, options: HttpOptions) {
     this.#options = options;
@@ -83,11 +96,16 @@ class HttpEndpoint implements Endpoint {
     exchange.reply(status, { ...headers, "content-type": JSON_TYPE }, serialise({ jsonrpc: "2.0", id, error }));
   }
 
-  close(): void {
+  close(): Promise<void> {
+    this.#closing ??= closingFault();
+    return (this.#closed ??= this.#drain(this.#closing));
+  }
+
+  async #drain(reason: Fault): Promise<void> {
+    const { drainMs = DRAIN_MS } = this.#options;
+    await Promise.all([this.#sessions.drain(reason, drainMs), this.#alone.drain(reason, drainMs)]);
     clearInterval(this.#timer);
-    const reason = new Fault("unavailable", "the server closed", { data: { reason: "closed" } });
     this.#sessions.close(reason);
-    this.#alone.close(reason);
   }
 
   #sweep(): void {
@@ -120,6 +138,9 @@ class HttpEndpoint implements Endpoint {
       this.#options.onFault?.(message.fault);
       return refuse(message.fault.code === "overload" ? 413 : 400, message.fault, message.id ?? null);
     }
+    // What else a client has to say may be about a call in flight.
+    if (this.#closing !== undefined && expectsAnswer(message))
+      return refuse(503, this.#closing, message.kind === "request" ? message.id : null);
     const version = exchange.header("mcp-protocol-version");
     const modern = this.#modern && (claimsModern(message) || (version !== undefined && isModernVersion(version)) || !this.#legacy);
     // Member by member here and in what every call makes: a spread takes as long as all the rest of it.
@@ -176,6 +197,7 @@ class HttpEndpoint implements Endpoint {
     const session = this.#find(exchange, caller);
     if (!(session instanceof HttpSession)) return session;
     const headers = { ...caller.headers, "mcp-session-id": session.id };
+    if (this.#closing !== undefined && !session.busy) return refuse(503, this.#closing);
     const last = exchange.header("last-event-id");
     if (last === undefined)
       return session.listen(exchange, headers)

@@ -119,6 +119,15 @@ export class HttpSession {
     for (const stream of this.#streams.values()) stream.keepAlive();
   }
 
+  /** Whether calls are being answered. */
+  get busy(): boolean {
+    return this.#posts.size > 0;
+  }
+
+  drain(reason: Fault, ms: number): Promise<void> {
+    return this.#serving.drain(reason, ms);
+  }
+
   close(reason: Fault): void {
     this.#closed = true;
     this.#serving.end(reason);

@@ -1,6 +1,15 @@
 import { type Incoming, parseMessage, serialise, writeSse } from "../../codec/index.js";
-import { type Address, defaultLimits, Fault, type Listener, type ListenOptions, type Service, toFault } from "../../core/index.js";
-import { type Link, randomToken, serveLink, sharedStream } from "../../era/index.js";
+import {
+  type Address,
+  defaultLimits,
+  Fault,
+  type Listener,
+  type ListenOptions,
+  listenerOf,
+  type Service,
+  toFault,
+} from "../../core/index.js";
+import { type Link, randomToken, ServedLinks, sharedStream } from "../../era/index.js";
 import {
   admit,
   corsHeaders,
@@ -40,24 +49,17 @@ export async function listen(service: Service, address: Address, options: SseOpt
   const limits = { ...defaultLimits, ...options.limits };
   const max = options.maxSessions ?? 10_000;
   const sessions = new Map<string, Session>();
-  const served = new Set<Promise<unknown>>();
+  const links = new ServedLinks(service, options);
 
   const open = (exchange: Exchange, principal: string | undefined): void => {
+    if (links.closing.fired) return exchange.reply(503, corsHeaders(exchange), `${links.closing.reason?.message}\n`);
     if (sessions.size >= max) return exchange.reply(429, corsHeaders(exchange), "too many sessions\n");
     const id = randomToken();
     const inbox = pipe<readonly Incoming[]>({ items: 1024 });
     sessions.set(id, { inbox, principal });
     const link = streamLink(exchange, inbox, options.keepAliveMs ?? 15_000, () => sessions.delete(id));
     void link.outlet.write(writeSse({ event: "endpoint", data: `${post}?sessionId=${id}` }));
-    const running = serveLink(service, link, {
-      ...options,
-      eras: ["legacy"],
-      metadata: exchange.headers,
-      ...(principal === undefined ? undefined : { principal }),
-    })
-      .catch((fault: Fault) => options.onFault?.(fault))
-      .finally(() => served.delete(running));
-    served.add(running);
+    void links.add(link, { eras: ["legacy"], metadata: exchange.headers, ...(principal === undefined ? undefined : { principal }) });
   };
 
   const take = async (exchange: Exchange, principal: string | undefined): Promise<void> => {
@@ -99,17 +101,10 @@ export async function listen(service: Service, address: Address, options: SseOpt
       });
     },
   });
-  let ended: () => void = () => {};
-  const closed = new Promise<void>((resolve) => {
-    ended = resolve;
-  });
-  const close = async (): Promise<void> => {
-    for (const { inbox } of sessions.values()) inbox.close();
-    await Promise.all(served);
+  return listenerOf(place.dialed(host.port), async () => {
+    await links.drain();
     await host.close();
-    ended();
-  };
-  return { address: place.dialed(host.port), closed, close, [Symbol.asyncDispose]: close };
+  });
 }
 
 /** A link out of the stream of a GET, and of what is posted. */

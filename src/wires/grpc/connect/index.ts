@@ -1,5 +1,6 @@
 import { toFault } from "../../../core/index.js";
-import { type Admission, admit, type Exchange, isGrpc, nodeExchange, peerOf, readMetadata, within } from "../../../io/index.js";
+import { type Admission, admit, type Exchange, isGrpc, nodeExchange, peerOf, readMetadata } from "../../../io/index.js";
+import { within } from "../../../stream/index.js";
 import { HEALTH } from "../services/options.js";
 import type { Accepted } from "./call.js";
 import { webHeaders } from "./cors.js";

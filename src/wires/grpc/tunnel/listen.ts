@@ -1,7 +1,8 @@
 import type { Incoming } from "../../../codec/index.js";
-import { defaultLimits, type Service, toFault } from "../../../core/index.js";
+import { type Cancel, defaultLimits, type Service, toFault } from "../../../core/index.js";
 import { serveLink } from "../../../era/index.js";
 import type { ServerCall } from "../../../io/index.js";
+import { until } from "../../../stream/index.js";
 import { faultStatus } from "../faults.js";
 import { type Caller, callerOf } from "../listen/caller.js";
 import type { GrpcListenOptions } from "../listen/options.js";
@@ -11,61 +12,48 @@ import { tunnelLink } from "./link.js";
 
 export const TUNNEL = "/MCP/Call";
 
-export interface Tunnel {
-  /** Answers a call; never rejects. */
-  handle(call: ServerCall): Promise<void>;
-  /** Takes no more messages: what is nearly answered is answered, then the streams end. */
-  drain(): void;
-}
-
-/** Serves the tunnel: one stream is one link, of either era. */
-export function tunnelService(service: Service, options: GrpcListenOptions): Tunnel {
+/** Serves the tunnel: one stream is one link, of either era, which drains when `closing` fires. Never rejects. */
+export function tunnelService(service: Service, options: GrpcListenOptions, closing: Cancel): (call: ServerCall) => Promise<void> {
   const limits = { ...defaultLimits, ...options.limits };
-  const open = new Set<() => void>();
 
   const serve = async (call: ServerCall, { principal, metadata }: Caller): Promise<void> => {
-    const { eras, onFault, pageSize } = options;
-    const link = tunnelLink(call, limits, () => {});
-    let stop = (): void => {};
-    const stopped = new Promise<undefined>((resolve) => {
-      stop = () => resolve(undefined);
-    });
+    const { eras, onFault, pageSize, drainMs } = options;
+    const closed = new AbortController();
+    const link = tunnelLink(call, limits, () => closed.abort());
     const gone = new Promise<never>((_resolve, reject) => call.cancel.on(() => reject(call.cancel.reason)));
     gone.catch(() => {});
-    open.add(stop);
-    try {
-      const incoming = until(stopped, checked(link.incoming as AsyncIterable<readonly Incoming[]>, metadata));
-      const served = serveLink(
-        service,
-        {
-          ...link,
-          incoming,
-          get backlog() {
-            return link.backlog;
-          },
+    const served = serveLink(
+      service,
+      {
+        ...link,
+        incoming: until(checked(link.incoming as AsyncIterable<readonly Incoming[]>, metadata), closed.signal),
+        get backlog() {
+          return link.backlog;
         },
-        { limits: options.limits, eras, onFault, pageSize, metadata, ...(principal === undefined ? undefined : { principal }) },
-      );
-      await Promise.race([served, gone]);
-    } finally {
-      open.delete(stop);
-    }
+      },
+      {
+        limits: options.limits,
+        eras,
+        onFault,
+        pageSize,
+        drainMs,
+        closing,
+        metadata,
+        ...(principal === undefined ? undefined : { principal }),
+      },
+    );
+    await Promise.race([served, gone]);
   };
 
-  return {
-    async handle(call) {
-      try {
-        const caller = await callerOf(call, options);
-        call.begin();
-        await serve(call, caller);
-        call.end({ code: 0 });
-      } catch (error) {
-        call.end(faultStatus(toFault(error)));
-      }
-    },
-    drain() {
-      for (const stop of open) stop();
-    },
+  return async (call) => {
+    try {
+      const caller = await callerOf(call, options);
+      call.begin();
+      await serve(call, caller);
+      call.end({ code: 0 });
+    } catch (error) {
+      call.end(faultStatus(toFault(error)));
+    }
   };
 }
 
@@ -81,13 +69,5 @@ async function* checked(incoming: AsyncIterable<readonly Incoming[]>, metadata: 
       await turn();
       yield batch.slice(at, at + TURN);
     }
-  }
-}
-
-async function* until(stopped: Promise<undefined>, incoming: AsyncGenerator<readonly Incoming[]>): AsyncGenerator<readonly Incoming[]> {
-  for (;;) {
-    const step = await Promise.race([incoming.next(), stopped]);
-    if (step === undefined || step.done === true) return;
-    yield step.value;
   }
 }
