@@ -47,6 +47,8 @@ export interface IncomingBad {
   readonly answers?: Id;
   /** It names no id and surely was no request: nobody waits for an answer, not even to say what is wrong with it. */
   readonly silent?: true;
+  /** The call has failed, and nothing is wrong with what the peer sent: that is for the caller alone to hear. */
+  readonly failed?: true;
   readonly fault: Fault;
 }
 /** Only 2025-03-26 has batches; the edge decides whether its peer may send one. */

@@ -75,7 +75,7 @@ export async function sseLink(url: URL, options: SseDialOptions): Promise<Link> 
       if (underWay > WINDOW || !("id" in message)) return posted;
       posted.catch((error) => {
         if (closed === undefined && "id" in message && message.id !== null)
-          void inbox.write([{ kind: "bad", answers: message.id, fault: toFault(error) }]);
+          void inbox.write([{ kind: "bad", answers: message.id, failed: true, fault: toFault(error) }]);
       });
     },
     async close(reason) {

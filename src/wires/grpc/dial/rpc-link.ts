@@ -225,7 +225,7 @@ class RpcLink implements Link {
       typeof data["grpcStatus"] === "number"
         ? statusError({ code: data["grpcStatus"], message: fault.message, ...trailersOf(data) })
         : fault;
-    await this.#deliver([{ kind: "bad", answers: id, fault: told }]);
+    await this.#deliver([{ kind: "bad", answers: id, failed: true, fault: told }]);
   }
 
   #leave(id: Id): boolean {

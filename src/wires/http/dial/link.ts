@@ -208,7 +208,7 @@ class HttpLink implements Link {
     if (sent.status === 401) throw httpFault(sent.status, text);
     const message = type === JSON_TYPE && text !== "" ? parseMessage(text, { depth: this.#limits.depth }) : undefined;
     if (message?.kind === "error" && isRefusal(sent.status))
-      return this.#deliver([{ kind: "bad", answers: id, fault: refusalFault(sent.status, message.error) }]);
+      return this.#deliver([{ kind: "bad", answers: id, failed: true, fault: refusalFault(sent.status, message.error) }]);
     if (message?.kind === "error" && message.id === undefined) return this.#deliver([{ ...message, id }]);
     if (message !== undefined && message.kind !== "bad") return this.#deliver([message], begins);
     throw sent.status >= 300 ? httpFault(sent.status, text, sent.header("location")) : noMessage(sent.status, type);
@@ -278,7 +278,7 @@ class HttpLink implements Link {
   /** Ends one call on this side. */
   #fail(id: Id, fault: Fault): void {
     if (this.#closed !== undefined) return;
-    const bad: IncomingBad = { kind: "bad", answers: id, fault };
+    const bad: IncomingBad = { kind: "bad", answers: id, fault, ...(fault.code === "parse" ? undefined : { failed: true }) };
     void this.#inbox.write([bad]);
   }
 }
