@@ -1,4 +1,4 @@
-import type { ChunkReply, ContentReply, Fault, ItemReply, JsonObject, PageReply, RpcError } from "../core/index.js";
+import type { ChunkReply, ContentReply, Context, Fault, ItemReply, JsonObject, PageReply, RpcError } from "../core/index.js";
 
 /** A JSON-RPC id keeps its type: 1 and "1" are two ids. */
 export type Id = string | number;
@@ -12,6 +12,8 @@ export interface IncomingRequest {
   readonly extra?: JsonObject;
   /** The receiver's own call on whose stream it came, where calls have streams of their own. */
   readonly call?: Id;
+  /** The headers that it came with, where each request has its own. */
+  readonly metadata?: Context["metadata"];
 }
 export interface IncomingNotification {
   readonly kind: "notification";

@@ -43,6 +43,7 @@ export {
 export { fixed, fixedText, weightOf } from "./fixed.js";
 export { extended, isObject, type JsonObject, weigh } from "./json.js";
 export { closingFault, DRAIN_MS, listenerOf } from "./listener.js";
+export { markOwnClient, outgoingMetadata, traceHeaders, traceNames, withoutCredentials, withTrace } from "./metadata.js";
 export {
   askingMethods,
   cacheableMethods,

@@ -9,22 +9,15 @@ import {
   meta,
   modernVersions,
   type Request,
+  traceNames,
 } from "../core/index.js";
 import { own } from "./keys.js";
 
-const traceKeys = ["traceparent", "tracestate", "baggage"] as const;
-const moved: ReadonlySet<string> = new Set([
-  ...traceKeys,
-  "progressToken",
-  meta.protocolVersion,
-  meta.clientInfo,
-  meta.clientCapabilities,
-  meta.logLevel,
-  own.window,
-  own.range,
-  own.pageSize,
-  own.chunked,
-]);
+/** What only a modern request says of its client. */
+const modernKeys: ReadonlySet<string> = new Set([meta.protocolVersion, meta.clientInfo, meta.clientCapabilities, meta.logLevel]);
+/** What belongs to one link. */
+const ownKeys: ReadonlySet<string> = new Set([own.window, own.range, own.pageSize, own.chunked]);
+const moved: ReadonlySet<string> = new Set([...traceNames, "progressToken", ...modernKeys, ...ownKeys]);
 
 /** A request's `_meta` taken apart: what the waist keeps in its Context, and what travels on. All members are there, so that every envelope has one shape. */
 export interface Envelope {
@@ -52,7 +45,7 @@ export function openEnvelope(method: string, params: JsonObject): Envelope {
   const level = found[meta.logLevel];
   const window = found[own.window];
   return {
-    request: { method, params: found === none ? params : withoutMoved(params, found) },
+    request: { method, params: found === none ? params : without(params, found, moved) },
     version: found[meta.protocolVersion],
     info: found[meta.clientInfo],
     capabilities: found[meta.clientCapabilities],
@@ -66,12 +59,24 @@ export function openEnvelope(method: string, params: JsonObject): Envelope {
   };
 }
 
+/** The params of a notification without what belongs to the link that it came on. */
+export function withoutOwn(params: JsonObject): JsonObject {
+  const found = params["_meta"];
+  return isObject(found) && Object.keys(found).some((key) => ownKeys.has(key)) ? without(params, found, ownKeys) : params;
+}
+
+/** The params of a modern client's notification as a legacy peer knows them. */
+export function withoutModern(params: JsonObject): JsonObject {
+  const found = params["_meta"];
+  return isObject(found) && Object.keys(found).some((key) => modernKeys.has(key)) ? without(params, found, modernKeys) : params;
+}
+
 /** The params with what is left of their `_meta`. */
-function withoutMoved(params: JsonObject, found: JsonObject): JsonObject {
+function without(params: JsonObject, found: JsonObject, keys: ReadonlySet<string>): JsonObject {
   const { _meta, ...rest } = params;
   let left: Record<string, unknown> | undefined;
   for (const key of Object.keys(found)) {
-    if (moved.has(key)) continue;
+    if (keys.has(key)) continue;
     // Not by assignment, which would take `__proto__` for the prototype.
     left ??= {};
     Object.defineProperty(left, key, { value: found[key], enumerable: true, writable: true, configurable: true });
@@ -81,7 +86,7 @@ function withoutMoved(params: JsonObject, found: JsonObject): JsonObject {
 
 function readTrace(found: JsonObject): Readonly<Record<string, string>> | undefined {
   let trace: Record<string, string> | undefined;
-  for (const key of traceKeys) {
+  for (const key of traceNames) {
     const value = found[key];
     if (typeof value === "string") (trace ??= {})[key] = value;
   }
@@ -117,9 +122,9 @@ export function modernClient(envelope: Envelope, key: string): Client | Fault {
   return { key, era: "modern", protocolVersion: version, capabilities, ...(isObject(info) ? { info } : {}) };
 }
 
-/** Who sent a notification: itself may say so, or else there is a session or not. */
+/** Who sent a notification: the session of the link, if it has one, or who it says. */
 export function senderOf(envelope: Envelope, session: Client | undefined, key: string): Client {
-  const client = envelope.version === undefined ? session : modernClient(envelope, key);
+  const client = session ?? (envelope.version === undefined ? undefined : modernClient(envelope, key));
   if (client !== undefined && !(client instanceof Fault)) return client;
   return { key, era: "modern", protocolVersion: modernVersions[0], capabilities: {} };
 }

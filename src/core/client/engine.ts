@@ -2,6 +2,7 @@ import { Registry } from "../../stream/index.js";
 import { type Cancel, Canceller, fromSignal, never } from "../cancel.js";
 import { Fault, toFault } from "../fault.js";
 import { extended, type JsonObject } from "../json.js";
+import { markOwnClient } from "../metadata.js";
 import { type LogLevel, listMembers } from "../methods.js";
 import type { Client, Context, Message, Range, Reply, Request } from "../service.js";
 import type { Connection } from "../wire.js";
@@ -50,6 +51,7 @@ export class Engine implements Home {
       info,
       capabilities: clientCapabilities(options, connection.era),
     };
+    markOwnClient(this.client);
   }
 
   enter(exchange: Exchange): Fault | undefined {

@@ -16,6 +16,7 @@ import {
   type Request,
   resultOf,
 } from "../../core/index.js";
+import { withoutModern } from "../envelope.js";
 import { withoutExtensions } from "../extensions.js";
 import { own } from "../keys.js";
 import type { LegacyDial } from "./legacy.js";
@@ -80,9 +81,10 @@ export function connection(peer: Peer, agreed: Agreed): Connection {
       if (method === "resources/read" && ranges) return rangedRead(peer, request, context);
       return plain(request, context);
     },
-    notify({ method, params }: Message) {
+    notify({ method, params }: Message, { client }: Context) {
       if (method === RELEASE) return Promise.resolve(peer.release(params));
-      return peer.gone === undefined ? peer.notify(method, params) : Promise.reject(peer.gone);
+      const told = era === "legacy" && client.era === "modern" ? withoutModern(params) : params;
+      return peer.gone === undefined ? peer.notify(method, told) : Promise.reject(peer.gone);
     },
     close,
     [Symbol.asyncDispose]: close,

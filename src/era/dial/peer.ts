@@ -5,6 +5,7 @@ import {
   failing,
   type JsonObject,
   type Limits,
+  outgoingMetadata,
   RELEASE,
   type Replies,
   type Request,
@@ -87,12 +88,14 @@ export class Peer implements Caller {
       throw new Fault("overload", "the peer does not read: too much waits to be sent to it", {
         data: { limit: "backlogBytes", max: this.#limits.backlogBytes },
       });
+    const metadata = outgoingMetadata(call.context);
+    if (metadata !== undefined && !this.traits.ownStream(call.request.method)) throw sharedHeaders();
     this.audience.add(call.context);
     this.manner?.opened?.(call);
     const id = this.#nextId++;
     const params = this.manner?.params(call, id) ?? call.request.params;
     this.pending.set(id, call);
-    const { deadline, metadata } = call.context;
+    const { deadline } = call.context;
     this.#link
       .send({ jsonrpc: "2.0", id, method: call.request.method, params }, { deadline, metadata })
       // One that cannot be written fails alone, unless the link went with it.
@@ -210,4 +213,12 @@ export class Peer implements Caller {
     const only = this.pending.size === 1 && this.audience.exclusive ? this.pending.values()[0] : undefined;
     return only === undefined || this.audience.isOwn(only) ? undefined : only;
   }
+}
+
+function sharedHeaders(): Fault {
+  return new Fault(
+    "invalid-params",
+    'the metadata of a call cannot be sent here: all calls share one stream, whose headers were sent when it opened. Use http, or gRPC with calls: "rpc"',
+    { data: { reason: "shared-stream" } },
+  );
 }

@@ -21,6 +21,8 @@ export interface Start {
   readonly logLevel: string | undefined;
   readonly asks: AskClient | undefined;
   readonly respond: Respond;
+  /** In place of the link's, where the request has headers of its own. */
+  readonly metadata: Context["metadata"] | undefined;
 }
 
 export interface CallsOptions {
@@ -65,13 +67,13 @@ export class Calls {
     return this.#live.has(id);
   }
 
-  start({ id, envelope, client, logLevel, asks, respond }: Start): void {
+  start({ id, envelope, client, logLevel, asks, respond, metadata }: Start): void {
     const cancel = new Canceller();
     const to = new Sink({ id, envelope, modern: client.era === "modern", desk: this.#desk });
     this.#live.set(id, { id, cancel, sink: to });
     const { progressToken, trace, pageSize } = envelope;
     // Members are added one by one: spreading what there may be costs more.
-    const context: Writable<Context> = { client, cancel, progress: progressToken !== undefined, metadata: this.#metadata };
+    const context: Writable<Context> = { client, cancel, progress: progressToken !== undefined, metadata: metadata ?? this.#metadata };
     if (logLevel !== undefined) context.logLevel = logLevel;
     if (this.#deadline !== undefined) context.deadline = this.#deadline;
     if (trace !== undefined) context.trace = trace;

@@ -1,5 +1,5 @@
 import type { Id, Incoming } from "../../codec/index.js";
-import { type Era, Fault, toFault } from "../../core/index.js";
+import { type Context, type Era, Fault, toFault } from "../../core/index.js";
 import { type Envelope, openEnvelope } from "../envelope.js";
 import { withExtensions } from "../extensions.js";
 import type { Calls, Respond } from "./calls.js";
@@ -38,7 +38,7 @@ export class LegacyListen {
     return this.#session;
   }
 
-  request(id: Id, envelope: Envelope, respond: Respond): Promise<void> | undefined {
+  request(id: Id, envelope: Envelope, respond: Respond, metadata: Context["metadata"] | undefined): Promise<void> | undefined {
     const { eras, calls } = this.#host;
     const { method, params } = envelope.request;
     const session = this.#session;
@@ -52,7 +52,7 @@ export class LegacyListen {
     }
     const answering = session.request(envelope.request);
     if (answering === undefined)
-      calls.start({ id, envelope, client: session.client, logLevel: session.level, asks: session.asks, respond });
+      calls.start({ id, envelope, client: session.client, logLevel: session.level, asks: session.asks, respond, metadata });
     else
       calls.hold(
         answering.then(

@@ -21,6 +21,7 @@ import {
   type Service,
   toFault,
   toRpcError,
+  withoutCredentials,
 } from "../../core/index.js";
 import { within } from "../../stream/index.js";
 import { careful } from "../careful.js";
@@ -73,7 +74,7 @@ export class LinkServer implements Serving, LegacyHost, Notified {
     this.eras = options.eras ?? EITHER;
     this.key = options.key ?? randomToken();
     this.principal = options.principal;
-    this.metadata = options.metadata ?? {};
+    this.metadata = withoutCredentials(options.metadata ?? {});
     this.onFault = careful(options.onFault);
     // Some wires make a link for every request: what need not be made for each is not.
     this.limits = options.limits === undefined ? defaultLimits : { ...defaultLimits, ...options.limits };
@@ -171,6 +172,7 @@ export class LinkServer implements Serving, LegacyHost, Notified {
 
   #request(message: IncomingRequest, respond: Respond): Promise<void> | undefined {
     const { id, method } = message;
+    const metadata = message.metadata === undefined ? undefined : withoutCredentials(message.metadata);
     const envelope = openEnvelope(method, message.params);
     const era = eraOf(envelope, this.eras);
     if (this.#closing !== undefined) return refuse(id, this.#closing, era, respond);
@@ -181,11 +183,19 @@ export class LinkServer implements Serving, LegacyHost, Notified {
       const data = { limit: "inFlight", max: this.limits.inFlight };
       return refuse(id, new Fault("overload", "too many calls at a time", { data }), era, respond);
     }
-    if (era === "legacy") return this.legacy.request(id, envelope, respond);
+    if (era === "legacy") return this.legacy.request(id, envelope, respond, metadata);
     const client = modernClient(envelope, this.key);
     if (client instanceof Fault) return refuse(id, client, era, respond);
     if (legacyMethods.has(method)) return refuse(id, new Fault("unknown-method", `unknown method: ${method}`), era, respond);
-    this.calls.start({ id, envelope, client: withPrincipal(client, this), logLevel: envelope.logLevel, asks: undefined, respond });
+    this.calls.start({
+      id,
+      envelope,
+      client: withPrincipal(client, this),
+      logLevel: envelope.logLevel,
+      asks: undefined,
+      respond,
+      metadata,
+    });
     return undefined;
   }
 

@@ -1,5 +1,5 @@
 import { encodeHeader, headerSays } from "../../codec/index.js";
-import { Fault, type JsonObject, meta } from "../../core/index.js";
+import { Fault, type JsonObject, meta, traceHeaders } from "../../core/index.js";
 import { firstOf, type Metadata } from "../../io/index.js";
 import { header } from "./names.js";
 
@@ -14,6 +14,8 @@ export function withMirror(metadata: Metadata, method: string, params: JsonObjec
   mirrored[header.method] = encodeHeader(method);
   if (version !== undefined) mirrored[header.version] = version;
   if (name !== undefined && name.length <= NAME) mirrored[header.name] = encodeHeader(name);
+  const trace = traceHeaders(params);
+  for (const each in trace) mirrored[each] = trace[each] as string;
   return mirrored;
 }
 

@@ -5,11 +5,13 @@ import {
   defaultLimits,
   Fault,
   httpStatuses,
+  isLegacyVersion,
   isModernVersion,
   type Limits,
   type Service,
   toFault,
   toRpcError,
+  withTrace,
 } from "../../core/index.js";
 import { admit, type Exchange } from "../../io/index.js";
 import { Alone, type Manner } from "./alone.js";
@@ -133,7 +135,7 @@ class HttpEndpoint implements Endpoint {
     const json = accepts(accept, JSON_TYPE);
     const streams = accepts(accept, SSE_TYPE) && this.#options.jsonOnly !== true;
     if (!json && !streams) return unacceptable();
-    const message = parseMessage(await exchange.body(this.#limits.messageBytes), { depth: this.#limits.depth });
+    const message = traced(parseMessage(await exchange.body(this.#limits.messageBytes), { depth: this.#limits.depth }), exchange);
     if (message.kind === "bad") {
       this.#options.onFault?.(message.fault);
       return refuse(message.fault.code === "overload" ? 413 : 400, message.fault, message.id ?? null);
@@ -142,7 +144,10 @@ class HttpEndpoint implements Endpoint {
     if (this.#closing !== undefined && expectsAnswer(message))
       return refuse(503, this.#closing, message.kind === "request" ? message.id : null);
     const version = exchange.header("mcp-protocol-version");
-    const modern = this.#modern && (claimsModern(message) || (version !== undefined && isModernVersion(version)) || !this.#legacy);
+    // A session's notification may say in `_meta` what it likes.
+    const told = message.kind === "notification" && version !== undefined && isLegacyVersion(version);
+    const modern =
+      this.#modern && ((claimsModern(message) && !told) || (version !== undefined && isModernVersion(version)) || !this.#legacy);
     // Member by member here and in what every call makes: a spread takes as long as all the rest of it.
     const manner: Manner = { era: modern ? "modern" : "legacy", streams, json, headers: caller.headers, principal: caller.principal };
     const begins = message.kind === "request" && message.method === "initialize";
@@ -176,7 +181,7 @@ class HttpEndpoint implements Endpoint {
       exchange.reply(202, headers);
       return undefined;
     }
-    await session.take(message, { exchange, headers });
+    await session.take(message.kind === "request" ? { ...message, metadata: exchange.headers } : message, { exchange, headers });
     return undefined;
   }
 
@@ -225,6 +230,13 @@ function refusedBy(fault: Fault): Refusal {
   if (fault.code === "overload") return refuse(413, fault);
   if (fault.code === "deadline") return refuse(408, fault);
   return refuse(fault.code === "internal" ? 500 : httpStatuses[fault.code].modern, fault);
+}
+
+/** A message whose trace is what the headers say. */
+function traced(message: Incoming, exchange: Exchange): Incoming {
+  if (message.kind !== "request" && message.kind !== "notification") return message;
+  const params = withTrace(message.params, (name) => exchange.header(name));
+  return params === message.params ? message : { ...message, params };
 }
 
 /** A modern POST is one message of a client, and its headers say what it says. */

@@ -140,7 +140,7 @@ class RpcLink implements Link {
     return method === "initialize" || method === "ping" || listMembers.has(method);
   }
 
-  async #run(id: Id, name: string, params: JsonObject, { deadline }: SendOptions): Promise<void> {
+  async #run(id: Id, name: string, params: JsonObject, { deadline, metadata }: SendOptions): Promise<void> {
     const rpc = rpcs.get(name) as Rpc;
     try {
       const open: Open = { call: undefined, held: false, wake: undefined };
@@ -148,7 +148,7 @@ class RpcLink implements Link {
       const named = this.#session === undefined || isModern(params) ? undefined : await this.#named(this.#session);
       // It may have been left meanwhile.
       if (this.#open.get(id) !== open) return;
-      const call = this.#call(name, params, { deadline, named });
+      const call = this.#call(name, params, { deadline, metadata: metadata === undefined ? named : { ...metadata, ...named } });
       open.call = call;
       const result = await this.#answer(id, rpc, call, open);
       const begins = rpc.method === "initialize";
@@ -162,14 +162,10 @@ class RpcLink implements Link {
     }
   }
 
-  #call(
-    name: string,
-    params: JsonObject,
-    { deadline, named }: { deadline?: number | undefined; named?: Metadata | undefined } = {},
-  ): ClientCall {
+  #call(name: string, params: JsonObject, { deadline, metadata: more }: Pick<SendOptions, "deadline" | "metadata"> = {}): ClientCall {
     const rpc = rpcs.get(name) as Rpc;
     const version = isModern(params) ? String((params["_meta"] as JsonObject)[meta.protocolVersion]) : undefined;
-    const metadata = withMirror(named === undefined ? this.#metadata : { ...this.#metadata, ...named }, rpc.method, params, version);
+    const metadata = withMirror(more === undefined ? this.#metadata : { ...this.#metadata, ...more }, rpc.method, params, version);
     const bytes = fitting(encodeMessage(rpc.request, params, { twin: this.#session !== undefined }), this.#limits);
     const call = this.#channel.call(SERVICE + name, { metadata, deadline });
     void call.send(bytes);

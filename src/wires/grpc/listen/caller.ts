@@ -1,4 +1,4 @@
-import { Fault } from "../../../core/index.js";
+import { Fault, withoutCredentials } from "../../../core/index.js";
 import { checkCredentials, firstOf, type GateOptions, type Metadata, refusal, type ServerCall } from "../../../io/index.js";
 import { header } from "../names.js";
 
@@ -48,11 +48,4 @@ async function credited(
 /** The name in a verified certificate: a URI such as a SPIFFE id before a host before the subject. */
 function identity({ uris, names, subject }: NonNullable<ServerCall["peer"]["certificate"]>): string {
   return uris[0] ?? names[0] ?? subject;
-}
-
-/** Nobody behind the wire sees them. */
-function withoutCredentials(metadata: Metadata): Metadata {
-  if (metadata["authorization"] === undefined) return metadata;
-  const { authorization, ...rest } = metadata;
-  return rest;
 }

@@ -13,6 +13,7 @@ import {
   type Service,
   toFault,
   toRpcError,
+  withTrace,
 } from "../../../core/index.js";
 import { Parking, randomToken, type ServeLinkOptions, serving } from "../../../era/index.js";
 import { firstOf, type Metadata, type ServerCall } from "../../../io/index.js";
@@ -176,13 +177,7 @@ export class McpService {
   /** The params of a request, with what its metadata says of it. */
   #params(params: JsonObject, method: string, { metadata }: Caller): JsonObject {
     checkMirror(metadata, method, params);
-    let trace: Record<string, unknown> | undefined;
-    for (const name of traces) {
-      const value = firstOf(metadata, name);
-      if (value !== undefined) (trace ??= {})[name] = value;
-    }
-    if (trace === undefined) return params;
-    return extended(params, { _meta: extended(trace, isObject(params["_meta"]) ? params["_meta"] : undefined) });
+    return withTrace(params, (name) => firstOf(metadata, name));
   }
 
   #taker(call: ServerCall, caller: Caller, params: JsonObject): Taker {
@@ -241,7 +236,6 @@ const done = Promise.resolve();
 /** Made once: an error costs as much as half a call. */
 const ANSWERED = new Fault("unavailable", "the call was answered");
 const KIN: Metadata = { [header.twins]: "1" };
-const traces = ["traceparent", "tracestate", "baggage"] as const;
 const endless: ReadonlySet<string> = new Set([WATCH]);
 
 /** The headers of an answer: at once, so that long streams are known to be open. */

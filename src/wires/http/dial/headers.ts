@@ -1,5 +1,5 @@
-import { encodeHeader, type OutgoingMessage } from "../../../codec/index.js";
-import { isObject, meta } from "../../../core/index.js";
+import { encodeHeader, type OutgoingMessage, type SendOptions } from "../../../codec/index.js";
+import { isObject, meta, traceHeaders } from "../../../core/index.js";
 import { JSON_TYPE, SSE_TYPE } from "../answer.js";
 import { nameOf } from "../headers.js";
 import type { ToolHeaders } from "../tool-headers.js";
@@ -9,6 +9,10 @@ export interface HeaderOptions {
   /** For messages that do not say it themselves. */
   readonly version: string;
   readonly headers: Readonly<Record<string, string>> | undefined;
+  /** Of this request alone. */
+  readonly metadata?: SendOptions["metadata"];
+  /** Whether the link is a legacy session: then its notifications are, too, whatever their `_meta` says. */
+  readonly legacy: boolean;
   /** What calls of tools mirror. */
   readonly tools: ToolHeaders;
 }
@@ -16,11 +20,14 @@ export interface HeaderOptions {
 /** The headers of a request: those that mirror a modern message, or those of the legacy session. */
 export function requestHeaders(message: OutgoingMessage | undefined, options: HeaderOptions): Record<string, string> {
   const headers: Record<string, string> = { accept: `${JSON_TYPE}, ${SSE_TYPE}`, ...options.headers };
+  for (const name in options.metadata) headers[name] = String(options.metadata[name]);
   if (message !== undefined) headers["content-type"] = JSON_TYPE;
+  if (message !== undefined && "method" in message) Object.assign(headers, traceHeaders(message.params));
   const envelope =
     message !== undefined && "method" in message && isObject(message.params?.["_meta"]) ? message.params["_meta"] : undefined;
   const version = envelope?.[meta.protocolVersion];
-  if (message !== undefined && "method" in message && typeof version === "string") {
+  const session = options.legacy && message !== undefined && !("id" in message);
+  if (message !== undefined && "method" in message && typeof version === "string" && !session) {
     headers["mcp-protocol-version"] = version;
     headers["mcp-method"] = encodeHeader(message.method);
     const name = nameOf(message.method, message.params ?? {});
