@@ -4,15 +4,15 @@ import type { Metadata, Status } from "./types.js";
 
 /** The statuses that the framing itself gives. */
 export const OK = 0;
-export const CANCELLED = 1;
-export const UNKNOWN = 2;
-export const DEADLINE_EXCEEDED = 4;
-export const PERMISSION_DENIED = 7;
-export const RESOURCE_EXHAUSTED = 8;
-export const UNIMPLEMENTED = 12;
-export const INTERNAL = 13;
-export const UNAVAILABLE = 14;
-export const UNAUTHENTICATED = 16;
+export const CANCELLED: number = grpcStatuses.cancelled;
+export const UNKNOWN: number = grpcStatuses.application;
+export const DEADLINE_EXCEEDED: number = grpcStatuses.deadline;
+export const PERMISSION_DENIED: number = grpcStatuses.denied;
+export const RESOURCE_EXHAUSTED: number = grpcStatuses.overload;
+export const UNIMPLEMENTED: number = grpcStatuses["unknown-method"];
+export const INTERNAL: number = grpcStatuses.internal;
+export const UNAVAILABLE: number = grpcStatuses.unavailable;
+export const UNAUTHENTICATED: number = grpcStatuses.unauthenticated;
 
 const names: readonly string[] = [
   "OK",

@@ -1,3 +1,4 @@
+import { refusedStatus } from "../../core/index.js";
 import { type AuthOptions, checkCredentials, METADATA_PATH } from "./credentials.js";
 import type { Exchange } from "./exchange.js";
 import { corsHeaders, type GuardOptions, preflightHeaders, refusal } from "./guard.js";
@@ -14,7 +15,7 @@ export type Admission =
 /** What every wire on HTTP asks first: Host and Origin, the metadata of RFC 9728, a preflight, the credentials. */
 export async function admit(exchange: Exchange, options: GateOptions, path: string): Promise<Admission> {
   const refused = refusal(exchange, options);
-  if (refused !== undefined) return { status: 403, headers: {}, text: refused };
+  if (refused !== undefined) return { status: refusedStatus({ code: "denied" }), headers: {}, text: refused };
   const headers = corsHeaders(exchange);
   const { auth } = options;
   if (auth?.metadata !== undefined && exchange.path.startsWith(METADATA_PATH))
@@ -22,7 +23,10 @@ export async function admit(exchange: Exchange, options: GateOptions, path: stri
   if (exchange.method === "OPTIONS") return { status: 204, headers: preflightHeaders(exchange), text: "" };
   if (auth === undefined) return { principal: undefined, headers };
   const verdict = await checkCredentials(exchange, auth, metadataUrl(exchange, auth, path));
-  if ("status" in verdict) return { status: verdict.status, headers: { ...headers, "www-authenticate": verdict.challenge }, text: "" };
+  if ("refused" in verdict) {
+    const status = refusedStatus({ code: verdict.refused });
+    return { status, headers: { ...headers, "www-authenticate": verdict.challenge }, text: "" };
+  }
   return { principal: verdict.principal.id, headers };
 }
 

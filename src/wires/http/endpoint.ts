@@ -4,10 +4,12 @@ import {
   DRAIN_MS,
   defaultLimits,
   Fault,
-  httpStatuses,
   isLegacyVersion,
   isModernVersion,
   type Limits,
+  type RequestRefusal,
+  refusedStatus,
+  requestStatuses,
   type Service,
   toFault,
   toRpcError,
@@ -42,14 +44,20 @@ export function httpEndpoint(service: Service, options: HttpOptions = {}): Endpo
 
 /** Why an exchange is refused before its message is taken, and how that is said. */
 interface Refusal {
-  readonly status: number;
+  /** In place of the fault's own. */
+  readonly status?: number;
   readonly fault: Fault;
   readonly id: Id | null;
 }
 type Routed = Refusal | undefined;
 
-function refuse(status: number, fault: Fault, id: Id | null = null): Refusal {
-  return { status, fault, id };
+function refuse(fault: Fault, id: Id | null = null): Refusal {
+  return { fault, id };
+}
+
+/** A request that is refused whatever its message says. */
+function refuseRequest(what: RequestRefusal, message: string): Refusal {
+  return { status: requestStatuses[what], fault: new Fault("invalid-request", message), id: null };
 }
 
 class HttpEndpoint implements Endpoint {
@@ -87,14 +95,17 @@ class HttpEndpoint implements Endpoint {
       const admission = await admit(exchange, this.#options, this.#path ?? exchange.path);
       headers = admission.headers;
       if (!("status" in admission)) refusal = await this.#route(exchange, admission);
-      else if (admission.status === 403 && !("www-authenticate" in headers)) refusal = refuse(403, new Fault("denied", admission.text));
+      else if (admission.status >= 400 && !("www-authenticate" in headers)) refusal = refuse(new Fault("denied", admission.text));
       else exchange.reply(admission.status, headers, admission.text);
     } catch (error) {
-      refusal = refusedBy(toFault(error));
+      refusal = refuse(toFault(error));
     }
     if (refusal === undefined) return;
-    const { status, fault, id } = refusal;
-    const error = toRpcError(fault, this.#modern ? "modern" : "legacy");
+    const { fault, id } = refusal;
+    const version = exchange.header("mcp-protocol-version");
+    const era = this.#modern && (version === undefined || !isLegacyVersion(version)) ? "modern" : "legacy";
+    const { status = refusedStatus(fault, era) } = refusal;
+    const error = toRpcError(fault, era);
     exchange.reply(status, { ...headers, "content-type": JSON_TYPE }, serialise({ jsonrpc: "2.0", id, error }));
   }
 
@@ -118,19 +129,26 @@ class HttpEndpoint implements Endpoint {
   #route(exchange: Exchange, caller: Caller): Promise<Routed> | Routed {
     const { headers } = caller;
     if (this.#path !== undefined && exchange.path !== this.#path) {
-      exchange.reply(404, { ...headers, "content-type": "text/plain" }, `no such path; the endpoint is ${this.#path}\n`);
+      exchange.reply(
+        requestStatuses["no such path"],
+        { ...headers, "content-type": "text/plain" },
+        `no such path; the endpoint is ${this.#path}\n`,
+      );
       return undefined;
     }
     if (exchange.method === "POST") return this.#post(exchange, caller);
     if (exchange.method === "GET" && this.#stateful) return this.#get(exchange, caller);
     if (exchange.method === "DELETE" && this.#stateful) return this.#delete(exchange, caller);
-    exchange.reply(405, { ...headers, allow: this.#stateful ? "GET, POST, DELETE, OPTIONS" : "POST, OPTIONS" });
+    exchange.reply(requestStatuses["another method"], {
+      ...headers,
+      allow: this.#stateful ? "GET, POST, DELETE, OPTIONS" : "POST, OPTIONS",
+    });
     return undefined;
   }
 
   async #post(exchange: Exchange, caller: Caller): Promise<Routed> {
     const unreadable = checkBody(exchange);
-    if (unreadable !== undefined) return refuse(415, unreadable);
+    if (unreadable !== undefined) return refuseRequest("a body of another type, or packed", unreadable.message);
     const accept = exchange.header("accept") ?? "*/*";
     const json = accepts(accept, JSON_TYPE);
     const streams = accepts(accept, SSE_TYPE) && this.#options.jsonOnly !== true;
@@ -138,11 +156,10 @@ class HttpEndpoint implements Endpoint {
     const message = traced(parseMessage(await exchange.body(this.#limits.messageBytes), { depth: this.#limits.depth }), exchange);
     if (message.kind === "bad") {
       this.#options.onFault?.(message.fault);
-      return refuse(message.fault.code === "overload" ? 413 : 400, message.fault, message.id ?? null);
+      return refuse(message.fault, message.id ?? null);
     }
     // What else a client has to say may be about a call in flight.
-    if (this.#closing !== undefined && expectsAnswer(message))
-      return refuse(503, this.#closing, message.kind === "request" ? message.id : null);
+    if (this.#closing !== undefined && expectsAnswer(message)) return refuse(this.#closing, message.kind === "request" ? message.id : null);
     const version = exchange.header("mcp-protocol-version");
     // A session's notification may say in `_meta` what it likes.
     const told = message.kind === "notification" && version !== undefined && isLegacyVersion(version);
@@ -157,7 +174,7 @@ class HttpEndpoint implements Endpoint {
       if (refusal !== undefined) return refusal;
     } else {
       const unsupported = begins ? undefined : checkVersion(version);
-      if (unsupported !== undefined) return refuse(400, unsupported, message.kind === "request" ? message.id : null);
+      if (unsupported !== undefined) return refuse(unsupported, message.kind === "request" ? message.id : null);
       if (this.#stateful) return json && streams ? this.#postSession(exchange, caller, message, begins) : unacceptable();
     }
     this.#alone.take(exchange, message, manner);
@@ -167,7 +184,7 @@ class HttpEndpoint implements Endpoint {
   /** The headers that mirror a tool's arguments say what the arguments say. */
   #checkParams(exchange: Exchange, { principal }: Caller, message: Incoming): Promise<Routed> | Routed {
     if (message.kind !== "request" || message.method !== "tools/call") return undefined;
-    const refused = (fault: Fault | undefined): Routed => (fault === undefined ? undefined : refuse(400, fault, message.id));
+    const refused = (fault: Fault | undefined): Routed => (fault === undefined ? undefined : refuse(fault, message.id));
     const checked = this.#params.check(exchange, message, principal);
     return checked instanceof Promise ? checked.then(refused) : refused(checked);
   }
@@ -187,30 +204,33 @@ class HttpEndpoint implements Endpoint {
 
   #begin(exchange: Exchange, { principal }: Caller): HttpSession | Refusal {
     const session = this.#sessions.begin(exchange, principal);
-    return session instanceof Fault ? refuse(429, session) : session;
+    return session instanceof Fault ? refuse(session) : session;
   }
 
   #find(exchange: Exchange, { principal }: Caller): HttpSession | Refusal {
     const id = exchange.header("mcp-session-id");
-    if (id === undefined) return refuse(400, new Fault("invalid-request", "the header Mcp-Session-Id is missing: send initialize first"));
-    return this.#sessions.find(id, principal) ?? refuse(404, new Fault("invalid-request", "no such session: send initialize"));
+    if (id === undefined) return refuseRequest("no session named", "the header Mcp-Session-Id is missing: send initialize first");
+    return (
+      this.#sessions.find(id, principal) ??
+      refuseRequest("a session that is unknown, ended or another's", "no such session: send initialize")
+    );
   }
 
   async #get(exchange: Exchange, caller: Caller): Promise<Routed> {
     if (!accepts(exchange.header("accept") ?? "", SSE_TYPE))
-      return refuse(406, new Fault("invalid-request", `the Accept has to name ${SSE_TYPE}`));
+      return refuseRequest("an Accept that leaves nothing to answer with", `the Accept has to name ${SSE_TYPE}`);
     const session = this.#find(exchange, caller);
     if (!(session instanceof HttpSession)) return session;
     const headers = { ...caller.headers, "mcp-session-id": session.id };
-    if (this.#closing !== undefined && !session.busy) return refuse(503, this.#closing);
+    if (this.#closing !== undefined && !session.busy) return refuse(this.#closing);
     const last = exchange.header("last-event-id");
     if (last === undefined)
       return session.listen(exchange, headers)
         ? undefined
-        : refuse(409, new Fault("invalid-request", "the session has a stream open already"));
+        : refuseRequest("a stream that is open already", "the session has a stream open already");
     return (await session.resume(exchange, headers, last))
       ? undefined
-      : refuse(410, new Fault("invalid-request", "the events after this Last-Event-ID are not kept here any more"));
+      : refuseRequest("events that are not kept any more", "the events after this Last-Event-ID are not kept here any more");
   }
 
   #delete(exchange: Exchange, caller: Caller): Routed {
@@ -223,13 +243,7 @@ class HttpEndpoint implements Endpoint {
 }
 
 function unacceptable(): Refusal {
-  return refuse(406, new Fault("invalid-request", `the Accept has to name ${JSON_TYPE} and ${SSE_TYPE}`));
-}
-
-function refusedBy(fault: Fault): Refusal {
-  if (fault.code === "overload") return refuse(413, fault);
-  if (fault.code === "deadline") return refuse(408, fault);
-  return refuse(fault.code === "internal" ? 500 : httpStatuses[fault.code].modern, fault);
+  return refuseRequest("an Accept that leaves nothing to answer with", `the Accept has to name ${JSON_TYPE} and ${SSE_TYPE}`);
 }
 
 /** A message whose trace is what the headers say. */
@@ -241,9 +255,9 @@ function traced(message: Incoming, exchange: Exchange): Incoming {
 
 /** A modern POST is one message of a client, and its headers say what it says. */
 function checkModern(exchange: Exchange, message: Incoming): Routed {
-  if (message.kind === "batch") return refuse(400, new Fault("invalid-request", "the body has to be one message"));
+  if (message.kind === "batch") return refuse(new Fault("invalid-request", "the body has to be one message"));
   if (message.kind === "notification") return undefined;
-  if (message.kind !== "request") return refuse(400, new Fault("invalid-request", "a client sends no responses"));
+  if (message.kind !== "request") return refuse(new Fault("invalid-request", "a client sends no responses"));
   const fault = checkEnvelope(message) ?? checkHeaders(exchange, message);
-  return fault === undefined ? undefined : refuse(400, fault, message.id);
+  return fault === undefined ? undefined : refuse(fault, message.id);
 }

@@ -1,7 +1,18 @@
 import { type IncomingMessage, STATUS_CODES } from "node:http";
 import type { Duplex } from "node:stream";
 import { type WebSocket, WebSocketServer } from "ws";
-import { type Address, defaultLimits, type Listener, type ListenOptions, listenerOf, type Service, toFault } from "../../core/index.js";
+import {
+  type Address,
+  closingFault,
+  defaultLimits,
+  type Listener,
+  type ListenOptions,
+  listenerOf,
+  refusedStatus,
+  requestStatuses,
+  type Service,
+  toFault,
+} from "../../core/index.js";
 import { ServedLinks } from "../../era/index.js";
 import {
   type Admission,
@@ -52,8 +63,8 @@ export async function listen(service: Service, address: Address, options: WebSoc
     const exchange = nodeExchange(request, undefined as never);
     const admission = await admit(exchange, options, path);
     if ("status" in admission) return refuse(socket, admission.status, admission);
-    if (exchange.path !== path) return refuse(socket, 404, admission);
-    if (links.closing.fired) return refuse(socket, 503, admission);
+    if (exchange.path !== path) return refuse(socket, requestStatuses["no such path"], admission);
+    if (links.closing.fired) return refuse(socket, refusedStatus(closingFault()), admission);
     server.handleUpgrade(request, socket, head, (open) => serve(open, request, admission.principal));
   };
   const host = await httpHost({
@@ -68,7 +79,12 @@ export async function listen(service: Service, address: Address, options: WebSoc
         void admit(exchange, options, path).then((admission) => {
           if ("status" in admission) exchange.reply(admission.status, admission.headers, admission.text);
         });
-      else exchange.reply(426, { upgrade: "websocket", "content-type": "text/plain" }, "this is a WebSocket endpoint\n");
+      else
+        exchange.reply(
+          requestStatuses["no upgrade to WebSocket"],
+          { upgrade: "websocket", "content-type": "text/plain" },
+          "this is a WebSocket endpoint\n",
+        );
     },
     upgrade: (request, socket, head) =>
       void upgrade(request, socket, head).catch((error) => {

@@ -39,8 +39,8 @@ async function credited(
   kin: boolean,
 ): Promise<Caller> {
   const verdict = await checkCredentials(exchange, auth, undefined);
-  if (!("status" in verdict)) return { principal: verdict.principal.id, metadata, kin };
-  if (verdict.status === 401)
+  if (!("refused" in verdict)) return { principal: verdict.principal.id, metadata, kin };
+  if (verdict.refused === "unauthenticated")
     throw new Fault("unauthenticated", "the call needs valid credentials", { data: { challenge: verdict.challenge } });
   throw new Fault("denied", `the call needs the scopes ${auth.scopes?.join(" ") ?? ""}`, { data: { challenge: verdict.challenge } });
 }
