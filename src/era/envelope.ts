@@ -122,9 +122,9 @@ export function modernClient(envelope: Envelope, key: string): Client | Fault {
   return { key, era: "modern", protocolVersion: version, capabilities, ...(isObject(info) ? { info } : {}) };
 }
 
-/** Who sent a notification: the session of the link, if it has one, or who it says. */
+/** Who sent a notification: itself may say so, or else there is a session or not. */
 export function senderOf(envelope: Envelope, session: Client | undefined, key: string): Client {
-  const client = session ?? (envelope.version === undefined ? undefined : modernClient(envelope, key));
+  const client = envelope.version === undefined ? session : modernClient(envelope, key);
   if (client !== undefined && !(client instanceof Fault)) return client;
   return { key, era: "modern", protocolVersion: modernVersions[0], capabilities: {} };
 }

@@ -10,26 +10,7 @@ import {
   revisions,
   unsendable,
 } from "../../src/core/index.js";
-
-const names = [
-  "OK",
-  "CANCELLED",
-  "UNKNOWN",
-  "INVALID_ARGUMENT",
-  "DEADLINE_EXCEEDED",
-  "NOT_FOUND",
-  "ALREADY_EXISTS",
-  "PERMISSION_DENIED",
-  "RESOURCE_EXHAUSTED",
-  "FAILED_PRECONDITION",
-  "ABORTED",
-  "OUT_OF_RANGE",
-  "UNIMPLEMENTED",
-  "INTERNAL",
-  "UNAVAILABLE",
-  "DATA_LOSS",
-  "UNAUTHENTICATED",
-];
+import { statusNames } from "../../src/io/grpc/status.js";
 
 function table(head: readonly string[], rows: readonly (readonly (string | number)[])[]): string {
   return [head, head.map(() => "---"), ...rows].map((row) => `| ${row.join(" | ")} |`).join("\n");
@@ -50,7 +31,7 @@ const tables: Readonly<Record<string, string>> = {
   ),
   grpc: table(
     ["fault", "gRPC"],
-    codes.map((code) => [`\`${code}\``, `${names[grpcStatuses[code]]} (${grpcStatuses[code]})`]),
+    codes.map((code) => [`\`${code}\``, `${statusNames[grpcStatuses[code]]} (${grpcStatuses[code]})`]),
   ),
   http: table(
     ["fault", ...revisions.map((each) => `${each}: refused, answered`)],

@@ -14,7 +14,8 @@ export const INTERNAL: number = grpcStatuses.internal;
 export const UNAVAILABLE: number = grpcStatuses.unavailable;
 export const UNAUTHENTICATED: number = grpcStatuses.unauthenticated;
 
-const names: readonly string[] = [
+/** The names of the statuses, by number. */
+export const statusNames: readonly string[] = [
   "OK",
   "CANCELLED",
   "UNKNOWN",
@@ -72,14 +73,14 @@ export function statusFault(status: Status): Fault {
     ...(metadata !== undefined && Object.keys(metadata).length > 0 && { trailers: metadata }),
     ...(code === UNAVAILABLE && { reason: "status" }),
   };
-  const said = message === undefined || message === "" ? `the call ended with ${names[code] ?? `status ${code}`}` : message;
+  const said = message === undefined || message === "" ? `the call ended with ${statusNames[code] ?? `status ${code}`}` : message;
   return new Fault(codes[code] ?? "application", said, { data });
 }
 
 /** A fault as the status that tells it. A number that a peer gave passes on; its trailers do not. */
 export function faultStatus(fault: Fault): Status {
   const { grpcStatus } = (fault.data ?? {}) as Partial<StatusData>;
-  const passed = typeof grpcStatus === "number" && grpcStatus > 0 && names[grpcStatus] !== undefined;
+  const passed = typeof grpcStatus === "number" && grpcStatus > 0 && statusNames[grpcStatus] !== undefined;
   return { code: passed ? grpcStatus : grpcStatuses[fault.code], message: fault.message };
 }
 

@@ -161,10 +161,7 @@ class HttpEndpoint implements Endpoint {
     // What else a client has to say may be about a call in flight.
     if (this.#closing !== undefined && expectsAnswer(message)) return refuse(this.#closing, message.kind === "request" ? message.id : null);
     const version = exchange.header("mcp-protocol-version");
-    // A session's notification may say in `_meta` what it likes.
-    const told = message.kind === "notification" && version !== undefined && isLegacyVersion(version);
-    const modern =
-      this.#modern && ((claimsModern(message) && !told) || (version !== undefined && isModernVersion(version)) || !this.#legacy);
+    const modern = this.#modern && (claimsModern(message) || (version !== undefined && isModernVersion(version)) || !this.#legacy);
     // Member by member here and in what every call makes: a spread takes as long as all the rest of it.
     const manner: Manner = { era: modern ? "modern" : "legacy", streams, json, headers: caller.headers, principal: caller.principal };
     const begins = message.kind === "request" && message.method === "initialize";

@@ -11,8 +11,6 @@ export interface HeaderOptions {
   readonly headers: Readonly<Record<string, string>> | undefined;
   /** Of this request alone. */
   readonly metadata?: SendOptions["metadata"];
-  /** Whether the link is a legacy session: then its notifications are, too, whatever their `_meta` says. */
-  readonly legacy: boolean;
   /** What calls of tools mirror. */
   readonly tools: ToolHeaders;
 }
@@ -26,8 +24,7 @@ export function requestHeaders(message: OutgoingMessage | undefined, options: He
   const envelope =
     message !== undefined && "method" in message && isObject(message.params?.["_meta"]) ? message.params["_meta"] : undefined;
   const version = envelope?.[meta.protocolVersion];
-  const session = options.legacy && message !== undefined && !("id" in message);
-  if (message !== undefined && "method" in message && typeof version === "string" && !session) {
+  if (message !== undefined && "method" in message && typeof version === "string") {
     headers["mcp-protocol-version"] = version;
     headers["mcp-method"] = encodeHeader(message.method);
     const name = nameOf(message.method, message.params ?? {});

@@ -157,7 +157,6 @@ class HttpLink implements Link {
   #headers(message?: OutgoingMessage, metadata?: SendOptions["metadata"]): Record<string, string> {
     return requestHeaders(message, {
       metadata,
-      legacy: this.#legacy && this.#version !== undefined,
       session: this.#session.id,
       version: this.#version ?? (this.#legacy ? legacyVersions[0] : modernVersions[0]),
       headers: this.#options.headers,
