@@ -1,4 +1,5 @@
-import { connect as connectTcp } from "node:net";
+import { createServer as createHttp } from "node:http";
+import { type AddressInfo, connect as connectTcp } from "node:net";
 import * as grpc from "@grpc/grpc-js";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type Listener, type Service, serve } from "../../src/api/index.js";
@@ -20,6 +21,7 @@ import {
   revisionOf,
   revisions,
 } from "../../src/core/index.js";
+import { nodeHandler } from "../../src/wires/http/index.js";
 import { begin, call, events, modern, open, post, postModern, type Rpc, rpc } from "../http/requests.js";
 
 const codes = Object.keys(httpStatuses) as FaultCode[];
@@ -142,16 +144,18 @@ const refusals: Readonly<Record<string, () => Promise<Refused>>> = {
     return await refused(post(at.url, `{"jsonrpc":"2.0","id":1,"method":"x","params":${'{"a":'.repeat(1e4)}1${"}".repeat(1e4)}}`));
   },
   async deadline() {
-    await using at = await open({ headersMs: 50 });
-    const { port, host, pathname } = new URL(at.url);
-    const socket = connectTcp(Number(port), "127.0.0.1");
-    socket.write(`POST ${pathname} HTTP/1.1\r\nHost: ${host}\r\nContent-Type: application/json\r\nContent-Length: 10\r\n\r\n{`);
+    // Mounted, since a listener's own host has a time limit for requests, too.
+    const host = createHttp(nodeHandler(failingService, { headersMs: 50 }));
+    await new Promise<void>((resolve) => host.listen(0, "127.0.0.1", resolve));
+    const socket = connectTcp((host.address() as AddressInfo).port, "127.0.0.1");
+    socket.write("POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 10\r\n\r\n{");
     let text = "";
     for await (const chunk of socket) {
       text += String(chunk);
       if (/\r\n\r\n.+}/s.test(text)) break;
     }
     socket.destroy();
+    host.close();
     const length = Number(/content-length: (\d+)/i.exec(text)?.[1]);
     const body = JSON.parse(text.slice(text.indexOf("\r\n\r\n") + 4).slice(0, length)) as Rpc;
     return [Number(/^HTTP\/1.1 (\d+)/.exec(text)?.[1]), body.error?.code];
