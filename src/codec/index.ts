@@ -1,4 +1,5 @@
 export { noParams } from "../core/index.js";
+export { decodeHeader, encodeHeader, headerSays } from "./header-value.js";
 export type {
   Id,
   Incoming,

@@ -1,4 +1,4 @@
-import type { ChunkReply, ContentReply, Fault, ItemReply, JsonObject, PageReply, RpcError } from "../core/index.js";
+import type { ChunkReply, ContentReply, Context, Fault, ItemReply, JsonObject, PageReply, RpcError } from "../core/index.js";
 
 /** A JSON-RPC id keeps its type: 1 and "1" are two ids. */
 export type Id = string | number;
@@ -11,6 +11,8 @@ export interface IncomingRequest {
   readonly params: JsonObject;
   /** The receiver's own call on whose stream it came, where calls have streams of their own. */
   readonly call?: Id;
+  /** The headers that it came with, where each request has its own. */
+  readonly metadata?: Context["metadata"];
 }
 export interface IncomingNotification {
   readonly kind: "notification";
@@ -43,6 +45,8 @@ export interface IncomingBad {
   readonly answers?: Id;
   /** It names no id and surely was no request: nobody waits for an answer, not even to say what is wrong with it. */
   readonly silent?: true;
+  /** The call has failed, and nothing is wrong with what the peer sent: that is for the caller alone to hear. */
+  readonly failed?: true;
   readonly fault: Fault;
 }
 /** Only 2025-03-26 has batches; the edge decides whether its peer may send one. */

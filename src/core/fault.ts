@@ -1,7 +1,9 @@
+import { meanings, rpcCodeOf } from "./faults/json-rpc.js";
+import { revisionOf } from "./faults/revisions.js";
 import type { JsonObject } from "./json.js";
 import type { Era } from "./service.js";
 
-/** Everything that can go wrong, as a closed set: each edge maps it by a total table. */
+/** Everything that can go wrong, as a closed set: each edge maps it by a total table of `faults/`. */
 export type FaultCode =
   | "parse" // the bytes are no message
   | "invalid-request" // a message, but not one of this protocol
@@ -53,81 +55,15 @@ export function toFault(error: unknown): Fault {
   return new Fault("internal", error instanceof Error ? error.message : String(error), { cause: error });
 }
 
-type PerEra = { readonly modern: number; readonly legacy: number };
-const both = (code: number): PerEra => ({ modern: code, legacy: code });
-
-/** What Anywire itself says on a JSON-RPC edge. */
-export const jsonRpcCodes: Record<FaultCode, PerEra> = {
-  parse: both(-32700),
-  "invalid-request": both(-32600),
-  "unknown-method": both(-32601),
-  "invalid-params": both(-32602),
-  "not-found": { modern: -32602, legacy: -32002 },
-  "meta-missing": both(-32602),
-  internal: both(-32603),
-  "header-mismatch": both(-32020),
-  "missing-capability": both(-32021),
-  "unsupported-version": both(-32022),
-  overload: { modern: -31001, legacy: -32000 },
-  deadline: { modern: -31002, legacy: -32001 },
-  unavailable: { modern: -31003, legacy: -32000 },
-  cancelled: { modern: -31004, legacy: -32000 },
-  unauthenticated: { modern: -31005, legacy: -32000 },
-  denied: { modern: -31006, legacy: -32000 },
-  application: both(-32603),
-};
-
-/** gRPC status numbers. */
-export const grpcStatuses: Record<FaultCode, number> = {
-  parse: 3,
-  "invalid-request": 3,
-  "unknown-method": 12,
-  "invalid-params": 3,
-  "not-found": 5,
-  "meta-missing": 3,
-  internal: 13,
-  "header-mismatch": 3,
-  "missing-capability": 9,
-  "unsupported-version": 9,
-  overload: 8,
-  deadline: 4,
-  unavailable: 14,
-  cancelled: 1,
-  unauthenticated: 16,
-  denied: 7,
-  application: 2,
-};
-
-/** HTTP statuses: 200 carries the error in its body. */
-export const httpStatuses: Record<FaultCode, PerEra> = {
-  parse: both(400),
-  "invalid-request": both(400),
-  "unknown-method": { modern: 404, legacy: 200 },
-  "invalid-params": both(200),
-  "not-found": both(200),
-  "meta-missing": both(400),
-  internal: both(200),
-  "header-mismatch": both(400),
-  "missing-capability": both(400),
-  "unsupported-version": both(400),
-  overload: both(429),
-  deadline: both(504),
-  unavailable: both(502),
-  cancelled: both(499),
-  unauthenticated: both(401),
-  denied: both(403),
-  application: both(200),
-};
-
 export interface RpcError {
   readonly code: number;
   readonly message: string;
   readonly data?: unknown;
 }
 
-/** A fault as a JSON-RPC error of an era. A peer's own code passes unchanged. */
+/** A fault as a JSON-RPC error of an era. A peer's own code passes unchanged, unless the era's revision has given it up. */
 export function toRpcError(fault: Fault, era: Era): RpcError {
-  const code = fault.rpcCode ?? jsonRpcCodes[fault.code][era];
+  const code = rpcCodeOf(fault, revisionOf[era]);
   const error = fault.data === undefined ? { code, message: fault.message } : { code, message: fault.message, data: fault.data };
   return fault.members === undefined ? error : { ...error, ...fault.members };
 }
@@ -136,23 +72,6 @@ export function toRpcError(fault: Fault, era: Era): RpcError {
 export function messageTooLarge(max: number): Fault {
   return new Fault("overload", "the message is larger than a message may be", { data: { limit: "messageBytes", max } });
 }
-
-const meanings = new Map<number, FaultCode>([
-  [-32700, "parse"],
-  [-32600, "invalid-request"],
-  [-32601, "unknown-method"],
-  [-32602, "invalid-params"],
-  [-32603, "internal"],
-  [-32020, "header-mismatch"],
-  [-32021, "missing-capability"],
-  [-32022, "unsupported-version"],
-  [-31001, "overload"],
-  [-31002, "deadline"],
-  [-31003, "unavailable"],
-  [-31004, "cancelled"],
-  [-31005, "unauthenticated"],
-  [-31006, "denied"],
-]);
 
 /** A peer's JSON-RPC error as a fault that turns back into the same error. */
 export function fromRpcError(error: RpcError): Fault {

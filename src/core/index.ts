@@ -34,17 +34,29 @@ export {
   type FaultCode,
   type FaultOptions,
   fromRpcError,
-  grpcStatuses,
-  httpStatuses,
-  jsonRpcCodes,
   messageTooLarge,
   type RpcError,
   toFault,
   toRpcError,
 } from "./fault.js";
+export { grpcStatuses } from "./faults/grpc.js";
+export {
+  answeredStatus,
+  type HttpStatuses,
+  httpStatuses,
+  type RequestRefusal,
+  refusalDetails,
+  refusedStatus,
+  requestStatuses,
+  statusMeaning,
+} from "./faults/http.js";
+export { jsonRpcCodes, unsendable } from "./faults/json-rpc.js";
+export { type PerRevision, type Revision, revisionOf, revisions } from "./faults/revisions.js";
 export { fixed, fixedText, weightOf } from "./fixed.js";
 export { Caller, type Identity, type IdentityOptions } from "./identity.js";
 export { beside, extended, isObject, type JsonObject, noParams, weigh, withBeside } from "./json.js";
+export { closingFault, DRAIN_MS, listenerOf } from "./listener.js";
+export { outgoingMetadata, traceHeaders, traceNames, withoutCredentials, withTrace } from "./metadata.js";
 export {
   askingMethods,
   cacheableMethods,

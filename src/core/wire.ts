@@ -68,6 +68,8 @@ export interface ListenOptions extends WireOptions {
    * `one`: all of them are the same caller, so they may hear each other's logs and be asked each other's questions.
    */
   readonly anonymous?: "each" | "one" | undefined;
+  /** Milliseconds that calls in flight have to finish when the listener closes; 5,000 unless given, 0 for none. */
+  readonly drainMs?: number | undefined;
 }
 
 export interface DialOptions extends WireOptions {
@@ -92,6 +94,7 @@ export interface Listener extends AsyncDisposable {
   readonly address: string;
   /** Resolves when it has ended by itself or by close(). */
   readonly closed: Promise<void>;
+  /** Refuses new calls, gives those in flight `drainMs` to finish, answers the rest with `unavailable`, and ends. */
   close(): Promise<void>;
 }
 

@@ -13,24 +13,15 @@ import {
   meta,
   modernVersions,
   type Request,
+  traceNames,
 } from "../core/index.js";
 import { own } from "./keys.js";
 
-const traceKeys = ["traceparent", "tracestate", "baggage"] as const;
-const moved: ReadonlySet<string> = new Set([
-  ...traceKeys,
-  "progressToken",
-  meta.protocolVersion,
-  meta.clientInfo,
-  meta.clientCapabilities,
-  meta.logLevel,
-  own.peer,
-  own.caller,
-  own.window,
-  own.range,
-  own.pageSize,
-  own.chunked,
-]);
+/** What only a modern request says of its client. */
+const modernKeys: ReadonlySet<string> = new Set([meta.protocolVersion, meta.clientInfo, meta.clientCapabilities, meta.logLevel]);
+/** What belongs to one link. */
+const ownKeys: ReadonlySet<string> = new Set([own.peer, own.caller, own.window, own.range, own.pageSize, own.chunked]);
+const moved: ReadonlySet<string> = new Set([...traceNames, "progressToken", ...modernKeys, ...ownKeys]);
 
 /** A request's `_meta` taken apart: what the waist keeps in its Context, and what travels on. All members are there, so that every envelope has one shape. */
 export interface Envelope {
@@ -70,7 +61,7 @@ export function openEnvelope(method: string, params: JsonObject): Envelope {
   const level = found[meta.logLevel];
   const window = found[own.window];
   return {
-    request: { method, params: found === none ? params : withoutMoved(params, found) },
+    request: { method, params: found === none ? params : without(params, found, moved) },
     version: found[meta.protocolVersion],
     info: found[meta.clientInfo],
     capabilities: found[meta.clientCapabilities],
@@ -86,12 +77,24 @@ export function openEnvelope(method: string, params: JsonObject): Envelope {
   };
 }
 
+/** The params of a notification without what belongs to the link that it came on. */
+export function withoutOwn(params: JsonObject): JsonObject {
+  const found = params["_meta"];
+  return isObject(found) && Object.keys(found).some((key) => ownKeys.has(key)) ? without(params, found, ownKeys) : params;
+}
+
+/** The params of a modern client's notification as a legacy peer knows them. */
+export function withoutModern(params: JsonObject): JsonObject {
+  const found = params["_meta"];
+  return isObject(found) && Object.keys(found).some((key) => modernKeys.has(key)) ? without(params, found, modernKeys) : params;
+}
+
 /** The params with what is left of their `_meta`. */
-function withoutMoved(params: JsonObject, found: JsonObject): JsonObject {
+function without(params: JsonObject, found: JsonObject, keys: ReadonlySet<string>): JsonObject {
   const { _meta, ...rest } = params;
   let left: Record<string, unknown> | undefined;
   for (const key of Object.keys(found)) {
-    if (moved.has(key)) continue;
+    if (keys.has(key)) continue;
     // Not by assignment, which would take `__proto__` for the prototype.
     left ??= {};
     Object.defineProperty(left, key, { value: found[key], enumerable: true, writable: true, configurable: true });
@@ -101,7 +104,7 @@ function withoutMoved(params: JsonObject, found: JsonObject): JsonObject {
 
 function readTrace(found: JsonObject): Readonly<Record<string, string>> | undefined {
   let trace: Record<string, string> | undefined;
-  for (const key of traceKeys) {
+  for (const key of traceNames) {
     const value = found[key];
     if (typeof value === "string") (trace ??= {})[key] = value;
   }

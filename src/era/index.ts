@@ -6,6 +6,7 @@ export { KnownCallers } from "./listen/known-callers.js";
 export type { ServeLinkOptions } from "./listen/options.js";
 export { Parking } from "./listen/parking.js";
 export { serveLink, serving } from "./listen/serve-link.js";
+export { ServedLinks } from "./listen/served-links.js";
 export type { Serving } from "./listen/serving.js";
 export { randomToken } from "./seal.js";
 export { observedAs } from "./watch/link-watch.js";

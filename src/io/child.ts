@@ -1,11 +1,11 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import type { Readable, Writable } from "node:stream";
 import { type Command, type Observer, tell } from "../core/index.js";
+import { within } from "../stream/index.js";
 import { childEnvironment } from "./environment.js";
 import { holdGroup, releaseGroup, signalGroup } from "./group.js";
 import { startFault } from "./start-fault.js";
 import { textLines } from "./text-lines.js";
-import { within } from "./within.js";
 
 export interface ChildOptions {
   /** Milliseconds between the steps of stop(). */

@@ -52,4 +52,3 @@ export {
   type TlsListenOptions,
 } from "./tls.js";
 export { badAddress, whyUnreached } from "./unreached.js";
-export { within } from "./within.js";

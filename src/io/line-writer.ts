@@ -1,7 +1,7 @@
 import type { Writable } from "node:stream";
 import { type Outgoing, serialise } from "../codec/index.js";
 import { Fault, messageTooLarge, toFault } from "../core/index.js";
-import { within } from "./within.js";
+import { within } from "../stream/index.js";
 
 export interface LineWriter {
   /** Takes a message; resolves once there is room for the next, rejects with the reason after fail() or close(). */

@@ -6,3 +6,4 @@ export { type Pipe, type PipeOptions, pipe } from "./pipe.js";
 export { Registry } from "./registry.js";
 export { until } from "./until.js";
 export { cutText, type Utf8Decoder, utf8Decoder, utf8Length } from "./utf8.js";
+export { within } from "./within.js";

@@ -7,12 +7,12 @@ import { begin, events, modern, open, postModern, type Rpc, until } from "../htt
 const schemes = ["http", "sse+http", "ws"];
 
 it.each(schemes)("closing the listener of %s ends open calls on both sides", async (scheme) => {
-  const at = await open({}, scheme);
+  const at = await open({ drainMs: 0 }, scheme);
   const client = await connect(at.listener.address);
-  const call = client.callTool("wait", { key: "x" }).catch((error: { code: string }) => error.code);
+  const call = client.callTool("wait", { key: "x" }).catch((error: { data: unknown }) => error.data);
   await until(() => at.waiting.has("x"));
   await at.listener.close();
-  expect(await call).toBe("unavailable");
+  expect(await call).toEqual({ reason: "closing" });
   await until(() => !at.waiting.has("x"));
   await at.listener.closed;
   await client.close();
@@ -29,7 +29,7 @@ it.each(schemes)("closing the client of %s fails its calls and ends them at the 
 });
 
 it("tells those who wait how it ends: a subscription well, a call with an error, a session's streams by their end", async () => {
-  const at = await open();
+  const at = await open({ drainMs: 0 });
   const listening = events(await postModern(at.url, modern("s", "subscriptions/listen", { notifications: { toolsListChanged: true } })));
   expect((await listening.next()).value?.message?.method).toBe("notifications/subscriptions/acknowledged");
   const waiting = postModern(at.url, modern("w", "tools/call", { name: "wait", arguments: { key: "w" } }));
@@ -40,7 +40,7 @@ it("tells those who wait how it ends: a subscription well, a call with an error,
   const last = (await listening.next()).value?.message;
   expect(last).toMatchObject({ id: "s", result: { resultType: "complete", _meta: { "io.modelcontextprotocol/subscriptionId": "s" } } });
   expect((await listening.next()).done).toBe(true);
-  expect(((await (await waiting).json()) as Rpc).error).toMatchObject({ code: -31003, data: { reason: "closed" } });
+  expect(((await (await waiting).json()) as Rpc).error).toMatchObject({ code: -31003, data: { reason: "closing" } });
   expect(await general.text()).toBe("");
 });
 

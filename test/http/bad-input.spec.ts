@@ -34,7 +34,8 @@ describe("a POST that is no request", () => {
     ["JSON nested too deep", `{"jsonrpc":"2.0","id":1,"method":"x","params":${'{"a":'.repeat(1e5)}1${"}".repeat(1e5)}}`, 413, -31001],
     ["brackets nested too deep", "[".repeat(1e5), 413, -31001],
   ])("%s", async (_what, body, status, code) => {
-    expect(await refused(body, session)).toEqual([status, code]);
+    // A client that names a legacy version hears of a limit in the numbers of that.
+    expect(await refused(body, session)).toEqual([status, code === -31001 ? -32000 : code]);
     expect(await refused(body)).toEqual([status, code]);
   });
 

@@ -16,6 +16,7 @@ import {
   resultOf,
   toFault,
 } from "../../core/index.js";
+import { withoutModern } from "../envelope.js";
 import { beyondLink, linkExtensions } from "../extensions.js";
 import { ambientOver } from "./ambient-over.js";
 import type { LegacyDial } from "./legacy.js";
@@ -84,9 +85,10 @@ export function connection(peer: Peer, agreed: Agreed): Connection {
       if (method === "resources/read" && ranges) return rangedRead(peer, request, context);
       return plain(request, context);
     },
-    notify({ method, params }: Message) {
+    notify({ method, params }: Message, { client }: Context) {
       if (method === RELEASE) return Promise.resolve(peer.release(params));
-      return peer.gone === undefined ? peer.notify(method, params) : Promise.reject(peer.gone);
+      const told = era === "legacy" && client.era === "modern" ? withoutModern(params) : params;
+      return peer.gone === undefined ? peer.notify(method, told) : Promise.reject(peer.gone);
     },
     close,
     [Symbol.asyncDispose]: close,

@@ -3,6 +3,7 @@ import {
   type DialOptions,
   type Era,
   Fault,
+  type FaultCode,
   isLegacyVersion,
   isModernVersion,
   isObject,
@@ -30,6 +31,9 @@ const SILENT = Symbol("silent");
 
 /** Errors that only a modern server makes. */
 const modernErrors: ReadonlySet<number | undefined> = new Set([-32020, -32021, -32022]);
+
+/** Refusals that would be made of any request. */
+const undecided: ReadonlySet<FaultCode> = new Set<FaultCode>(["unauthenticated", "denied", "overload", "deadline"]);
 
 interface Attempt {
   readonly call: LinkCall;
@@ -99,11 +103,17 @@ function offersOurs(fault: Fault): boolean {
 
 /** The same of an error: one that only modern servers make is final, unless it offers a legacy version. */
 function refused(fault: Fault): undefined {
-  // Who is not let in learns nothing about the era, and would only be asked to sign in again.
-  if (fault.code === "unauthenticated") throw fault;
+  // Who is not let in, or not now, learns nothing about the era.
+  if (undecided.has(fault.code) || (httpStatus(fault) ?? 0) >= 500) throw fault;
   const versions = isObject(fault.data) && Array.isArray(fault.data["supported"]) ? fault.data["supported"] : [];
   if (!modernErrors.has(fault.rpcCode) || versions.some(isLegacyVersion)) return undefined;
   throw fault.code === "unsupported-version" ? nothingInCommon(versions, fault) : fault;
+}
+
+/** The HTTP status that a fault came with, if it did. */
+function httpStatus({ data, cause }: Fault): number | undefined {
+  if (isObject(data) && typeof data["status"] === "number") return data["status"];
+  return cause instanceof Fault ? httpStatus(cause) : undefined;
 }
 
 function legacy(result: JsonObject): Verdict {

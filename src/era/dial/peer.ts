@@ -9,6 +9,7 @@ import {
   type Limits,
   type LogReply,
   type NoteReply,
+  outgoingMetadata,
   RELEASE,
   type Request,
   sharedByAll,
@@ -96,13 +97,15 @@ export class Peer implements LinkCaller {
       this.watch?.refusal("refused", fault, call.request.method);
       throw fault;
     }
+    const metadata = outgoingMetadata(call.context);
+    if (metadata !== undefined && !this.traits.ownStream(call.request.method)) throw sharedHeaders();
     const id = this.#nextId++;
     const params = this.manner?.params(call, id) ?? call.request.params;
     this.pending.set(id, call);
     if (call.context.client.identity !== this.self) this.presence.opened(call);
     this.manner?.opened?.(call);
     call.watch = this.watch?.call(this.manner?.era ?? "legacy", call.request);
-    const { deadline, metadata } = call.context;
+    const { deadline } = call.context;
     this.send({ jsonrpc: "2.0", id, method: call.request.method, params }, { deadline, metadata })
       // One that cannot be written fails alone, unless the link went with it.
       .catch((error) => this.settle(id)?.fail(toFault(error)));
@@ -246,4 +249,12 @@ export class Peer implements LinkCaller {
     const call = id === undefined ? undefined : this.pending.get(id);
     return call?.context.client.identity === this.self ? undefined : call;
   }
+}
+
+function sharedHeaders(): Fault {
+  return new Fault(
+    "invalid-params",
+    'the metadata of a call cannot be sent here: all calls share one stream, whose headers were sent when it opened. Use http, or gRPC with calls: "rpc"',
+    { data: { reason: "shared-stream" } },
+  );
 }

@@ -38,7 +38,7 @@ function take(peer: Peer, message: Incoming | IncomingPart): void {
       for (const each of message.messages) receive(peer, each);
       return;
     case "bad":
-      peer.fault(message.fault);
+      if (message.failed !== true) peer.fault(message.fault);
       // What would have answered a call has to end it, and what was a request has to be answered: else someone would wait for ever.
       if (message.answers !== undefined && peer.pending.has(message.answers)) peer.settle(message.answers)?.fail(message.fault);
       else if (message.id !== undefined) peer.answers.send({ jsonrpc: "2.0", id: message.id, error: toRpcError(message.fault, "legacy") });

@@ -1,6 +1,6 @@
 import type { Id, OutgoingMessage } from "../../codec/index.js";
 import { Canceller, type Client, type Context, type Era, Fault, type JsonObject, meta, toFault, toRpcError } from "../../core/index.js";
-import { Registry } from "../../stream/index.js";
+import { Registry, within } from "../../stream/index.js";
 import { dressLegacy, dressModern } from "../dress.js";
 import type { Envelope } from "../envelope.js";
 import { forForeignPeer, withExtensions } from "../extensions.js";
@@ -25,6 +25,8 @@ export interface Start {
   /** Whether the client gets results as its server made them. */
   readonly neutral: boolean;
   readonly respond: Respond;
+  /** In place of the link's, where the request has headers of its own. */
+  readonly metadata: Context["metadata"] | undefined;
   /** Called when the call has ended. */
   release(): void;
 }
@@ -46,8 +48,12 @@ export class Calls {
   readonly #deadline: number | undefined;
   readonly #endless: ReadonlySet<string> | undefined;
   readonly #live = new Registry<{ readonly id: Id; readonly cancel: Canceller; readonly sink: Sink }>();
+  /** What is being answered, subscriptions too. */
+  readonly #running = new Set<Promise<void>>();
   #held = 0;
-  #idle: (() => void) | undefined;
+  readonly #idle = new Set<() => void>();
+  /** Why the calls that are still open are answered with an error. */
+  #failing: Fault | undefined;
 
   constructor(desk: Desk, info: ServerInfo, { metadata, versions, deadline, endless }: CallsOptions) {
     this.#desk = desk;
@@ -67,13 +73,13 @@ export class Calls {
     return this.#live.has(id);
   }
 
-  start({ id, envelope, client, era, logLevel, asks, neutral, respond, release }: Start): void {
+  start({ id, envelope, client, era, logLevel, asks, neutral, respond, release, metadata }: Start): void {
     const cancel = new Canceller();
     const sink = new Sink({ id, envelope, modern: era === "modern", desk: this.#desk });
     this.#live.set(id, { id, cancel, sink });
     const { progressToken, trace, pageSize } = envelope;
     // Members are added one by one: spreading what there may be costs more.
-    const context: Writable<Context> = { client, cancel, progress: progressToken !== undefined, metadata: this.#metadata };
+    const context: Writable<Context> = { client, cancel, progress: progressToken !== undefined, metadata: metadata ?? this.#metadata };
     if (logLevel !== undefined) context.logLevel = logLevel;
     if (this.#deadline !== undefined) context.deadline = this.#deadline;
     if (trace !== undefined) context.trace = trace;
@@ -82,7 +88,9 @@ export class Calls {
     if (range !== undefined) context.range = range;
     const running = this.#run({ id, envelope, client, era, context, cancel, sink, asks, neutral }, respond, release);
     const { method } = envelope.request;
-    if (method !== "subscriptions/listen" && this.#endless?.has(method) !== true) this.hold(running);
+    if (method !== "subscriptions/listen" && this.#endless?.has(method) !== true) return this.hold(running);
+    this.#running.add(running);
+    void running.finally(() => this.#running.delete(running));
   }
 
   /** Counts something as being answered until it settles. */
@@ -92,18 +100,19 @@ export class Calls {
   }
 
   readonly #settled = (): void => {
-    if (--this.#held === 0) this.#idle?.();
+    if (--this.#held > 0) return;
+    for (const tell of this.#idle) tell();
+    this.#idle.clear();
   };
 
   /** Resolves when everything is answered, or after `ms`. */
   async idle(ms: number): Promise<void> {
     if (this.#held === 0) return;
-    let timer: ReturnType<typeof setTimeout> | undefined;
-    await new Promise<void>((resolve) => {
-      this.#idle = resolve;
-      timer = setTimeout(resolve, ms);
-    });
-    clearTimeout(timer);
+    await within(this.#answered(), ms);
+  }
+
+  #answered(): Promise<void> {
+    return this.#held === 0 ? Promise.resolve() : new Promise((resolve) => this.#idle.add(resolve));
   }
 
   /** False if there is no such call. */
@@ -119,6 +128,13 @@ export class Calls {
   /** The caller has read `messages` of a call. */
   grant(id: Id, messages: number): void {
     this.#live.get(id)?.sink.grant(messages);
+  }
+
+  /** Answers every call that is open with an error, a subscription with its end; resolves when all of that was sent. */
+  async fail(reason: Fault): Promise<void> {
+    this.#failing = reason;
+    this.end(reason);
+    await Promise.all([this.#answered(), ...this.#running]);
   }
 
   end(reason: Fault): void {
@@ -137,8 +153,11 @@ export class Calls {
     }
     if (this.#live.get(id)?.cancel === job.cancel) this.#live.delete(id);
     release();
-    // Whoever cancelled wants no answer.
-    if (job.cancel.fired) return respond(undefined);
+    if (job.cancel.fired) {
+      // Whoever cancelled wants no answer.
+      if (this.#failing === undefined || job.cancel.reason !== this.#failing) return respond(undefined);
+      response = lastWord(job, this.#failing);
+    }
     await respond(response);
     // The specification's pages differ on how a server ends a subscription on a shared link: say both.
     if (isSubscription(job) && "result" in response) {
@@ -170,6 +189,13 @@ export class Calls {
 /** Where a read is answered range by range, how long those are is this edge's business. */
 function rangeOf({ range, chunked }: Envelope): Context["range"] {
   return chunked ?? (range === undefined ? undefined : { offset: range.offset });
+}
+
+/** What a client hears that is still waiting when the server closes: a subscription ends well, a call does not. */
+function lastWord(job: Job, reason: Fault): OutgoingMessage {
+  const { id, client } = job;
+  if (isSubscription(job)) return { jsonrpc: "2.0", id, result: { resultType: "complete", _meta: { [meta.subscriptionId]: id } } };
+  return { jsonrpc: "2.0", id, error: toRpcError(reason, client.era), fault: reason };
 }
 
 type Writable<T> = { -readonly [K in keyof T]: T[K] };

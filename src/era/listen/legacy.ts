@@ -1,5 +1,5 @@
 import type { Id, Incoming } from "../../codec/index.js";
-import { type Era, Fault, toFault } from "../../core/index.js";
+import { type Context, type Era, Fault, toFault } from "../../core/index.js";
 import { type Envelope, openEnvelope } from "../envelope.js";
 import { forForeignPeer, withExtensions } from "../extensions.js";
 import type { Calls, Respond } from "./calls.js";
@@ -40,7 +40,7 @@ export class LegacyListen {
     return this.#session;
   }
 
-  request(id: Id, envelope: Envelope, respond: Respond): Promise<void> | undefined {
+  request(id: Id, envelope: Envelope, respond: Respond, metadata: Context["metadata"] | undefined): Promise<void> | undefined {
     const { eras, calls } = this.#host;
     const { method, params } = envelope.request;
     const session = this.#session;
@@ -57,7 +57,7 @@ export class LegacyListen {
       const { identity, release } = this.#host.caller(envelope.caller);
       const client = envelope.caller === undefined ? session.client : { ...session.client, identity };
       const { level: logLevel, asks, neutral } = session;
-      calls.start({ id, envelope, client, era: "legacy", logLevel, asks, neutral, respond, release });
+      calls.start({ id, envelope, client, era: "legacy", logLevel, asks, neutral, respond, release, metadata });
     } else
       calls.hold(
         answering.then(

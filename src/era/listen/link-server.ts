@@ -22,7 +22,9 @@ import {
   type Service,
   toFault,
   toRpcError,
+  withoutCredentials,
 } from "../../core/index.js";
+import { within } from "../../stream/index.js";
 import { careful } from "../careful.js";
 import { modernClient, openEnvelope, type RelayedCaller } from "../envelope.js";
 import { together } from "./batch.js";
@@ -41,6 +43,8 @@ import type { ServingWatch } from "./watched.js";
 
 /** Bytes of a page's items, beside their number: below what common peers take as one message. */
 const PAGE_BYTES = 2 * 1024 * 1024;
+/** Milliseconds for the last answers of a link that closes. */
+const LAST_MS = 250;
 
 /** The serving side of a link: which message is a call, of which era, and whose. */
 export class LinkServer implements Serving, LegacyHost, Notified {
@@ -63,6 +67,8 @@ export class LinkServer implements Serving, LegacyHost, Notified {
   #callers: KnownCallers | undefined;
   /** Whether other links park here too. */
   readonly #shared: boolean;
+  /** Why no new calls are taken. */
+  #closing: Fault | undefined;
   /** Settles when the client has read on, where it had left more unread than it may. */
   #room: Promise<void> | undefined;
 
@@ -75,7 +81,7 @@ export class LinkServer implements Serving, LegacyHost, Notified {
     this.#options = options;
     this.#callers = options.callers;
     this.principal = options.principal;
-    this.metadata = options.metadata ?? {};
+    this.metadata = withoutCredentials(options.metadata ?? {});
     this.onFault = careful(options.onFault);
     // Some wires make a link for every request: what need not be made for each is not.
     this.limits = options.limits === undefined ? defaultLimits : { ...defaultLimits, ...options.limits };
@@ -140,6 +146,14 @@ export class LinkServer implements Serving, LegacyHost, Notified {
 
   idle(ms: number): Promise<void> {
     return this.calls.idle(ms);
+  }
+
+  async drain(reason: Fault, ms: number): Promise<void> {
+    this.#closing = reason;
+    await this.calls.idle(ms);
+    const answered = this.calls.fail(reason);
+    this.end(reason);
+    await within(answered, LAST_MS);
   }
 
   end(reason: Fault): void {
@@ -207,9 +221,11 @@ export class LinkServer implements Serving, LegacyHost, Notified {
 
   #request(message: IncomingRequest, answered: Respond): Promise<void> | undefined {
     const { id, method } = message;
+    const metadata = message.metadata === undefined ? undefined : withoutCredentials(message.metadata);
     const envelope = openEnvelope(method, message.params);
     const era = eraOf(envelope, this.eras);
     const respond = this.watch === undefined ? answered : this.watch.request(message, era, this.#keyOf(envelope.caller), answered);
+    if (this.#closing !== undefined) return refuse(id, this.#closing, era, respond);
     // Only an Anywire end that speaks for legacy clients knows what belongs to none of their calls.
     const relayed = envelope.caller?.version !== undefined;
     if (method === AMBIENT && !relayed) return refuse(id, new Fault("unknown-method", `unknown method: ${method}`), era, respond);
@@ -219,7 +235,7 @@ export class LinkServer implements Serving, LegacyHost, Notified {
       const data = { limit: "inFlight", max: this.limits.inFlight };
       return refuse(id, new Fault("overload", "too many calls at a time", { data }), era, respond);
     }
-    if (era === "legacy") return this.legacy.request(id, envelope, respond);
+    if (era === "legacy") return this.legacy.request(id, envelope, respond, metadata);
     if (legacyMethods.has(method) && !relayed) return refuse(id, new Fault("unknown-method", `unknown method: ${method}`), era, respond);
     const { identity, release } = this.caller(envelope.caller);
     const client = modernClient(envelope, identity);
@@ -227,7 +243,8 @@ export class LinkServer implements Serving, LegacyHost, Notified {
       release();
       return refuse(id, client, era, respond);
     }
-    this.calls.start({ id, envelope, client, era, logLevel: envelope.logLevel, asks: undefined, neutral: relayed, respond, release });
+    const { logLevel } = envelope;
+    this.calls.start({ id, envelope, client, era, logLevel, asks: undefined, neutral: relayed, respond, release, metadata });
     return undefined;
   }
 

@@ -1,6 +1,6 @@
 import type { Id, IncomingNotification } from "../../codec/index.js";
 import { Canceller, type Context, Fault, type JsonObject, jsonText, RELEASE, toFault } from "../../core/index.js";
-import { openEnvelope, senderOf } from "../envelope.js";
+import { openEnvelope, senderOf, withoutOwn } from "../envelope.js";
 import { own } from "../keys.js";
 import type { Calls } from "./calls.js";
 import type { Desk } from "./desk.js";
@@ -55,9 +55,11 @@ async function passOn(at: Notified, method: string, params: JsonObject): Promise
   const envelope = openEnvelope(method, params);
   const { identity, release } = at.caller(envelope.caller);
   const client = senderOf(envelope, at.legacy.session?.client, identity);
-  const context: Context = { client, cancel: new Canceller(), progress: false, metadata: at.metadata };
+  const trace = envelope.trace === undefined ? undefined : { trace: envelope.trace };
+  const context: Context = { client, cancel: new Canceller(), progress: false, metadata: at.metadata, ...trace };
   try {
-    await at.service.notify(envelope.request, context);
+    // Whole, with its `_meta`: nothing is put back into a notification on its way out.
+    await at.service.notify({ method, params: withoutOwn(params) }, context);
   } catch (error) {
     at.onFault(toFault(error));
   } finally {

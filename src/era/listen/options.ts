@@ -1,4 +1,4 @@
-import type { Context, Identity, ListenOptions } from "../../core/index.js";
+import type { Cancel, Context, Identity, ListenOptions } from "../../core/index.js";
 import type { KnownCallers } from "./known-callers.js";
 import type { Parking } from "./parking.js";
 
@@ -21,4 +21,6 @@ export interface ServeLinkOptions extends ListenOptions {
   readonly assume?: string | undefined;
   /** Shared by the links of one listener; a link has one of its own unless given. */
   readonly parking?: Parking | undefined;
+  /** Drains the link when it fires, and closes it. */
+  readonly closing?: Cancel | undefined;
 }

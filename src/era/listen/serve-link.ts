@@ -1,5 +1,5 @@
 import type { Link } from "../../codec/index.js";
-import { Fault, type Service, toFault } from "../../core/index.js";
+import { closingFault, DRAIN_MS, Fault, type Service, toFault } from "../../core/index.js";
 import { linkWatch, observedAs } from "../watch/link-watch.js";
 import { LinkServer } from "./link-server.js";
 import type { ServeLinkOptions } from "./options.js";
@@ -7,7 +7,7 @@ import type { Outlet, Serving } from "./serving.js";
 import { ServingWatch } from "./watched.js";
 
 /** Milliseconds that calls in flight have after the client closed its side. */
-const DRAIN_MS = 250;
+const LEFT_MS = 250;
 
 /** Serves what a wire feeds by itself, message by message. */
 export function serving(service: Service, link: Outlet, options: ServeLinkOptions = {}): Serving {
@@ -20,6 +20,7 @@ export function serving(service: Service, link: Outlet, options: ServeLinkOption
       return server.take(message);
     },
     idle: (ms) => server.idle(ms),
+    drain: (reason, ms) => server.drain(reason, ms),
     end: (reason) => server.end(reason),
   };
 }
@@ -27,6 +28,11 @@ export function serving(service: Service, link: Outlet, options: ServeLinkOption
 /** Serves a peer of either era on a link until the link ends; rejects with what broke it. */
 export async function serveLink(service: Service, link: Link, options: ServeLinkOptions = {}): Promise<void> {
   const server = linkServer(service, link, options);
+  const { closing, drainMs = DRAIN_MS } = options;
+  const unhook = closing?.on(() => {
+    const reason = closing.reason ?? closingFault();
+    void server.drain(reason, drainMs).then(() => link.close(reason));
+  });
   let broken: Fault | undefined;
   try {
     for await (const batch of link.incoming) {
@@ -37,11 +43,12 @@ export async function serveLink(service: Service, link: Link, options: ServeLink
       }
     }
     // A client that closed its side may still read: what is nearly answered is answered.
-    await server.idle(DRAIN_MS);
+    await server.idle(LEFT_MS);
   } catch (error) {
     broken = toFault(error);
     await server.lastWords(broken);
   }
+  unhook?.();
   server.end(broken ?? new Fault("unavailable", "the client closed the link", { data: { reason: "closed" } }));
   await link.close();
   if (broken !== undefined) throw broken;

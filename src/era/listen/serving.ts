@@ -17,6 +17,8 @@ export interface Serving {
   take(message: Incoming): Promise<void> | undefined;
   /** Resolves when everything is answered, or after `ms`. */
   idle(ms: number): Promise<void>;
+  /** Refuses new calls with `reason`; resolves once those taken are answered, after `ms` with `reason` too. Then nothing is open any more. */
+  drain(reason: Fault, ms: number): Promise<void>;
   /** Ends every call, and what is parked for this link alone. */
   end(reason: Fault): void;
 }

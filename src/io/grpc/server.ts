@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders, ServerHttp2Session, ServerHttp2Stream } from "node:http2";
-import { defaultLimits, Fault, toFault } from "../../core/index.js";
-import { within } from "../within.js";
+import { closingFault, defaultLimits, Fault, requestStatuses, toFault } from "../../core/index.js";
+import { within } from "../../stream/index.js";
 import { isEncoding } from "./coding.js";
 import { type Gate, gate, ignore } from "./gate.js";
 import { defaultKeepalive, Watch } from "./keepalive.js";
@@ -86,7 +86,7 @@ class Server implements GrpcServer {
     });
     this.#calls.add(call);
     const encoding = headers["grpc-encoding"];
-    if (this.#closed) call.end(faultStatus(closing()));
+    if (this.#closed) call.end(faultStatus(closingFault()));
     else if (watch.calls > maxConcurrent) call.end({ code: RESOURCE_EXHAUSTED, message: "too many calls on this connection" });
     else if (encoding !== undefined && !isEncoding(String(encoding))) {
       call.end({ code: UNIMPLEMENTED, message: "the grpc-encoding is not one of those accepted" });
@@ -102,7 +102,7 @@ class Server implements GrpcServer {
     this.#closed = true;
     for (const { session } of this.#connections.values()) if (!session.destroyed) session.close();
     if (await this.#drained(graceMs)) return;
-    for (const call of this.#calls) call.abort(closing());
+    for (const call of this.#calls) call.abort(closingFault());
     if (await this.#drained(LAST_MS)) return;
     for (const { session } of this.#connections.values()) kill(session);
   }
@@ -143,9 +143,9 @@ class Server implements GrpcServer {
 }
 
 function refusalOf(headers: IncomingHttpHeaders): number | undefined {
-  if (!isGrpc(headers["content-type"])) return 415;
-  if (headers[":method"] !== "POST") return 405;
-  return headers[":path"]?.startsWith("/") === true ? undefined : 400;
+  if (!isGrpc(headers["content-type"])) return requestStatuses["a body of another type, or packed"];
+  if (headers[":method"] !== "POST") return requestStatuses["another method"];
+  return headers[":path"]?.startsWith("/") === true ? undefined : requestStatuses["no such path"];
 }
 
 /** Tells the client to open no more calls; resolves when it must have heard: calls that crossed the notice are still taken. */
@@ -158,8 +158,4 @@ function noticed(session: ServerHttp2Session): Promise<void> {
     session.goaway(0, 2 ** 31 - 1);
     if (!session.ping(() => resolve())) resolve();
   });
-}
-
-function closing(): Fault {
-  return new Fault("unavailable", "the server is shutting down", { data: { reason: "closing" } });
 }

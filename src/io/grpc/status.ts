@@ -4,17 +4,18 @@ import type { Metadata, Status } from "./types.js";
 
 /** The statuses that the framing itself gives. */
 export const OK = 0;
-export const CANCELLED = 1;
-export const UNKNOWN = 2;
-export const DEADLINE_EXCEEDED = 4;
-export const PERMISSION_DENIED = 7;
-export const RESOURCE_EXHAUSTED = 8;
-export const UNIMPLEMENTED = 12;
-export const INTERNAL = 13;
-export const UNAVAILABLE = 14;
-export const UNAUTHENTICATED = 16;
+export const CANCELLED: number = grpcStatuses.cancelled;
+export const UNKNOWN: number = grpcStatuses.application;
+export const DEADLINE_EXCEEDED: number = grpcStatuses.deadline;
+export const PERMISSION_DENIED: number = grpcStatuses.denied;
+export const RESOURCE_EXHAUSTED: number = grpcStatuses.overload;
+export const UNIMPLEMENTED: number = grpcStatuses["unknown-method"];
+export const INTERNAL: number = grpcStatuses.internal;
+export const UNAVAILABLE: number = grpcStatuses.unavailable;
+export const UNAUTHENTICATED: number = grpcStatuses.unauthenticated;
 
-const names: readonly string[] = [
+/** The names of the statuses, by number. */
+export const statusNames: readonly string[] = [
   "OK",
   "CANCELLED",
   "UNKNOWN",
@@ -72,14 +73,14 @@ export function statusFault(status: Status): Fault {
     ...(metadata !== undefined && Object.keys(metadata).length > 0 && { trailers: metadata }),
     ...(code === UNAVAILABLE && { reason: "status" }),
   };
-  const said = message === undefined || message === "" ? `the call ended with ${names[code] ?? `status ${code}`}` : message;
+  const said = message === undefined || message === "" ? `the call ended with ${statusNames[code] ?? `status ${code}`}` : message;
   return new Fault(codes[code] ?? "application", said, { data });
 }
 
 /** A fault as the status that tells it. A number that a peer gave passes on; its trailers do not. */
 export function faultStatus(fault: Fault): Status {
   const { grpcStatus } = (fault.data ?? {}) as Partial<StatusData>;
-  const passed = typeof grpcStatus === "number" && grpcStatus > 0 && names[grpcStatus] !== undefined;
+  const passed = typeof grpcStatus === "number" && grpcStatus > 0 && statusNames[grpcStatus] !== undefined;
   return { code: passed ? grpcStatus : grpcStatuses[fault.code], message: fault.message };
 }
 

@@ -20,7 +20,7 @@ export interface AuthOptions {
 
 export const METADATA_PATH = "/.well-known/oauth-protected-resource";
 
-export type Verdict = { readonly principal: Principal } | { readonly status: 401 | 403; readonly challenge: string };
+export type Verdict = { readonly principal: Principal } | { readonly refused: "unauthenticated" | "denied"; readonly challenge: string };
 
 /** Looks at the credentials of every request. A token in the query is not looked at. */
 export async function checkCredentials(
@@ -36,12 +36,12 @@ export async function checkCredentials(
   // Whoever has to get a token should know what it has to be good for, also where it had one.
   const needed: Record<string, string> = scope === undefined ? {} : { scope };
   const token = /^bearer +(\S+)$/i.exec(exchange.header("authorization") ?? "")?.[1];
-  if (token === undefined) return { status: 401, challenge: challenge(needed) };
+  if (token === undefined) return { refused: "unauthenticated", challenge: challenge(needed) };
   const principal = await verified(token, auth);
-  if (principal === undefined) return { status: 401, challenge: challenge({ error: "invalid_token", ...needed }) };
+  if (principal === undefined) return { refused: "unauthenticated", challenge: challenge({ error: "invalid_token", ...needed }) };
   const missing = auth.scopes?.filter((name) => principal.scopes?.includes(name) !== true) ?? [];
   // Every required scope is named, not only the missing one: the client has to ask for them all again.
-  if (missing.length > 0) return { status: 403, challenge: challenge({ error: "insufficient_scope", scope: scope ?? "" }) };
+  if (missing.length > 0) return { refused: "denied", challenge: challenge({ error: "insufficient_scope", scope: scope ?? "" }) };
   return { principal };
 }
 

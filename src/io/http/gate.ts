@@ -1,4 +1,4 @@
-import { Fault, refusalOf, tell, type WireOptions } from "../../core/index.js";
+import { Fault, refusalOf, refusedStatus, tell, type WireOptions } from "../../core/index.js";
 import { type AuthOptions, checkCredentials, METADATA_PATH } from "./credentials.js";
 import type { Exchange } from "./exchange.js";
 import { corsHeaders, type GuardOptions, preflightHeaders, refusal } from "./guard.js";
@@ -16,8 +16,9 @@ export type Admission =
 export async function admit(exchange: Exchange, options: GateOptions, path: string): Promise<Admission> {
   const refused = refusal(exchange, options);
   if (refused !== undefined) {
-    tellRefused(options, new Fault("denied", refused));
-    return { status: 403, headers: {}, text: refused };
+    const fault = new Fault("denied", refused);
+    tellRefused(options, fault);
+    return { status: refusedStatus(fault), headers: {}, text: refused };
   }
   const headers = corsHeaders(exchange);
   const { auth } = options;
@@ -26,9 +27,10 @@ export async function admit(exchange: Exchange, options: GateOptions, path: stri
   if (exchange.method === "OPTIONS") return { status: 204, headers: preflightHeaders(exchange), text: "" };
   if (auth === undefined) return { principal: undefined, headers };
   const verdict = await checkCredentials(exchange, auth, metadataUrl(exchange, auth, path));
-  if ("status" in verdict) {
-    tellRefused(options, new Fault(verdict.status === 401 ? "unauthenticated" : "denied", "the credentials are missing or not sufficient"));
-    return { status: verdict.status, headers: { ...headers, "www-authenticate": verdict.challenge }, text: "" };
+  if ("refused" in verdict) {
+    const fault = new Fault(verdict.refused, "the credentials are missing or not sufficient");
+    tellRefused(options, fault);
+    return { status: refusedStatus(fault), headers: { ...headers, "www-authenticate": verdict.challenge }, text: "" };
   }
   return { principal: verdict.principal.id, headers };
 }

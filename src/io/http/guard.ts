@@ -53,6 +53,9 @@ const allowed = [
   "Mcp-Method",
   "Mcp-Name",
   "Last-Event-ID",
+  "Traceparent",
+  "Tracestate",
+  "Baggage",
 ];
 
 /** What a page of another origin needs to read the answer: the guard has let it in. */

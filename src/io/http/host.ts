@@ -12,10 +12,10 @@ import { type AddressInfo, createServer, type Server, type Socket } from "node:n
 import type { Duplex } from "node:stream";
 import { createServer as createTls } from "node:tls";
 import { Fault } from "../../core/index.js";
+import { within } from "../../stream/index.js";
 import { CONCURRENT, SESSION_MEMORY, WINDOW } from "../grpc/bounds.js";
 import { isGrpc } from "../grpc/server.js";
 import { checkListen, type SecureListenOptions, serverTls } from "../tls.js";
-import { within } from "../within.js";
 import { removeStale } from "./stale-socket.js";
 
 export interface HostOptions extends SecureListenOptions {

@@ -116,11 +116,14 @@ function end(response: NodeResponse, text: string): void {
 }
 
 function outlet(response: NodeResponse): Outlet {
+  /** One for all who wait for room: the calls of a stream are many. */
+  let room: Promise<void> | undefined;
   return {
     write(text) {
       if (gone(response) || (response as ServerResponse).write(text)) return written;
-      return new Promise((resolve) => {
+      room ??= new Promise((resolve) => {
         const done = (): void => {
+          room = undefined;
           response.off("drain", done);
           response.off("close", done);
           resolve();
@@ -128,6 +131,7 @@ function outlet(response: NodeResponse): Outlet {
         response.on("drain", done);
         response.on("close", done);
       });
+      return room;
     },
     end() {
       if (!gone(response)) response.end();

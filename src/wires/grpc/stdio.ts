@@ -1,5 +1,16 @@
-import { type Command, type Connection, Fault, isObject, type Listener, type Replies, type Service, toFault } from "../../core/index.js";
-import { divertConsole, type Exit, grpcChannel, grpcDuplex, pipesSocket, startChild, within } from "../../io/index.js";
+import {
+  type Command,
+  type Connection,
+  Fault,
+  isObject,
+  type Listener,
+  listenerOf,
+  type Replies,
+  type Service,
+  toFault,
+} from "../../core/index.js";
+import { divertConsole, type Exit, grpcChannel, grpcDuplex, pipesSocket, startChild } from "../../io/index.js";
+import { within } from "../../stream/index.js";
 import { dialChannel } from "./dial/dial.js";
 import type { GrpcDialOptions } from "./dial/options.js";
 import { grpcService } from "./listen/listen.js";
@@ -21,19 +32,19 @@ export async function listenStdio(service: Service, options: GrpcListenOptions):
     listening = false;
     throw error;
   });
-  const closed = grpcDuplex(served.server, duplex).closed.then(async () => {
+  const over = grpcDuplex(served.server, duplex).closed.then(async () => {
     await served.close();
     duplex.destroy();
     restore();
     listening = false;
     process.nextTick(() => process.stdin.pause());
   });
-  const close = async (): Promise<void> => {
+  const end = async (): Promise<void> => {
     await served.close();
     duplex.destroy();
-    await closed;
+    await over;
   };
-  return { address: "grpc+stdio:", closed, close, [Symbol.asyncDispose]: close };
+  return listenerOf("grpc+stdio:", end, over);
 }
 
 /** Starts a command and speaks gRPC with it on its stdin and stdout. */

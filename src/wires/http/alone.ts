@@ -1,5 +1,5 @@
-import type { Id, Incoming, Outgoing, OutgoingMessage } from "../../codec/index.js";
-import { type Era, Fault, type JsonObject, type Limits, meta, type Service, toRpcError } from "../../core/index.js";
+import type { Id, Incoming, Outgoing } from "../../codec/index.js";
+import { type Era, Fault, type JsonObject, type Limits, type Service } from "../../core/index.js";
 import { KnownCallers, Parking, type Serving, serving, sharedStream, type WritePart } from "../../era/index.js";
 import type { Exchange } from "../../io/index.js";
 import { postAnswer } from "./answer.js";
@@ -22,8 +22,7 @@ export interface Manner {
 
 interface Open {
   keepAlive(): void;
-  /** Answers that the server closes. */
-  close(reason: Fault): void;
+  drain(reason: Fault, ms: number): Promise<void>;
 }
 
 /** Serves exchanges each by itself: modern ones, and legacy ones without a session. */
@@ -56,8 +55,8 @@ export class Alone {
     for (const open of this.#open) open.keepAlive();
   }
 
-  close(reason: Fault): void {
-    for (const open of [...this.#open]) open.close(reason);
+  async drain(reason: Fault, ms: number): Promise<void> {
+    await Promise.all([...this.#open].map((open) => open.drain(reason, ms)));
     this.#parking.clear();
     this.#callers.close();
   }
@@ -82,13 +81,7 @@ export class Alone {
     // The answers to a batch go back together.
     const large = message.kind === "request" ? (id: Id): WritePart | undefined => answer.large(id) : undefined;
     const served = this.#serving(exchange, message, manner, { send, ...(large === undefined ? undefined : { large }) });
-    const open: Open = {
-      keepAlive: () => answer.keepAlive(),
-      close(reason) {
-        end(reason);
-        void answer.send(lastWord(message, reason, manner.era), true);
-      },
-    };
+    const open: Open = { keepAlive: () => answer.keepAlive(), drain: (reason, ms) => served.drain(reason, ms) };
     this.#open.add(open);
     unhook = exchange.onGone(() => end(new Fault("cancelled", "the client closed the stream")));
     void served.take(message);
@@ -120,13 +113,4 @@ export class Alone {
       },
     );
   }
-}
-
-/** What a client hears that is still waiting when the server closes: a subscription ends well, a call does not. */
-function lastWord(message: Incoming, reason: Fault, era: Era): OutgoingMessage {
-  if (message.kind !== "request") return { jsonrpc: "2.0", id: null, error: toRpcError(reason, era) };
-  const { id, method } = message;
-  if (era === "modern" && method === "subscriptions/listen")
-    return { jsonrpc: "2.0", id, result: { resultType: "complete", _meta: { [meta.subscriptionId]: id } } };
-  return { jsonrpc: "2.0", id, error: toRpcError(reason, era) };
 }

@@ -1,5 +1,16 @@
 import type { Incoming, IncomingRequest, Outgoing } from "../../codec/index.js";
-import { Fault, isLegacyVersion, isObject, legacyVersions, meta, modernVersions } from "../../core/index.js";
+import {
+  answeredStatus,
+  type Era,
+  Fault,
+  fromRpcError,
+  isLegacyVersion,
+  isObject,
+  legacyVersions,
+  meta,
+  modernVersions,
+  refusedStatus,
+} from "../../core/index.js";
 import type { Exchange } from "../../io/index.js";
 import { JSON_TYPE, SSE_TYPE } from "./answer.js";
 
@@ -50,19 +61,10 @@ export function expectsAnswer(message: Incoming): boolean {
   return message.kind === "batch" ? message.messages.some(({ kind }) => kind === "request" || kind === "bad") : message.kind === "request";
 }
 
-const modernStatuses: ReadonlyMap<number, number> = new Map([
-  [-32601, 404],
-  [-32020, 400],
-  [-32021, 400],
-  [-32022, 400],
-  [-32700, 400],
-  [-32600, 400],
-]);
-
 /** The status of a response that comes alone. */
-export function statusOf(message: Outgoing, era: "legacy" | "modern"): number {
+export function statusOf(message: Outgoing, era: Era): number {
   if (Array.isArray(message) || !("error" in message)) return 200;
+  const fault = message.fault ?? fromRpcError(message.error);
   // What has no id is about the POST itself.
-  if (message.id === null) return 400;
-  return era === "modern" ? (modernStatuses.get(message.error.code) ?? 200) : 200;
+  return message.id === null ? refusedStatus(fault, era) : answeredStatus(fault, era);
 }

@@ -1,5 +1,20 @@
 import { type Id, type Incoming, parseMessage, serialise } from "../../codec/index.js";
-import { defaultLimits, Fault, httpStatuses, isModernVersion, type Limits, type Service, toFault, toRpcError } from "../../core/index.js";
+import {
+  closingFault,
+  DRAIN_MS,
+  defaultLimits,
+  Fault,
+  isLegacyVersion,
+  isModernVersion,
+  type Limits,
+  type RequestRefusal,
+  refusedStatus,
+  requestStatuses,
+  type Service,
+  toFault,
+  toRpcError,
+  withTrace,
+} from "../../core/index.js";
 import { observedAs } from "../../era/index.js";
 import { admit, type Exchange, tellRefused } from "../../io/index.js";
 import { Alone, type Manner } from "./alone.js";
@@ -15,8 +30,8 @@ import { Sessions } from "./sessions.js";
 export interface Endpoint {
   /** Answers an exchange; never rejects. */
   handle(exchange: Exchange): Promise<void>;
-  /** Ends every session and every open answer. */
-  close(): void;
+  /** Refuses new calls, gives those in flight `drainMs` to finish, and ends every session and open answer. */
+  close(): Promise<void>;
 }
 
 interface Caller {
@@ -30,7 +45,8 @@ export function httpEndpoint(service: Service, options: HttpOptions = {}): Endpo
 
 /** Why an exchange is refused before its message is taken, and how that is said. */
 interface Refusal {
-  readonly status: number;
+  /** In place of the fault's own. */
+  readonly status?: number;
   readonly fault: Fault;
   readonly id: Id | null;
   /** Whether `onFault` was told of it. */
@@ -38,8 +54,13 @@ interface Refusal {
 }
 type Routed = Refusal | undefined;
 
-function refuse(status: number, fault: Fault, id: Id | null = null, told?: true): Refusal {
-  return { status, fault, id, ...(told && { told }) };
+function refuse(fault: Fault, id: Id | null = null, told?: true): Refusal {
+  return { fault, id, ...(told && { told }) };
+}
+
+/** A request that is refused whatever its message says. */
+function refuseRequest(what: RequestRefusal, message: string): Refusal {
+  return { status: requestStatuses[what], fault: new Fault("invalid-request", message), id: null };
 }
 
 class HttpEndpoint implements Endpoint {
@@ -53,6 +74,8 @@ class HttpEndpoint implements Endpoint {
   readonly #legacy: boolean;
   readonly #modern: boolean;
   readonly #stateful: boolean;
+  #closing: Fault | undefined;
+  #closed: Promise<void> | undefined;
 
   constructor(service: Service, options: HttpOptions) {
     this.#options = options;
@@ -75,14 +98,17 @@ class HttpEndpoint implements Endpoint {
       const admission = await admit(exchange, this.#options, this.#path ?? exchange.path);
       headers = admission.headers;
       if (!("status" in admission)) refusal = this.#tell(await this.#route(exchange, admission));
-      else if (admission.status === 403 && !("www-authenticate" in headers)) refusal = refuse(403, new Fault("denied", admission.text));
+      else if (admission.status >= 400 && !("www-authenticate" in headers)) refusal = refuse(new Fault("denied", admission.text));
       else exchange.reply(admission.status, headers, admission.text);
     } catch (error) {
-      refusal = this.#tell(refusedBy(toFault(error)));
+      refusal = this.#tell(refuse(toFault(error)));
     }
     if (refusal === undefined) return;
-    const { status, fault, id } = refusal;
-    const error = toRpcError(fault, this.#modern ? "modern" : "legacy");
+    const { fault, id } = refusal;
+    const version = exchange.header("mcp-protocol-version");
+    const era = this.#modern && (version === undefined || !isLegacyVersion(version)) ? "modern" : "legacy";
+    const { status = refusedStatus(fault, era) } = refusal;
+    const error = toRpcError(fault, era);
     exchange.reply(status, { ...headers, "content-type": JSON_TYPE }, serialise({ jsonrpc: "2.0", id, error }));
   }
 
@@ -91,11 +117,16 @@ class HttpEndpoint implements Endpoint {
     return refusal;
   }
 
-  close(): void {
+  close(): Promise<void> {
+    this.#closing ??= closingFault();
+    return (this.#closed ??= this.#drain(this.#closing));
+  }
+
+  async #drain(reason: Fault): Promise<void> {
+    const { drainMs = DRAIN_MS } = this.#options;
+    await Promise.all([this.#sessions.drain(reason, drainMs), this.#alone.drain(reason, drainMs)]);
     clearInterval(this.#timer);
-    const reason = new Fault("unavailable", "the server closed", { data: { reason: "closed" } });
     this.#sessions.close(reason);
-    this.#alone.close(reason);
   }
 
   #sweep(): void {
@@ -106,28 +137,37 @@ class HttpEndpoint implements Endpoint {
   #route(exchange: Exchange, caller: Caller): Promise<Routed> | Routed {
     const { headers } = caller;
     if (this.#path !== undefined && exchange.path !== this.#path) {
-      exchange.reply(404, { ...headers, "content-type": "text/plain" }, `no such path; the endpoint is ${this.#path}\n`);
+      exchange.reply(
+        requestStatuses["no such path"],
+        { ...headers, "content-type": "text/plain" },
+        `no such path; the endpoint is ${this.#path}\n`,
+      );
       return undefined;
     }
     if (exchange.method === "POST") return this.#post(exchange, caller);
     if (exchange.method === "GET" && this.#stateful) return this.#get(exchange, caller);
     if (exchange.method === "DELETE" && this.#stateful) return this.#delete(exchange, caller);
-    exchange.reply(405, { ...headers, allow: this.#stateful ? "GET, POST, DELETE, OPTIONS" : "POST, OPTIONS" });
+    exchange.reply(requestStatuses["another method"], {
+      ...headers,
+      allow: this.#stateful ? "GET, POST, DELETE, OPTIONS" : "POST, OPTIONS",
+    });
     return undefined;
   }
 
   async #post(exchange: Exchange, caller: Caller): Promise<Routed> {
     const unreadable = checkBody(exchange);
-    if (unreadable !== undefined) return refuse(415, unreadable);
+    if (unreadable !== undefined) return refuseRequest("a body of another type, or packed", unreadable.message);
     const accept = exchange.header("accept") ?? "*/*";
     const json = accepts(accept, JSON_TYPE);
     const streams = accepts(accept, SSE_TYPE) && this.#options.jsonOnly !== true;
     if (!json && !streams) return unacceptable();
-    const message = parseMessage(await exchange.body(this.#limits.messageBytes), { depth: this.#limits.depth });
+    const message = traced(parseMessage(await exchange.body(this.#limits.messageBytes), { depth: this.#limits.depth }), exchange);
     if (message.kind === "bad") {
       this.#options.onFault?.(message.fault);
-      return refuse(message.fault.code === "overload" ? 413 : 400, message.fault, message.id ?? null, true);
+      return refuse(message.fault, message.id ?? null, true);
     }
+    // What else a client has to say may be about a call in flight.
+    if (this.#closing !== undefined && expectsAnswer(message)) return refuse(this.#closing, message.kind === "request" ? message.id : null);
     const version = exchange.header("mcp-protocol-version");
     const modern = this.#modern && (claimsModern(message) || (version !== undefined && isModernVersion(version)) || !this.#legacy);
     // Member by member here and in what every call makes: a spread takes as long as all the rest of it.
@@ -139,7 +179,7 @@ class HttpEndpoint implements Endpoint {
       if (refusal !== undefined) return refusal;
     } else {
       const unsupported = begins ? undefined : checkVersion(version);
-      if (unsupported !== undefined) return refuse(400, unsupported, message.kind === "request" ? message.id : null);
+      if (unsupported !== undefined) return refuse(unsupported, message.kind === "request" ? message.id : null);
       if (this.#stateful) return json && streams ? this.#postSession(exchange, caller, message, begins) : unacceptable();
     }
     this.#alone.take(exchange, message, manner);
@@ -149,7 +189,7 @@ class HttpEndpoint implements Endpoint {
   /** The headers that mirror a tool's arguments say what the arguments say. */
   #checkParams(exchange: Exchange, { principal }: Caller, message: Incoming): Promise<Routed> | Routed {
     if (message.kind !== "request" || message.method !== "tools/call") return undefined;
-    const refused = (fault: Fault | undefined): Routed => (fault === undefined ? undefined : refuse(400, fault, message.id));
+    const refused = (fault: Fault | undefined): Routed => (fault === undefined ? undefined : refuse(fault, message.id));
     const checked = this.#params.check(exchange, message, principal);
     return checked instanceof Promise ? checked.then(refused) : refused(checked);
   }
@@ -163,35 +203,39 @@ class HttpEndpoint implements Endpoint {
       exchange.reply(202, headers);
       return undefined;
     }
-    await session.take(message, { exchange, headers });
+    await session.take(message.kind === "request" ? { ...message, metadata: exchange.headers } : message, { exchange, headers });
     return undefined;
   }
 
   #begin(exchange: Exchange, { principal }: Caller): HttpSession | Refusal {
     const session = this.#sessions.begin(exchange, principal);
-    return session instanceof Fault ? refuse(429, session) : session;
+    return session instanceof Fault ? refuse(session) : session;
   }
 
   #find(exchange: Exchange, { principal }: Caller): HttpSession | Refusal {
     const id = exchange.header("mcp-session-id");
-    if (id === undefined) return refuse(400, new Fault("invalid-request", "the header Mcp-Session-Id is missing: send initialize first"));
-    return this.#sessions.find(id, principal) ?? refuse(404, new Fault("invalid-request", "no such session: send initialize"));
+    if (id === undefined) return refuseRequest("no session named", "the header Mcp-Session-Id is missing: send initialize first");
+    return (
+      this.#sessions.find(id, principal) ??
+      refuseRequest("a session that is unknown, ended or another's", "no such session: send initialize")
+    );
   }
 
   async #get(exchange: Exchange, caller: Caller): Promise<Routed> {
     if (!accepts(exchange.header("accept") ?? "", SSE_TYPE))
-      return refuse(406, new Fault("invalid-request", `the Accept has to name ${SSE_TYPE}`));
+      return refuseRequest("an Accept that leaves nothing to answer with", `the Accept has to name ${SSE_TYPE}`);
     const session = this.#find(exchange, caller);
     if (!(session instanceof HttpSession)) return session;
     const headers = { ...caller.headers, "mcp-session-id": session.id };
+    if (this.#closing !== undefined && !session.busy) return refuse(this.#closing);
     const last = exchange.header("last-event-id");
     if (last === undefined)
       return session.listen(exchange, headers)
         ? undefined
-        : refuse(409, new Fault("invalid-request", "the session has a stream open already"));
+        : refuseRequest("a stream that is open already", "the session has a stream open already");
     return (await session.resume(exchange, headers, last))
       ? undefined
-      : refuse(410, new Fault("invalid-request", "the events after this Last-Event-ID are not kept here any more"));
+      : refuseRequest("events that are not kept any more", "the events after this Last-Event-ID are not kept here any more");
   }
 
   #delete(exchange: Exchange, caller: Caller): Routed {
@@ -204,20 +248,21 @@ class HttpEndpoint implements Endpoint {
 }
 
 function unacceptable(): Refusal {
-  return refuse(406, new Fault("invalid-request", `the Accept has to name ${JSON_TYPE} and ${SSE_TYPE}`));
+  return refuseRequest("an Accept that leaves nothing to answer with", `the Accept has to name ${JSON_TYPE} and ${SSE_TYPE}`);
 }
 
-function refusedBy(fault: Fault): Refusal {
-  if (fault.code === "overload") return refuse(413, fault);
-  if (fault.code === "deadline") return refuse(408, fault);
-  return refuse(fault.code === "internal" ? 500 : httpStatuses[fault.code].modern, fault);
+/** A message whose trace is what the headers say. */
+function traced(message: Incoming, exchange: Exchange): Incoming {
+  if (message.kind !== "request" && message.kind !== "notification") return message;
+  const params = withTrace(message.params, (name) => exchange.header(name));
+  return params === message.params ? message : { ...message, params };
 }
 
 /** A modern POST is one message of a client, and its headers say what it says. */
 function checkModern(exchange: Exchange, message: Incoming): Routed {
-  if (message.kind === "batch") return refuse(400, new Fault("invalid-request", "the body has to be one message"));
+  if (message.kind === "batch") return refuse(new Fault("invalid-request", "the body has to be one message"));
   if (message.kind === "notification") return undefined;
-  if (message.kind !== "request") return refuse(400, new Fault("invalid-request", "a client sends no responses"));
+  if (message.kind !== "request") return refuse(new Fault("invalid-request", "a client sends no responses"));
   const fault = checkEnvelope(message) ?? checkHeaders(exchange, message);
-  return fault === undefined ? undefined : refuse(400, fault, message.id);
+  return fault === undefined ? undefined : refuse(fault, message.id);
 }

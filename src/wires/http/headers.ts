@@ -1,7 +1,6 @@
-import type { IncomingRequest } from "../../codec/index.js";
+import { decodeHeader, encodeHeader, headerSays, type IncomingRequest } from "../../codec/index.js";
 import { Fault, isObject, type JsonObject, meta } from "../../core/index.js";
 import type { Exchange } from "../../io/index.js";
-import { decodeBase64, encodeBase64 } from "../../stream/index.js";
 
 const named: Readonly<Record<string, string>> = { "tools/call": "name", "prompts/get": "name", "resources/read": "uri" };
 
@@ -16,7 +15,8 @@ export function checkHeaders(exchange: Exchange, { method, params }: IncomingReq
   const envelope = isObject(params["_meta"]) ? params["_meta"] : {};
   return (
     mirrors("MCP-Protocol-Version", exchange.header("mcp-protocol-version"), envelope[meta.protocolVersion]) ??
-    mirrors("Mcp-Method", exchange.header("mcp-method"), method) ??
+    // A method that a header can say in plain must be said so: what routers do not decode must not pass them by.
+    mirrors("Mcp-Method", exchange.header("mcp-method"), encodeHeader(method)) ??
     (Object.hasOwn(named, method) ? mirrorsEncoded("Mcp-Name", exchange.header("mcp-name"), nameOf(method, params)) : undefined)
   );
 }
@@ -34,25 +34,6 @@ export function mirrorsEncoded(name: string, header: string | undefined, body: u
   if (header === undefined) return mismatch(`the header ${name} is missing`);
   const value = decodeHeader(header);
   if (value === undefined) return mismatch(`the header ${name} is not well encoded`);
-  const same = typeof body === "number" ? Number(value) === body && value.trim() !== "" : value === String(body);
+  const same = typeof body === "number" ? Number(value) === body && value.trim() !== "" : headerSays(header, String(body));
   return same ? undefined : mismatch(`the header ${name} does not say what the body says`);
-}
-
-const sentinel = /^=\?base64\?(.*)\?=$/s;
-
-/** A value as a header carries it: as it is where that is safe, else in base64. */
-export function encodeHeader(value: string): string {
-  const plain = /^[\x21-\x7e]([\x20-\x7e\t]*[\x21-\x7e])?$/.test(value) || value === "";
-  return plain && !sentinel.test(value) ? value : `=?base64?${encodeBase64(new TextEncoder().encode(value))}?=`;
-}
-
-/** The value that a header carries; undefined where it is not well encoded. */
-export function decodeHeader(header: string): string | undefined {
-  const encoded = sentinel.exec(header)?.[1];
-  if (encoded === undefined) return /^[\x20-\x7e\t]*$/.test(header) ? header : undefined;
-  try {
-    return new TextDecoder("utf-8", { fatal: true }).decode(decodeBase64(encoded));
-  } catch {
-    return undefined;
-  }
 }

@@ -1,4 +1,13 @@
-import type { Address, Connection, DialOptions, Listener, ListenOptions, Service, Wire } from "../../core/index.js";
+import {
+  type Address,
+  type Connection,
+  type DialOptions,
+  type Listener,
+  type ListenOptions,
+  listenerOf,
+  type Service,
+  type Wire,
+} from "../../core/index.js";
 import { dialLink, observedAs } from "../../era/index.js";
 import { badAddress, httpHost, nodeExchange, placeOf } from "../../io/index.js";
 import { type HttpDialOptions, httpLink } from "./dial/link.js";
@@ -26,19 +35,13 @@ async function listen(service: Service, address: Address, options: ListenOptions
     headersMs: options.headersMs,
     request: (request, response) => void endpoint.handle(nodeExchange(request, response, { bodyMs: 4 * (options.headersMs ?? 15_000) })),
   }).catch((fault) => {
-    endpoint.close();
+    void endpoint.close();
     throw fault;
   });
-  let ended: () => void = () => {};
-  const closed = new Promise<void>((resolve) => {
-    ended = resolve;
-  });
-  const close = async (): Promise<void> => {
-    endpoint.close();
+  return listenerOf(place.dialed(host.port), async () => {
+    await endpoint.close();
     await host.close();
-    ended();
-  };
-  return { address: place.dialed(host.port), closed, close, [Symbol.asyncDispose]: close };
+  });
 }
 
 async function dial(address: Address, options: DialOptions & HttpDialOptions): Promise<Connection> {

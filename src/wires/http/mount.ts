@@ -8,8 +8,8 @@ import type { HttpOptions } from "./options.js";
 /** A request listener for Node's servers, and for what is built on them. A body that a framework has parsed is taken from `request.body`. */
 export interface NodeHandler {
   (request: IncomingMessage | Http2ServerRequest, response: ServerResponse | Http2ServerResponse): void;
-  /** Ends every session and every open answer. */
-  close(): void;
+  /** Refuses new calls, gives those in flight `drainMs` to finish, and ends every session and open answer. */
+  close(): Promise<void>;
 }
 
 /** The endpoint as a request listener. Every path is answered unless one is given: whoever mounts it has chosen. */
@@ -24,8 +24,8 @@ export function nodeHandler(service: Service, options: HttpOptions = {}): NodeHa
 /** A handler of Fetch requests: for Hono, Deno, Bun, edge runtimes. */
 export interface FetchHandler {
   (request: Request): Promise<Response>;
-  /** Ends every session and every open answer. */
-  close(): void;
+  /** Refuses new calls, gives those in flight `drainMs` to finish, and ends every session and open answer. */
+  close(): Promise<void>;
 }
 
 /** The endpoint as a Fetch handler. Every path is answered unless one is given: whoever mounts it has chosen. */

@@ -1,5 +1,5 @@
 import type { IncomingRequest } from "../../codec/index.js";
-import { Caller, Canceller, type Client, Fault, isObject, modernVersions, type Service } from "../../core/index.js";
+import { Caller, Canceller, type Client, Fault, isObject, modernVersions, type Service, withoutCredentials } from "../../core/index.js";
 import type { Exchange } from "../../io/index.js";
 import { mirrorsEncoded } from "./headers.js";
 import { argumentAt, type ParamHeader } from "./param-headers.js";
@@ -63,7 +63,10 @@ async function look(
     capabilities: {},
   };
   try {
-    const replies = service.call({ method: "tools/list", params: {} }, { client, cancel, progress: false, metadata: exchange.headers });
+    const replies = service.call(
+      { method: "tools/list", params: {} },
+      { client, cancel, progress: false, metadata: withoutCredentials(exchange.headers) },
+    );
     for await (const reply of replies) {
       if (reply.kind !== "item") continue;
       tools.learn(reply.value, principal);

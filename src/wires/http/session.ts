@@ -1,8 +1,9 @@
 import { type Id, type Incoming, type Outgoing, type OutgoingMessage, serialise } from "../../codec/index.js";
-import { Fault, type Service, toRpcError } from "../../core/index.js";
+import { Fault, refusedStatus, requestStatuses, type Service, toRpcError } from "../../core/index.js";
 import { randomToken, type ServeLinkOptions, type Serving, serving, sharedStream, type WritePart } from "../../era/index.js";
 import type { Exchange } from "../../io/index.js";
 import { finish, JSON_TYPE, sseHeaders } from "./answer.js";
+import { statusOf } from "./checks.js";
 import { type EventStore, place } from "./events.js";
 import { type LargeAnswer, largeAnswer } from "./large.js";
 import { EventStream } from "./stream.js";
@@ -119,13 +120,22 @@ export class HttpSession {
     for (const stream of this.#streams.values()) stream.keepAlive();
   }
 
+  /** Whether calls are being answered. */
+  get busy(): boolean {
+    return this.#posts.size > 0;
+  }
+
+  drain(reason: Fault, ms: number): Promise<void> {
+    return this.#serving.drain(reason, ms);
+  }
+
   close(reason: Fault): void {
     this.#closed = true;
     this.#serving.end(reason);
     for (const { to, unhook } of new Set(this.#posts.values())) {
       unhook();
       if ("large" in to) to.large.abort();
-      else if ("exchange" in to) to.exchange.reply(404, to.headers);
+      else if ("exchange" in to) to.exchange.reply(requestStatuses["a session that is unknown, ended or another's"], to.headers);
     }
     this.#posts.clear();
     for (const stream of this.#streams.values()) {
@@ -148,7 +158,8 @@ export class HttpSession {
     const open = [...ids].find((id) => this.#posts.has(id));
     if (open !== undefined) {
       const fault = new Fault("invalid-request", `a request with the id ${JSON.stringify(open)} is still open`);
-      this.#reply(answering, { jsonrpc: "2.0", id: message.kind === "batch" ? null : open, error: toRpcError(fault, "legacy") }, 400);
+      const id = message.kind === "batch" ? null : open;
+      this.#reply(answering, { jsonrpc: "2.0", id, error: toRpcError(fault, "legacy") }, refusedStatus(fault, "legacy"));
       return undefined;
     }
     const post: Post = { ids, batch: message.kind === "batch", to: answering, unhook: () => {} };
@@ -225,7 +236,7 @@ export class HttpSession {
       return to.send(serialise(whole), true);
     }
     if ("large" in to) return finish(to.large, whole);
-    this.#reply(to, whole, named === undefined && !Array.isArray(whole) ? 400 : 200);
+    this.#reply(to, whole, statusOf(whole, "legacy"));
     if (!this.established && !Array.isArray(whole)) this.#options.onRefused?.();
     return done;
   }

@@ -66,6 +66,10 @@ export class Sessions {
     }
   }
 
+  async drain(reason: Fault, ms: number): Promise<void> {
+    await Promise.all([...this.#sessions.values()].map((session) => session.drain(reason, ms)));
+  }
+
   close(reason: Fault): void {
     for (const session of this.#sessions.values()) this.end(session, reason);
   }

@@ -1,5 +1,5 @@
+import { encodeHeader } from "../../codec/index.js";
 import { isObject, type JsonObject } from "../../core/index.js";
-import { encodeHeader } from "./headers.js";
 import { argumentAt, type ParamHeader, paramHeaders } from "./param-headers.js";
 
 /** Tools of which something is remembered. */

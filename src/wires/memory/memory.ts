@@ -5,10 +5,11 @@ import {
   Fault,
   type Listener,
   type ListenOptions,
+  listenerOf,
   type Service,
   type Wire,
 } from "../../core/index.js";
-import { dialLink, type Link, observedAs, serveLink } from "../../era/index.js";
+import { dialLink, type Link, observedAs, ServedLinks } from "../../era/index.js";
 import { linkPair } from "./pair.js";
 
 interface Place {
@@ -32,27 +33,12 @@ export function memoryWire(): Wire {
 async function listen(places: Map<string, Place>, service: Service, address: Address, options: ListenOptions): Promise<Listener> {
   const name = String(address);
   if (places.has(name)) throw new Fault("unavailable", `${name} is already listened on`, { data: { reason: "in-use" } });
-  const links = new Map<Link, Promise<void>>();
-  let ended: () => void = () => {};
-  const closed = new Promise<void>((resolve) => {
-    ended = resolve;
-  });
-  places.set(name, {
-    accept(link) {
-      const served = serveLink(service, link, { pageSize: PAGE_ITEMS, ...options })
-        .catch((fault: Fault) => options.onFault?.(fault))
-        .finally(() => links.delete(link));
-      links.set(link, served);
-    },
-  });
-  const close = async (): Promise<void> => {
+  const links = new ServedLinks(service, { pageSize: PAGE_ITEMS, ...options });
+  places.set(name, { accept: (link) => void links.add(link) });
+  return listenerOf(name, () => {
     places.delete(name);
-    const served = [...links.values()];
-    await Promise.all([...links.keys()].map((link) => link.close()));
-    await Promise.all(served);
-    ended();
-  };
-  return { address: name, closed, close, [Symbol.asyncDispose]: close };
+    return links.drain();
+  });
 }
 
 async function dial(places: Map<string, Place>, address: Address, options: DialOptions): Promise<Connection> {

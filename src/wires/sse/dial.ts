@@ -1,5 +1,14 @@
 import { type Incoming, type Outgoing, parseMessage, serialise, sseParser } from "../../codec/index.js";
-import { Canceller, type DialOptions, defaultLimits, Fault, type Limits, messageTooLarge, toFault } from "../../core/index.js";
+import {
+  Canceller,
+  type DialOptions,
+  defaultLimits,
+  Fault,
+  type Limits,
+  messageTooLarge,
+  statusMeaning,
+  toFault,
+} from "../../core/index.js";
 import { type Link, sharedStream } from "../../era/index.js";
 import { authorized, type HttpAuth, httpClient, type Sent, type TlsDialOptions } from "../../io/index.js";
 import { type Pipe, pipe } from "../../stream/index.js";
@@ -75,7 +84,7 @@ export async function sseLink(url: URL, options: SseDialOptions): Promise<Link> 
       if (underWay > WINDOW || !("id" in message)) return posted;
       posted.catch((error) => {
         if (closed === undefined && "id" in message && message.id !== null)
-          void inbox.write([{ kind: "bad", answers: message.id, fault: toFault(error) }]);
+          void inbox.write([{ kind: "bad", answers: message.id, failed: true, fault: toFault(error) }]);
       });
     },
     async close(reason) {
@@ -130,7 +139,7 @@ function sameOrigin(url: URL, data: string): URL {
 }
 
 function statusFault(status: number, body = ""): Fault {
-  const code =
-    status === 401 ? "unauthenticated" : status === 403 ? "denied" : status === 413 || status === 429 ? "overload" : "unavailable";
-  return new Fault(code, `the server answered HTTP ${status}${body === "" ? "" : `: ${body.slice(0, 200).trim()}`}`, { data: { status } });
+  return new Fault(statusMeaning(status), `the server answered HTTP ${status}${body === "" ? "" : `: ${body.slice(0, 200).trim()}`}`, {
+    data: { status },
+  });
 }

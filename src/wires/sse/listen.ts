@@ -1,6 +1,18 @@
 import { type Incoming, parseMessage, serialise, writeSse } from "../../codec/index.js";
-import { type Address, defaultLimits, Fault, type Listener, type ListenOptions, type Service, toFault } from "../../core/index.js";
-import { type Link, observedAs, randomToken, serveLink, sharedStream } from "../../era/index.js";
+import {
+  type Address,
+  closingFault,
+  defaultLimits,
+  Fault,
+  type Listener,
+  type ListenOptions,
+  listenerOf,
+  refusedStatus,
+  requestStatuses,
+  type Service,
+  toFault,
+} from "../../core/index.js";
+import { type Link, observedAs, randomToken, ServedLinks, sharedStream } from "../../era/index.js";
 import {
   admit,
   corsHeaders,
@@ -41,40 +53,33 @@ export async function listen(service: Service, address: Address, given: SseOptio
   const limits = { ...defaultLimits, ...options.limits };
   const max = options.maxSessions ?? 10_000;
   const sessions = new Map<string, Session>();
-  const served = new Set<Promise<unknown>>();
+  const links = new ServedLinks(service, options);
 
   const open = (exchange: Exchange, principal: string | undefined): void => {
-    if (sessions.size >= max) return exchange.reply(429, corsHeaders(exchange), "too many sessions\n");
+    if (links.closing.fired) return refuse(exchange, links.closing.reason);
+    if (sessions.size >= max) return refuse(exchange, new Fault("overload", "too many sessions", { data: { limit: "maxSessions", max } }));
     const id = randomToken();
     const inbox = pipe<readonly Incoming[]>({ items: 1024 });
     sessions.set(id, { inbox, principal });
     const link = streamLink(exchange, inbox, options.keepAliveMs ?? 15_000, () => sessions.delete(id));
     void link.outlet.write(writeSse({ event: "endpoint", data: `${post}?sessionId=${id}` }));
-    const running = serveLink(service, link, {
-      ...options,
-      eras: ["legacy"],
-      metadata: exchange.headers,
-      ...(principal === undefined ? undefined : { principal }),
-    })
-      .catch((fault: Fault) => options.onFault?.(fault))
-      .finally(() => served.delete(running));
-    served.add(running);
+    void links.add(link, { eras: ["legacy"], metadata: exchange.headers, ...(principal === undefined ? undefined : { principal }) });
   };
 
   const take = async (exchange: Exchange, principal: string | undefined): Promise<void> => {
     const headers = corsHeaders(exchange);
     const session = sessions.get(exchange.query.get("sessionId") ?? "");
-    if (session === undefined || session.principal !== principal) return exchange.reply(404, headers, "no such session\n");
+    if (session === undefined || session.principal !== principal) return exchange.reply(UNKNOWN_SESSION, headers, "no such session\n");
     const type = exchange.header("content-type")?.split(";", 1)[0]?.trim().toLowerCase();
     if (type !== "application/json" || (exchange.header("content-encoding") ?? "identity") !== "identity")
-      return exchange.reply(415, headers, "the body has to be plain application/json\n");
+      return exchange.reply(requestStatuses["a body of another type, or packed"], headers, "the body has to be plain application/json\n");
     const message = parseMessage(await exchange.body(limits.messageBytes), { depth: limits.depth });
     if (message.kind === "bad") {
       options.onFault?.(message.fault);
-      return exchange.reply(message.fault.code === "overload" ? 413 : 400, headers, `${message.fault.message}\n`);
+      return refuse(exchange, message.fault);
     }
     // While the session is behind, so is whoever posts to it.
-    if (!(await session.inbox.write([message]))) return exchange.reply(404, headers, "the session has ended\n");
+    if (!(await session.inbox.write([message]))) return exchange.reply(UNKNOWN_SESSION, headers, "the session has ended\n");
     return exchange.reply(202, headers, "Accepted");
   };
 
@@ -83,7 +88,7 @@ export async function listen(service: Service, address: Address, given: SseOptio
     if ("status" in admission) return exchange.reply(admission.status, admission.headers, admission.text);
     if (exchange.method === "GET" && (exchange.path === path || exchange.path === "/")) return open(exchange, admission.principal);
     if (exchange.method === "POST" && exchange.path === post) return take(exchange, admission.principal);
-    return exchange.reply(404, admission.headers, `no such path; the stream is at ${path}\n`);
+    return exchange.reply(requestStatuses["no such path"], admission.headers, `no such path; the stream is at ${path}\n`);
   };
 
   const host = await httpHost({
@@ -94,23 +99,19 @@ export async function listen(service: Service, address: Address, given: SseOptio
     headersMs: options.headersMs,
     request: (request, response) => {
       const exchange = nodeExchange(request, response, { bodyMs: 4 * (options.headersMs ?? 15_000) });
-      handle(exchange).catch((error) => {
-        const fault = toFault(error);
-        exchange.reply(fault.code === "overload" ? 413 : fault.code === "deadline" ? 408 : 400, {}, `${fault.message}\n`);
-      });
+      handle(exchange).catch((error) => refuse(exchange, toFault(error)));
     },
   });
-  let ended: () => void = () => {};
-  const closed = new Promise<void>((resolve) => {
-    ended = resolve;
-  });
-  const close = async (): Promise<void> => {
-    for (const { inbox } of sessions.values()) inbox.close();
-    await Promise.all(served);
+  return listenerOf(place.dialed(host.port), async () => {
+    await links.drain();
     await host.close();
-    ended();
-  };
-  return { address: place.dialed(host.port), closed, close, [Symbol.asyncDispose]: close };
+  });
+}
+
+const UNKNOWN_SESSION = requestStatuses["a session that is unknown, ended or another's"];
+
+function refuse(exchange: Exchange, fault: Fault = closingFault()): void {
+  exchange.reply(refusedStatus(fault, "legacy"), corsHeaders(exchange), `${fault.message}\n`);
 }
 
 /** A link out of the stream of a GET, and of what is posted. */

@@ -1,7 +1,8 @@
 import { type Incoming, sharedStream } from "../../codec/index.js";
 import { type Command, defaultLimits, Fault, type Limits } from "../../core/index.js";
 import type { Link } from "../../era/index.js";
-import { type Child, type ChildOptions, type Exit, lineLink, startChild, within } from "../../io/index.js";
+import { type Child, type ChildOptions, type Exit, lineLink, startChild } from "../../io/index.js";
+import { within } from "../../stream/index.js";
 
 export interface ChildLinkOptions extends ChildOptions {
   readonly limits?: Partial<Limits>;

@@ -7,10 +7,11 @@ import {
   type JsonObject,
   type Listener,
   type ListenOptions,
+  listenerOf,
   type Service,
   type Wire,
 } from "../../core/index.js";
-import { dialLink, observedAs, serveLink } from "../../era/index.js";
+import { dialLink, observedAs, ServedLinks } from "../../era/index.js";
 import { type ChildLink, childLink } from "./child-link.js";
 import { heldLines } from "./held-lines.js";
 import { processLink } from "./process-link.js";
@@ -29,17 +30,11 @@ async function listen(service: Service, address: Address, options: ListenOptions
   if (typeof address !== "string") throw new Fault("invalid-params", "a command can be dialed, not listened on; listen on stdio:");
   if (listening) throw new Fault("unavailable", "stdin and stdout are already listened on", { data: { reason: "in-use" } });
   listening = true;
-  const link = processLink(options);
-  const closed = serveLink(service, link, options)
-    .catch((fault: Fault) => options.onFault?.(fault))
-    .finally(() => {
-      listening = false;
-    });
-  const close = async (): Promise<void> => {
-    await link.close();
-    await closed;
-  };
-  return { address: "stdio:", closed, close, [Symbol.asyncDispose]: close };
+  const links = new ServedLinks(service, options);
+  const served = links.add(processLink(options)).finally(() => {
+    listening = false;
+  });
+  return listenerOf("stdio:", () => links.drain(), served);
 }
 
 async function dial(address: Address, options: DialOptions): Promise<Connection> {

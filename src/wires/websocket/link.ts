@@ -1,5 +1,5 @@
 import { type Incoming, type Outgoing, parseMessage, serialise } from "../../codec/index.js";
-import { defaultLimits, Fault, type Limits, messageTooLarge } from "../../core/index.js";
+import { defaultLimits, Fault, isObject, type Limits, messageTooLarge } from "../../core/index.js";
 import { type Link, sharedStream } from "../../era/index.js";
 import { pipe } from "../../stream/index.js";
 
@@ -98,12 +98,17 @@ export function socketLink(socket: Socket, limits: Partial<Limits> = {}, gather?
       if (socket.bufferedAmount > HIGH_WATER) await room();
     },
     async close(reason) {
-      if (closed === undefined) socket.close(1000, utf8Prefix(reason?.message ?? ""));
+      if (closed === undefined) socket.close(isClosing(reason) ? 1001 : 1000, utf8Prefix(reason?.message ?? ""));
       // One that is not being read would never hear the peer's answer.
       if (paused) socket.resume?.();
       end(reason ?? new Fault("unavailable", "the link was closed", { data: { reason: "closed" } }), true);
     },
   };
+}
+
+/** Whether a whole server closes, and not this link alone. */
+function isClosing(reason: Fault | undefined): boolean {
+  return isObject(reason?.data) && reason.data["reason"] === "closing";
 }
 
 /** A close frame holds 123 bytes of reason. */

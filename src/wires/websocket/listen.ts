@@ -1,8 +1,19 @@
 import { type IncomingMessage, STATUS_CODES } from "node:http";
 import type { Duplex } from "node:stream";
 import { type WebSocket, WebSocketServer } from "ws";
-import { type Address, defaultLimits, type Fault, type Listener, type ListenOptions, type Service, toFault } from "../../core/index.js";
-import { observedAs, serveLink } from "../../era/index.js";
+import {
+  type Address,
+  closingFault,
+  defaultLimits,
+  type Listener,
+  type ListenOptions,
+  listenerOf,
+  refusedStatus,
+  requestStatuses,
+  type Service,
+  toFault,
+} from "../../core/index.js";
+import { observedAs, ServedLinks } from "../../era/index.js";
 import {
   type Admission,
   admit,
@@ -41,28 +52,20 @@ export async function listen(service: Service, address: Address, given: WebSocke
     handleProtocols: (offered) => (offered.has("mcp") ? "mcp" : false),
     ...closeTimeout,
   });
-  const served = new Set<Promise<unknown>>();
+  const links = new ServedLinks(service, options);
 
   const serve = (open: WebSocket, request: IncomingMessage, principal: string | undefined): void => {
     const stop = keepAlive(open, options.pingMs ?? PING_MS);
     const link = socketLink(open as unknown as Socket, options.limits, gatherer(request.socket));
-    const running = serveLink(service, link, {
-      ...options,
-      metadata: nodeExchange(request, undefined as never).headers,
-      ...(principal === undefined ? undefined : { principal }),
-    })
-      .catch((fault: Fault) => options.onFault?.(fault))
-      .finally(() => {
-        stop();
-        served.delete(running);
-      });
-    served.add(running);
+    const metadata = nodeExchange(request, undefined as never).headers;
+    void links.add(link, { metadata, ...(principal === undefined ? undefined : { principal }) }).finally(stop);
   };
   const upgrade = async (request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> => {
     const exchange = nodeExchange(request, undefined as never);
     const admission = await admit(exchange, options, path);
     if ("status" in admission) return refuse(socket, admission.status, admission);
-    if (exchange.path !== path) return refuse(socket, 404, admission);
+    if (exchange.path !== path) return refuse(socket, requestStatuses["no such path"], admission);
+    if (links.closing.fired) return refuse(socket, refusedStatus(closingFault()), admission);
     server.handleUpgrade(request, socket, head, (open) => serve(open, request, admission.principal));
   };
   const host = await httpHost({
@@ -77,7 +80,12 @@ export async function listen(service: Service, address: Address, given: WebSocke
         void admit(exchange, options, path).then((admission) => {
           if ("status" in admission) exchange.reply(admission.status, admission.headers, admission.text);
         });
-      else exchange.reply(426, { upgrade: "websocket", "content-type": "text/plain" }, "this is a WebSocket endpoint\n");
+      else
+        exchange.reply(
+          requestStatuses["no upgrade to WebSocket"],
+          { upgrade: "websocket", "content-type": "text/plain" },
+          "this is a WebSocket endpoint\n",
+        );
     },
     upgrade: (request, socket, head) =>
       void upgrade(request, socket, head).catch((error) => {
@@ -85,17 +93,10 @@ export async function listen(service: Service, address: Address, given: WebSocke
         socket.destroy();
       }),
   });
-  let ended: () => void = () => {};
-  const closed = new Promise<void>((resolve) => {
-    ended = resolve;
-  });
-  const close = async (): Promise<void> => {
-    for (const client of server.clients) client.close(1001, "the server closes");
+  return listenerOf(place.dialed(host.port), async () => {
+    await links.drain();
     await host.close();
-    await Promise.all(served);
-    ended();
-  };
-  return { address: place.dialed(host.port), closed, close, [Symbol.asyncDispose]: close };
+  });
 }
 
 function refuse(socket: Duplex, status: number, { headers }: Admission): void {

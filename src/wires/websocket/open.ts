@@ -1,7 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import type { Duplex } from "node:stream";
 import { WebSocket } from "ws";
-import { defaultLimits, Fault, fromSignal, toFault } from "../../core/index.js";
+import { defaultLimits, Fault, fromSignal, statusMeaning, toFault } from "../../core/index.js";
 import { authorized, badAddress, type HttpClient, type SendOptions, type Sent, secureContext, whyUnreached } from "../../io/index.js";
 import type { WebSocketDialOptions } from "./options.js";
 
@@ -37,8 +37,7 @@ export async function openSocket(address: string, options: WebSocketDialOptions)
     })
     .finally(() => given?.release());
   if (open !== undefined) return open;
-  const code = status === 401 ? "unauthenticated" : status === 403 ? "denied" : "unavailable";
-  throw new Fault(code, `the server answered HTTP ${status}`, { data: { status } });
+  throw new Fault(statusMeaning(status), `the server answered HTTP ${status}`, { data: { status } });
 }
 
 /** A socket, or the answer of a server that opens none. */

@@ -1,5 +1,6 @@
-import { toFault } from "../../../core/index.js";
-import { type Admission, admit, type Exchange, isGrpc, nodeExchange, peerOf, readMetadata, within } from "../../../io/index.js";
+import { closingFault, grpcStatuses, refusedStatus, requestStatuses, toFault } from "../../../core/index.js";
+import { type Admission, admit, type Exchange, isGrpc, nodeExchange, peerOf, readMetadata } from "../../../io/index.js";
+import { within } from "../../../stream/index.js";
 import { HEALTH } from "../services/options.js";
 import type { Accepted } from "./call.js";
 import { webHeaders } from "./cors.js";
@@ -34,7 +35,7 @@ export class ConnectServer {
       await this.#answer(request, response, exchange, controller.signal);
     } catch (error) {
       this.#served.options.onFault?.(toFault(error));
-      exchange.reply(500, {});
+      exchange.reply(refusedStatus({ code: "internal" }), {});
     } finally {
       unhook();
       this.#open.delete(controller);
@@ -67,15 +68,15 @@ export class ConnectServer {
     const { path } = exchange;
     const health = path.startsWith(HEALTH);
     if (this.#served.closing.fired && !health)
-      return refuse(exchange, { status: 503, text: this.#served.closing.reason?.message ?? "" }, headers);
+      return refuse(exchange, { status: refusedStatus(closingFault()), text: this.#served.closing.reason?.message ?? "" }, headers);
     const say = (status: number): void =>
       exchange.reply(status, { ...headers, "content-type": "text/plain; charset=utf-8" }, explain(status, path));
     const type = exchange.header("content-type");
-    if (isGrpc(type)) return say(505);
-    if (exchange.method !== "GET" && !web.test(type ?? "")) return say(415);
+    if (isGrpc(type)) return say(requestStatuses["gRPC over HTTP/1.1"]);
+    if (exchange.method !== "GET" && !web.test(type ?? "")) return say(requestStatuses["a body of another type, or packed"]);
     const { routes, exchange: run } = await (this.#loaded ??= import("./load.js").then(({ loaded }) => loaded(this.#handle, this.#served)));
     const handler = routes.get(path);
-    if (handler === undefined) return say(404);
+    if (handler === undefined) return say(requestStatuses["no such path"]);
     const accepted: Accepted = {
       metadata: metadataOf(request),
       authority: exchange.header(":authority") ?? exchange.header("host"),
@@ -103,9 +104,9 @@ export class ConnectServer {
 
 /** Names of the codes that the gate and the end of a listener stand for. */
 const codes: Readonly<Record<number, readonly [name: string, grpc: number]>> = {
-  401: ["unauthenticated", 16],
-  403: ["permission_denied", 7],
-  503: ["unavailable", 14],
+  [refusedStatus({ code: "unauthenticated" })]: ["unauthenticated", grpcStatuses.unauthenticated],
+  [refusedStatus({ code: "denied" })]: ["permission_denied", grpcStatuses.denied],
+  [refusedStatus(closingFault())]: ["unavailable", grpcStatuses.unavailable],
 };
 
 /** A refusal in the words of the protocol that was spoken; its HTTP status is the same in all. */

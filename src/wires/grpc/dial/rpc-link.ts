@@ -150,7 +150,7 @@ class RpcLink implements Link {
     return method === "initialize" || method === "ping" || listMembers.has(method);
   }
 
-  async #run(id: Id, name: string, params: JsonObject, { deadline }: SendOptions): Promise<void> {
+  async #run(id: Id, name: string, params: JsonObject, { deadline, metadata }: SendOptions): Promise<void> {
     const rpc = rpcs.get(name) as Rpc;
     const open: Open = { call: undefined, held: false, wake: undefined, error: undefined };
     this.#open.set(id, open);
@@ -158,7 +158,7 @@ class RpcLink implements Link {
       const named = this.#session === undefined || isModern(params) ? undefined : await this.#named(this.#session);
       // It may have been left meanwhile.
       if (this.#open.get(id) !== open) return;
-      const call = this.#call(name, params, { deadline, named });
+      const call = this.#call(name, params, { deadline, metadata: metadata === undefined ? named : { ...metadata, ...named } });
       open.call = call;
       const result = await this.#answer(id, rpc, call, open);
       const begins = rpc.method === "initialize";
@@ -172,14 +172,10 @@ class RpcLink implements Link {
     }
   }
 
-  #call(
-    name: string,
-    params: JsonObject,
-    { deadline, named }: { deadline?: number | undefined; named?: Metadata | undefined } = {},
-  ): ClientCall {
+  #call(name: string, params: JsonObject, { deadline, metadata: more }: Pick<SendOptions, "deadline" | "metadata"> = {}): ClientCall {
     const rpc = rpcs.get(name) as Rpc;
     const version = isModern(params) ? String((params["_meta"] as JsonObject)[meta.protocolVersion]) : undefined;
-    const metadata = withMirror(named === undefined ? this.#metadata : { ...this.#metadata, ...named }, rpc.method, params, version);
+    const metadata = withMirror(more === undefined ? this.#metadata : { ...this.#metadata, ...more }, rpc.method, params, version);
     const kin = this.#session !== undefined;
     const bytes = fitting(encodeMessage(rpc.request, params, { twin: kin, base: !kin }), this.#limits);
     // A read fills a long line only with much under way.
@@ -238,7 +234,7 @@ class RpcLink implements Link {
     if (peer !== undefined) return void (await this.#deliver([{ kind: "error", id, error: peer }]));
     const said = isObject(fault.data) && typeof fault.data["grpcStatus"] === "number";
     const told = said && call !== undefined ? statusError(await call.status, error) : fault;
-    await this.#deliver([{ kind: "bad", answers: id, fault: told }]);
+    await this.#deliver([{ kind: "bad", answers: id, failed: true, fault: told }]);
   }
 
   #leave(id: Id): boolean {

@@ -163,7 +163,7 @@ class StreamLink implements SessionLink {
       this.#retry = setTimeout(() => void (this.#stream === undefined && this.#open()), this.#wait);
       this.#wait = Math.min(this.#wait * 2, MOST_MS);
     }
-    if (open.length > 0) void this.#inbox.write(open.map((id) => ({ kind: "bad", answers: id, fault: reason })));
+    if (open.length > 0) void this.#inbox.write(open.map((id) => ({ kind: "bad", answers: id, failed: true, fault: reason })));
   }
 }
 

@@ -1,4 +1,4 @@
-import { Fault, toFault } from "../../../core/index.js";
+import { Fault, toFault, withoutCredentials } from "../../../core/index.js";
 import { checkCredentials, firstOf, type GateOptions, type Metadata, refusal, type ServerCall, tellRefused } from "../../../io/index.js";
 import { header } from "../names.js";
 
@@ -47,8 +47,8 @@ async function credited(
   caller: Omit<Caller, "principal">,
 ): Promise<Caller> {
   const verdict = await checkCredentials(exchange, auth, undefined);
-  if (!("status" in verdict)) return { principal: verdict.principal.id, ...caller };
-  if (verdict.status === 401)
+  if (!("refused" in verdict)) return { principal: verdict.principal.id, ...caller };
+  if (verdict.refused === "unauthenticated")
     throw new Fault("unauthenticated", "the call needs valid credentials", { data: { challenge: verdict.challenge } });
   throw new Fault("denied", `the call needs the scopes ${auth.scopes?.join(" ") ?? ""}`, { data: { challenge: verdict.challenge } });
 }
@@ -56,11 +56,4 @@ async function credited(
 /** The name in a verified certificate: a URI such as a SPIFFE id before a host before the subject. */
 function identity({ uris, names, subject }: NonNullable<ServerCall["peer"]["certificate"]>): string {
   return uris[0] ?? names[0] ?? subject;
-}
-
-/** Nobody behind the wire sees them. */
-function withoutCredentials(metadata: Metadata): Metadata {
-  if (metadata["authorization"] === undefined) return metadata;
-  const { authorization, ...rest } = metadata;
-  return rest;
 }

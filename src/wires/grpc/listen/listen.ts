@@ -1,4 +1,4 @@
-import { type Address, Canceller, Fault, type Listener, type Service } from "../../../core/index.js";
+import { type Address, Canceller, closingFault, DRAIN_MS, Fault, type Listener, listenerOf, type Service } from "../../../core/index.js";
 import { type GrpcServer, grpcServer, httpHost, noCertificate, type ServerCall } from "../../../io/index.js";
 import { placeOf } from "../address.js";
 import { ConnectServer } from "../connect/index.js";
@@ -9,7 +9,8 @@ import { TUNNEL, tunnelService } from "../tunnel/listen.js";
 import type { GrpcListenOptions } from "./options.js";
 import { McpService } from "./service.js";
 
-const DRAIN_MS = 5_000;
+/** Milliseconds for the last answers of streams that drain by themselves. */
+const LAST_MS = 250;
 
 /** What a listener serves, whoever accepts its connections. */
 export interface Served {
@@ -23,11 +24,11 @@ export interface Served {
 /** Both dialects on one server; `tunnel` alone where that was listened for. */
 export function grpcService(service: Service, options: GrpcListenOptions, tunnelOnly: boolean): Served {
   const mcp = new McpService(service, options);
-  const tunnel = tunnelService(service, options);
   const closing = new Canceller();
+  const tunnel = tunnelService(service, options, closing);
   const standard = standardServices({ options, tunnelOnly, closing });
   const handle = (call: ServerCall): void | Promise<void> => {
-    if (call.path === TUNNEL) return tunnel.handle(call);
+    if (call.path === TUNNEL) return tunnel(call);
     if (!tunnelOnly && call.path.startsWith(SERVICE)) return mcp.handle(call);
     const answered = standard(call);
     if (answered === undefined) call.end(faultStatus(new Fault("unknown-method", `unknown method: ${call.path}`)));
@@ -41,12 +42,9 @@ export function grpcService(service: Service, options: GrpcListenOptions, tunnel
     web,
     async close() {
       const ms = options.drainMs ?? DRAIN_MS;
-      const reason = new Fault("unavailable", "the server is shutting down", { data: { reason: "closing" } });
+      const reason = closingFault();
       closing.fire(reason);
-      const drained = Promise.all([server.close(ms), web.close(ms)]);
-      tunnel.drain();
-      await mcp.drain(reason, ms);
-      await drained;
+      await Promise.all([server.close(ms + LAST_MS), web.close(ms + LAST_MS), mcp.drain(reason, ms)]);
     },
   };
 }
@@ -69,22 +67,14 @@ export async function listen(service: Service, address: Address, options: GrpcLi
     request: (request, response) => void web.request(request, response),
     grpc: (stream, headers, raw) => server.stream(stream, headers, raw),
   });
-  let ended: () => void = () => {};
-  const closed = new Promise<void>((resolve) => {
-    ended = resolve;
-  });
-  let closing: Promise<void> | undefined;
-  const close = (): Promise<void> => {
-    host.stop();
-    closing ??= end()
-      .then(() => host.close())
-      .then(ended);
-    return closing;
-  };
   const prefix = tunnelOnly ? "tunnel+" : "";
   const where =
     first === undefined
       ? `grpc+unix:${place.path}`
       : `${place.scheme}://${first.host.includes(":") ? `[${first.host}]` : first.host}:${host.port}`;
-  return { address: `${prefix}${where}`, closed, close, [Symbol.asyncDispose]: close };
+  return listenerOf(`${prefix}${where}`, async () => {
+    host.stop();
+    await end();
+    await host.close();
+  });
 }

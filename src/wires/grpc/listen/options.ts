@@ -5,8 +5,6 @@ export interface GrpcListenOptions extends ListenOptions, GateOptions, SecureLis
   /** Milliseconds after which a session without a stream ends; half an hour unless given. */
   readonly idleMs?: number | undefined;
   readonly maxSessions?: number | undefined;
-  /** Milliseconds that calls in flight have when the listener closes; 5,000 unless given. */
-  readonly drainMs?: number | undefined;
   readonly keepalive?: Keepalive | undefined;
   /** Compress answers for clients that accept it; off unless given. */
   readonly gzip?: boolean | undefined;

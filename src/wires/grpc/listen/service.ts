@@ -13,12 +13,13 @@ import {
   type Service,
   toFault,
   toRpcError,
+  withTrace,
 } from "../../../core/index.js";
 import { KnownCallers, Parking, randomToken, type ServeLinkOptions, serving } from "../../../era/index.js";
 import { firstOf, type Metadata, type ServerCall } from "../../../io/index.js";
 import { extras } from "../extras.js";
 import { faultStatus } from "../faults.js";
-import { checkMirror, traces } from "../mirror.js";
+import { checkMirror } from "../mirror.js";
 import { header, type Rpc, rpcs, SERVICE, WATCH } from "../names.js";
 import { type Answer, rpcAnswer, type Taker } from "./answers.js";
 import { type Caller, callerOf } from "./caller.js";
@@ -187,13 +188,7 @@ export class McpService {
   /** The params of a request, with what its metadata says of it. */
   #params(params: JsonObject, method: string, { metadata }: Caller): JsonObject {
     checkMirror(metadata, method, params);
-    let trace: Record<string, unknown> | undefined;
-    for (const name of traces) {
-      const value = firstOf(metadata, name);
-      if (value !== undefined) (trace ??= {})[name] = value;
-    }
-    if (trace === undefined) return params;
-    return extended(params, { _meta: extended(trace, isObject(params["_meta"]) ? params["_meta"] : undefined) });
+    return withTrace(params, (name) => firstOf(metadata, name));
   }
 
   #taker(call: ServerCall, caller: Caller, params: JsonObject): Taker {

@@ -28,7 +28,6 @@ export class Session {
   readonly #rpcs = new Map<Id, Answer>();
   #stream: SessionStream | undefined;
   #call: ServerCall | undefined;
-  #draining: Fault | undefined;
 
   constructor(service: Service, options: SessionOptions) {
     this.id = options.id;
@@ -92,10 +91,6 @@ export class Session {
           }
           const message = stream.read(frame);
           const before = stream.before(message);
-          if (this.#draining !== undefined && message.kind === "request") {
-            await stream.send({ jsonrpc: "2.0", id: message.id, error: toRpcError(this.#draining, "legacy") }, undefined);
-            continue;
-          }
           if (before !== undefined) await this.#serving.take(before);
           const waiting = this.#serving.take(message);
           const told = stream.after(message);
@@ -116,10 +111,8 @@ export class Session {
     }
   }
 
-  /** Takes no more calls; resolves when those that were taken are answered, or after `ms`. */
   drain(reason: Fault, ms: number): Promise<void> {
-    this.#draining = reason;
-    return this.#serving.idle(ms);
+    return this.#serving.drain(reason, ms);
   }
 
   end(reason: Fault): void {

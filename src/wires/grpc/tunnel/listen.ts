@@ -1,5 +1,5 @@
 import type { Incoming } from "../../../codec/index.js";
-import { defaultLimits, type Service, toFault } from "../../../core/index.js";
+import { type Cancel, defaultLimits, type Service, toFault } from "../../../core/index.js";
 import { serveLink } from "../../../era/index.js";
 import type { ServerCall } from "../../../io/index.js";
 import { until } from "../../../stream/index.js";
@@ -12,68 +12,50 @@ import { tunnelLink } from "./link.js";
 
 export const TUNNEL = "/MCP/Call";
 
-export interface Tunnel {
-  /** Answers a call; never rejects. */
-  handle(call: ServerCall): Promise<void>;
-  /** Takes no more messages: what is nearly answered is answered, then the streams end. */
-  drain(): void;
-}
-
-/** Serves the tunnel: one stream is one link, of either era. */
-export function tunnelService(service: Service, options: GrpcListenOptions): Tunnel {
+/** Serves the tunnel: one stream is one link, of either era, which drains when `closing` fires. Never rejects. */
+export function tunnelService(service: Service, options: GrpcListenOptions, closing: Cancel): (call: ServerCall) => Promise<void> {
   const limits = { ...defaultLimits, ...options.limits };
-  const open = new Set<() => void>();
 
   const serve = async (call: ServerCall, { principal, metadata }: Caller): Promise<void> => {
-    const { eras, onFault, pageSize, observe } = options;
-    const link = tunnelLink(call, limits, () => {});
-    const stopped = new AbortController();
-    const stop = (): void => stopped.abort();
+    const { eras, onFault, pageSize, drainMs, observe } = options;
+    const closed = new AbortController();
+    const link = tunnelLink(call, limits, () => closed.abort());
     const gone = new Promise<never>((_resolve, reject) => call.cancel.on(() => reject(call.cancel.reason)));
     gone.catch(() => {});
-    open.add(stop);
-    try {
-      const incoming = until(checked(link.incoming as AsyncIterable<readonly Incoming[]>, metadata), stopped.signal);
-      const served = serveLink(
-        service,
-        {
-          ...link,
-          incoming,
-          get backlog() {
-            return link.backlog;
-          },
+    const served = serveLink(
+      service,
+      {
+        ...link,
+        incoming: until(checked(link.incoming as AsyncIterable<readonly Incoming[]>, metadata), closed.signal),
+        get backlog() {
+          return link.backlog;
         },
-        {
-          limits: options.limits,
-          eras,
-          onFault,
-          pageSize,
-          observe,
-          wire: "tunnel",
-          metadata,
-          ...(principal === undefined ? undefined : { principal }),
-        },
-      );
-      await Promise.race([served, gone]);
-    } finally {
-      open.delete(stop);
-    }
+      },
+      {
+        limits: options.limits,
+        eras,
+        onFault,
+        pageSize,
+        drainMs,
+        closing,
+        observe,
+        wire: "tunnel",
+        metadata,
+        ...(principal === undefined ? undefined : { principal }),
+      },
+    );
+    await Promise.race([served, gone]);
   };
 
-  return {
-    async handle(call) {
-      try {
-        const caller = await callerOf(call, options);
-        call.begin();
-        await serve(call, caller);
-        call.end({ code: 0 });
-      } catch (error) {
-        call.end(faultStatus(toFault(error)));
-      }
-    },
-    drain() {
-      for (const stop of open) stop();
-    },
+  return async (call) => {
+    try {
+      const caller = await callerOf(call, options);
+      call.begin();
+      await serve(call, caller);
+      call.end({ code: 0 });
+    } catch (error) {
+      call.end(faultStatus(toFault(error)));
+    }
   };
 }
 

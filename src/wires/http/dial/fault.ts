@@ -1,12 +1,10 @@
-import { Fault } from "../../../core/index.js";
+import { Fault, fromRpcError, type RpcError, statusMeaning } from "../../../core/index.js";
 
 /** What an HTTP status that carries no message says. Redirects are not followed: credentials would go along. */
 export function httpFault(status: number, text: string, location?: string): Fault {
   const moved = status < 400 && location !== undefined ? `: it has moved to ${location}` : undefined;
   const detail = moved ?? (text.length > 0 && text.length < 300 ? `: ${text.trim()}` : "");
-  const code =
-    status === 401 ? "unauthenticated" : status === 403 ? "denied" : status === 413 || status === 429 ? "overload" : "unavailable";
-  return new Fault(code, `the server answered HTTP ${status}${detail}`, { data: { status } });
+  return new Fault(statusMeaning(status), `the server answered HTTP ${status}${detail}`, { data: { status } });
 }
 
 /** An answer that says it is fine, of a server that is probably another. */
@@ -14,4 +12,16 @@ export function noMessage(status: number, type: string | undefined): Fault {
   return new Fault("parse", `the server's answer is no MCP message: HTTP ${status}${type === undefined ? "" : `, ${type}`}`, {
     data: { status },
   });
+}
+
+/** Whether a status says that a request is not taken, or not now, and nothing about what it asks for. */
+export function isRefusal(status: number): boolean {
+  return status === 403 || status === 429 || status >= 500;
+}
+
+/** The error in the body of a refusal: it passes on as it is, and the status says what it means. */
+export function refusalFault(status: number, error: RpcError): Fault {
+  const refusal = httpFault(status, "");
+  const { code, message, data } = fromRpcError(error);
+  return new Fault(status >= 500 ? code : refusal.code, message, { data, rpcCode: error.code, cause: refusal });
 }

@@ -1,7 +1,7 @@
-import type { OutgoingMessage } from "../../../codec/index.js";
-import { isObject, meta } from "../../../core/index.js";
+import { encodeHeader, type OutgoingMessage, type SendOptions } from "../../../codec/index.js";
+import { isObject, meta, traceHeaders } from "../../../core/index.js";
 import { JSON_TYPE, SSE_TYPE } from "../answer.js";
-import { encodeHeader, nameOf } from "../headers.js";
+import { nameOf } from "../headers.js";
 import type { ToolHeaders } from "../tool-headers.js";
 
 export interface HeaderOptions {
@@ -9,6 +9,8 @@ export interface HeaderOptions {
   /** For messages that do not say it themselves. */
   readonly version: string;
   readonly headers: Readonly<Record<string, string>> | undefined;
+  /** Of this request alone. */
+  readonly metadata?: SendOptions["metadata"];
   /** What calls of tools mirror. */
   readonly tools: ToolHeaders;
 }
@@ -16,7 +18,9 @@ export interface HeaderOptions {
 /** The headers of a request: those that mirror a modern message, or those of the legacy session. */
 export function requestHeaders(message: OutgoingMessage | undefined, options: HeaderOptions): Record<string, string> {
   const headers: Record<string, string> = { accept: `${JSON_TYPE}, ${SSE_TYPE}`, ...options.headers };
+  for (const name in options.metadata) headers[name] = String(options.metadata[name]);
   if (message !== undefined) headers["content-type"] = JSON_TYPE;
+  if (message !== undefined && "method" in message) Object.assign(headers, traceHeaders(message.params));
   const envelope =
     message !== undefined && "method" in message && isObject(message.params?.["_meta"]) ? message.params["_meta"] : undefined;
   const version = envelope?.[meta.protocolVersion];

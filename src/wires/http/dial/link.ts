@@ -22,13 +22,13 @@ import {
   modernVersions,
   toFault,
 } from "../../../core/index.js";
-import { type Link, type LinkTraits, sharedStream } from "../../../era/index.js";
+import { type Link, type LinkTraits, type SendOptions, sharedStream } from "../../../era/index.js";
 import { authorized, type HttpAuth, type HttpClient, httpClient, type Sent, type TlsDialOptions } from "../../../io/index.js";
 import { pipe } from "../../../stream/index.js";
 import { JSON_TYPE, SSE_TYPE } from "../answer.js";
 import { ToolHeaders } from "../tool-headers.js";
 import { type Held, readEvents } from "./events.js";
-import { httpFault, noMessage } from "./fault.js";
+import { httpFault, isRefusal, noMessage, refusalFault } from "./fault.js";
 import { requestHeaders } from "./headers.js";
 import { readLarge } from "./large-read.js";
 import { sifted } from "./mirror.js";
@@ -104,7 +104,7 @@ class HttpLink implements Link {
     return this.#underWay;
   }
 
-  async send(message: Outgoing): Promise<void> {
+  async send(message: Outgoing, options?: SendOptions): Promise<void> {
     if (this.#closed !== undefined) throw this.#closed;
     if (Array.isArray(message)) throw new Fault("internal", "batches are received, not sent");
     const single = message as OutgoingMessage;
@@ -115,7 +115,7 @@ class HttpLink implements Link {
     const text = serialise(single);
     if (text.length > this.#limits.messageBytes) throw messageTooLarge(this.#limits.messageBytes);
     this.#underWay += text.length;
-    const posted = this.#post(single, text).finally(() => {
+    const posted = this.#post(single, text, options?.metadata).finally(() => {
       this.#underWay -= text.length;
       for (const wake of this.#waiting) wake();
       this.#waiting.clear();
@@ -154,8 +154,9 @@ class HttpLink implements Link {
     return this.#session.initialize !== undefined;
   }
 
-  #headers(message?: OutgoingMessage): Record<string, string> {
+  #headers(message?: OutgoingMessage, metadata?: SendOptions["metadata"]): Record<string, string> {
     return requestHeaders(message, {
+      metadata,
       session: this.#session.id,
       version: this.#version ?? (this.#legacy ? legacyVersions[0] : modernVersions[0]),
       headers: this.#options.headers,
@@ -163,7 +164,7 @@ class HttpLink implements Link {
     });
   }
 
-  async #post(message: OutgoingMessage, text: string): Promise<void> {
+  async #post(message: OutgoingMessage, text: string, metadata: SendOptions["metadata"]): Promise<void> {
     const id = "id" in message && "method" in message ? message.id : undefined;
     const begins = "method" in message && message.method === "initialize";
     if (begins) this.#session.initialize = message;
@@ -173,11 +174,11 @@ class HttpLink implements Link {
     if (id !== undefined && "method" in message && message.method === "tools/list" && !this.#legacy) this.#lists.add(id);
     try {
       const session = this.#session.id;
-      let sent = await this.#client.send("POST", this.#url, { headers: this.#headers(message), body: text, cancel: open.cancel });
+      let sent = await this.#client.send("POST", this.#url, { headers: this.#headers(message, metadata), body: text, cancel: open.cancel });
       if (sent.status === 404 && session !== undefined && !begins && (await this.#session.revive(session))) {
         await sent.text(this.#limits.messageBytes);
         // The server does not know the session, so it has not run this.
-        sent = await this.#client.send("POST", this.#url, { headers: this.#headers(message), body: text, cancel: open.cancel });
+        sent = await this.#client.send("POST", this.#url, { headers: this.#headers(message, metadata), body: text, cancel: open.cancel });
       }
       if (begins && sent.status === 200) this.#session.id = sent.header("mcp-session-id");
       if (id === undefined) return await this.#posted(message, sent);
@@ -207,6 +208,8 @@ class HttpLink implements Link {
     // Whatever the body says: a refused caller has to be told from a method that the server does not know.
     if (sent.status === 401) throw httpFault(sent.status, text);
     const message = type === JSON_TYPE && text !== "" ? parseMessage(text, { depth: this.#limits.depth }) : undefined;
+    if (message?.kind === "error" && isRefusal(sent.status))
+      return this.#deliver([{ kind: "bad", answers: id, failed: true, fault: refusalFault(sent.status, message.error) }]);
     if (message?.kind === "error" && message.id === undefined) return this.#deliver([{ ...message, id }]);
     if (message !== undefined && message.kind !== "bad") return this.#deliver([message], begins);
     throw sent.status >= 300 ? httpFault(sent.status, text, sent.header("location")) : noMessage(sent.status, type);
@@ -276,7 +279,7 @@ class HttpLink implements Link {
   /** Ends one call on this side. */
   #fail(id: Id, fault: Fault): void {
     if (this.#closed !== undefined) return;
-    const bad: IncomingBad = { kind: "bad", answers: id, fault };
+    const bad: IncomingBad = { kind: "bad", answers: id, fault, ...(fault.code === "parse" ? undefined : { failed: true }) };
     void this.#inbox.write([bad]);
   }
 }

@@ -1,0 +1,32 @@
+import { decodeBase64, encodeBase64 } from "../stream/index.js";
+
+const sentinel = /^=\?base64\?(.*)\?=$/s;
+const plain = /^[\x21-\x7e]([\x20-\x7e]*[\x21-\x7e])?$/;
+
+/** A text as a header or metadata carries it: as it is where that is safe, else in base64. */
+export function encodeHeader(value: string): string {
+  if ((plain.test(value) || value === "") && !sentinel.test(value)) return value;
+  return `=?base64?${encodeBase64(new TextEncoder().encode(value))}?=`;
+}
+
+/** The text that a header carries; undefined where it is not well encoded. */
+export function decodeHeader(header: string): string | undefined {
+  const encoded = sentinel.exec(header)?.[1];
+  if (encoded === undefined) return /^[\x20-\x7e\t]*$/.test(header) ? header : undefined;
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(decodeBase64(encoded));
+  } catch {
+    return undefined;
+  }
+}
+
+/** Whether a header says `text`. UTF-8 has no half of a surrogate pair: the header says U+FFFD in its place. */
+export function headerSays(header: string, text: string): boolean {
+  if (header === text && !sentinel.test(header)) return true;
+  const said = decodeHeader(header);
+  return said !== undefined && (said === text || (said.includes("\ufffd") && said === wellFormed(text)));
+}
+
+function wellFormed(text: string): string {
+  return new TextDecoder().decode(new TextEncoder().encode(text));
+}

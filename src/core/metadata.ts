@@ -1,0 +1,71 @@
+import { Fault } from "./fault.js";
+import { extended, isObject, type JsonObject } from "./json.js";
+import type { Context } from "./service.js";
+
+type Metadata = Context["metadata"];
+
+/** What a handler never sees, whatever wire it came on. */
+const credentials = ["authorization", "proxy-authorization", "cookie"] as const;
+
+/** Headers as a handler may see them: without credentials. */
+export function withoutCredentials(metadata: Metadata): Metadata {
+  if (credentials.every((name) => metadata[name] === undefined)) return metadata;
+  const rest = { ...metadata };
+  for (const name of credentials) delete rest[name];
+  return rest;
+}
+
+/** Names that belong to HTTP, to gRPC or to MCP: no caller sets them. */
+const reserved =
+  /^(:.*|mcp-.*|(x-)?grpc-.*|connect-.*|anywire-.*|content-(type|length|encoding)|accept|host|connection|te|trailer|transfer-encoding|upgrade|keep-alive|proxy-connection|expect|http2-settings|last-event-id)$/;
+
+/**
+ * The headers that go out with a call; undefined for none. In a relay the metadata of a call are the headers that its client sent, and
+ * these stay: only what a caller of this library gave is passed on. Throws for names and values that cannot be sent.
+ */
+export function outgoingMetadata({ client, metadata }: Context): Metadata | undefined {
+  let given: Record<string, string | readonly string[]> | undefined;
+  for (const name in metadata) {
+    if (client.identity.span !== "self") return undefined;
+    const value = metadata[name] as string | readonly string[];
+    const lower = name.toLowerCase();
+    if (!/^[!#$%&'*+.^_`|~0-9a-z-]+$/.test(lower) || reserved.test(lower)) throw refused(name, "the name is not allowed");
+    if (!(typeof value === "string" ? [value] : value).every((each) => /^[\x20-\x7e]*$/.test(each)))
+      throw refused(name, "the value has characters that are not allowed");
+    (given ??= {})[lower] = value;
+  }
+  return given;
+}
+
+function refused(name: string, why: string): Fault {
+  return new Fault("invalid-params", `the metadata ${JSON.stringify(name)} cannot be sent: ${why}`);
+}
+
+/** The trace context of W3C, which travels in `_meta`, and in headers and metadata where a call has its own. */
+export const traceNames = ["traceparent", "tracestate", "baggage"] as const;
+
+/** Params whose `_meta` says what the headers of the request say of its trace: these win, since proxies on the way add to them. */
+export function withTrace(params: JsonObject, header: (name: string) => string | undefined): JsonObject {
+  let trace: Record<string, unknown> | undefined;
+  for (const name of traceNames) {
+    const value = header(name);
+    if (value !== undefined) (trace ??= {})[name] = value;
+  }
+  if (trace === undefined) return params;
+  const kept: Record<string, unknown> = { ...(isObject(params["_meta"]) ? params["_meta"] : undefined) };
+  // It belongs to the trace parent that it came with.
+  if (trace["traceparent"] !== undefined) delete kept["tracestate"];
+  return extended(params, { _meta: extended(kept, trace) });
+}
+
+/** The trace in a message's `_meta`, as headers; what a header cannot say is left out. */
+export function traceHeaders(params: JsonObject | undefined): Record<string, string> | undefined {
+  const found = params?.["_meta"];
+  if (!isObject(found)) return undefined;
+  let headers: Record<string, string> | undefined;
+  for (const name of traceNames) {
+    const value = found[name];
+    if (typeof value === "string" && /^[\x21-\x7e]([\x20-\x7e]*[\x21-\x7e])?$/.test(value)) (headers ??= {})[name] = value;
+  }
+  return headers;
+}

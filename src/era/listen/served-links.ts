@@ -1,0 +1,37 @@
+import type { Link } from "../../codec/index.js";
+import { type Cancel, Canceller, closingFault, type ListenOptions, type Service, toFault } from "../../core/index.js";
+import type { ServeLinkOptions } from "./options.js";
+import { serveLink } from "./serve-link.js";
+
+/** The links of one listener: served until they end, and drained together. */
+export class ServedLinks {
+  readonly #service: Service;
+  readonly #options: ListenOptions;
+  readonly #closing = new Canceller();
+  readonly #served = new Set<Promise<void>>();
+
+  constructor(service: Service, options: ListenOptions) {
+    this.#service = service;
+    this.#options = options;
+  }
+
+  /** Fires when no new links are to be taken. */
+  get closing(): Cancel {
+    return this.#closing;
+  }
+
+  /** Serves a link; resolves at its end, whatever that was. */
+  add(link: Link, more?: ServeLinkOptions): Promise<void> {
+    const served: Promise<void> = serveLink(this.#service, link, { ...this.#options, ...more, closing: this.#closing })
+      .catch((error) => this.#options.onFault?.(toFault(error)))
+      .finally(() => this.#served.delete(served));
+    this.#served.add(served);
+    return served;
+  }
+
+  /** Takes no new calls, and resolves once those that were taken are answered and their links have ended. */
+  async drain(): Promise<void> {
+    this.#closing.fire(closingFault());
+    await Promise.all(this.#served);
+  }
+}
