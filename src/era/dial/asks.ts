@@ -137,7 +137,10 @@ export function serverAsks(peer: Peer): ServerAsks {
       if (stated !== undefined) return askIn(asked, stated, "stated");
       const owner = peer.presence.owner();
       if (owner === undefined && !peer.presence.nobody) return settle(asked, undefined, ambiguous(request));
-      if (owner === undefined || !place(asked, owner)) hold(asked);
+      if (owner !== undefined && place(asked, owner)) return;
+      // It most likely belongs to the call that was given up, and nobody waits for that.
+      if (owner !== undefined && peer.presence.gaveUp(owner)) settle(asked, undefined, nobody(request));
+      else hold(asked);
     },
     withdraw(id, reason) {
       const asked = open.get(id);

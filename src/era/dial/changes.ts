@@ -19,7 +19,7 @@ const lists = new Map([
 ]);
 const UPDATED = "notifications/resources/updated";
 
-/** Changes that wait for a reader as they came. Of more, only the newest about a subject is kept. */
+/** Changes that wait for a reader as they came. With more of them, only the newest of each subject is kept. */
 const UNREAD = 64;
 
 interface Subscriber {
@@ -82,10 +82,13 @@ export function changes({ capabilities, ask, callBytes, listeners }: ChangesOpti
   const add = (subscriber: Subscriber, subject: string, note: NoteReply): void => {
     if (subscriber.reason !== undefined) return;
     const { unread } = subscriber;
-    const known = unread.length < UNREAD ? -1 : unread.findIndex((waiting) => waiting.subject === subject);
-    const [old] = known < 0 ? [] : unread.splice(known, 1);
     unread.push({ subject, note });
-    subscriber.bytes += weigh(note.params) - (old === undefined ? 0 : weigh(old.note.params));
+    subscriber.bytes += weigh(note.params);
+    if (unread.length > UNREAD) {
+      const newest = [...new Map(unread.map((waiting) => [waiting.subject, waiting])).values()];
+      unread.splice(0, unread.length, ...newest);
+      subscriber.bytes = newest.reduce((sum, waiting) => sum + weigh(waiting.note.params), 0);
+    }
     if (subscriber.bytes <= callBytes) return;
     unread.length = 0;
     subscriber.reason = new Fault("overload", "the reader of this subscription is too slow for what its server tells", {

@@ -79,6 +79,11 @@ export class Presence {
     return this.#fanIn.owner(this.#callers(now));
   }
 
+  /** Whether a caller gave up a call a moment ago that its server may still speak of. */
+  gaveUp(identity: Identity): boolean {
+    return (this.#present.get(identity)?.until ?? 0) > Date.now();
+  }
+
   /** Whether nobody has called yet, or everybody has gone. */
   get nobody(): boolean {
     return this.#present.size === 0;
