@@ -2,7 +2,7 @@ import type { Rule } from "./rules.js";
 
 const io = "io\\.modelcontextprotocol/";
 
-const grpc = /grpc|unary/;
+const grpc = /grpc|unary|connect/;
 
 /** What a relay may change, and why. `docs/relay.md` is made of this; a rule that nothing needs any more is an error. */
 export const allowed: readonly Rule[] = [
@@ -79,7 +79,7 @@ export const allowed: readonly Rule[] = [
   {
     section: "must not pass",
     from: "server",
-    eras: ["modern"],
+    eras: ["modern", "modern to legacy"],
     what: "error",
     kinds: ["changed"],
     path: /^error\.code$/,
@@ -92,7 +92,7 @@ export const allowed: readonly Rule[] = [
     eras: ["modern"],
     kinds: ["extra"],
     method: /^notifications\/cancelled$/,
-    hops: /^(stdio|ws|tunnel)/,
+    hops: /^(stdio|ws|tunnel|grpc)/,
     text: "`notifications/cancelled` after the result of `subscriptions/listen` where all calls share a stream: the revision demands the one in one place and the other in another.",
   },
   {
@@ -126,11 +126,19 @@ export const allowed: readonly Rule[] = [
   {
     section: "cannot carry",
     from: "client",
-    kinds: ["changed"],
+    kinds: ["changed", "missing"],
     method: /^notifications\/cancelled$/,
     path: /^params\.reason$/,
     hops: /unary/,
     text: "The `reason` of `notifications/cancelled`, where a call is an RPC: gRPC cancels without one.",
+  },
+  {
+    section: "cannot carry",
+    from: "server",
+    what: "notification",
+    kinds: ["lost"],
+    hops: /^(unary|connect)/,
+    text: "Notifications of a call, to a client that makes it as an RPC with one answer (`CallTool`, `ReadResource`, `GetPrompt`, `Complete`): there is no place for them. `CallToolWithProgress` and `Session` have one.",
   },
   {
     section: "moves",
@@ -156,6 +164,66 @@ export const allowed: readonly Rule[] = [
       text: "Members of an object, over gRPC: those that have a field come before the others, in the order of the fields.",
     }),
   ),
+  {
+    section: "converts between eras",
+    from: "client",
+    eras: ["legacy to modern"],
+    what: "request",
+    kinds: ["added"],
+    path: new RegExp(`^params(\\._meta(\\.${io}\\w+)?)?$`),
+    text: "Every request gets the protocol version, and the client's info and capabilities as it gave them in `initialize`, in `_meta`.",
+  },
+  {
+    section: "converts between eras",
+    from: "client",
+    eras: ["legacy to modern"],
+    kinds: ["extra"],
+    method: /^subscriptions\/listen$/,
+    text: "`notifications/initialized` becomes `subscriptions/listen` for the lists that the server says may change.",
+  },
+  {
+    section: "converts between eras",
+    from: "client",
+    eras: ["legacy to modern"],
+    kinds: ["answered"],
+    method: /^logging\/setLevel$/,
+    text: "`logging/setLevel` is answered by the relay, and becomes `io.modelcontextprotocol/logLevel` of the calls that follow.",
+  },
+  {
+    section: "converts between eras",
+    from: "client",
+    eras: ["modern to legacy"],
+    what: "request",
+    kinds: ["missing"],
+    path: new RegExp(`^params\\._meta(\\.${io}\\w+)?$`),
+    text: "The protocol's own members of `_meta` are left out, and `_meta` if it has no others.",
+  },
+  {
+    section: "converts between eras",
+    from: "client",
+    eras: ["modern to legacy"],
+    kinds: ["extra"],
+    method: /^logging\/setLevel$/,
+    text: "`io.modelcontextprotocol/logLevel` becomes `logging/setLevel`.",
+  },
+  {
+    section: "converts between eras",
+    from: "server",
+    eras: ["legacy to modern"],
+    what: "result",
+    kinds: ["missing"],
+    path: new RegExp(`^result\\.(resultType|ttlMs|cacheScope|_meta(\\.${io}serverInfo)?)$`),
+    text: "`resultType`, `ttlMs`, `cacheScope` and the server's info in `_meta` of a result are left out.",
+  },
+  {
+    section: "converts between eras",
+    from: "server",
+    eras: ["modern to legacy"],
+    what: "result",
+    kinds: ["added"],
+    path: new RegExp(`^result\\.(resultType|ttlMs|cacheScope|_meta(\\.${io}serverInfo)?)$`),
+    text: '`resultType: "complete"`, the server\'s info in `_meta`, and where the revision demands them `ttlMs: 0` and `cacheScope: "private"` are added.',
+  },
   ...(["client", "server"] as const).flatMap((from): Rule[] => [
     {
       section: "moves",

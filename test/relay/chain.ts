@@ -13,6 +13,7 @@ const listenAt = {
   ws: "ws://127.0.0.1:0/mcp",
   grpc: "grpc://127.0.0.1:0",
   unary: "grpc://127.0.0.1:0",
+  connect: "grpc://127.0.0.1:0",
   tunnel: "tunnel+grpc://127.0.0.1:0",
 } as const;
 

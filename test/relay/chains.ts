@@ -1,15 +1,29 @@
-import type { Hop } from "./chain.js";
+import type { Eras, Hop } from "./chain.js";
 
-const ends: readonly Hop[] = ["stdio", "http", "sse", "ws", "tunnel"];
-const all: readonly Hop[] = ["stdio", "http", "sse", "ws", "tunnel", "grpc", "unary"];
+const fronts: readonly Hop[] = ["stdio", "http", "sse", "ws", "tunnel", "grpc", "unary", "connect"];
+const backs: readonly Hop[] = ["stdio", "http", "sse", "ws", "tunnel", "grpc", "unary"];
 
-/** One relay between every two wires that have raw ends, two with each wire between them, and three in a row. */
+/** One relay with three servers behind each kind of client, two with each wire between them, and three in a row. */
 export const chains: readonly (readonly Hop[])[] = [
-  ...ends.flatMap((front) => ends.map((back) => [front, back])),
-  ...all.map((middle): readonly Hop[] => ["ws", middle, "ws"]),
-  ...all.map((_, index): readonly Hop[] => [at(ends, index), at(all, index + 5), at(all, index + 3), at(ends, index + 1)]),
+  ...fronts.flatMap((front, index) => [0, 2, 5].map((step): readonly Hop[] => [front, at(backs, index + step)])),
+  ...backs.map((middle): readonly Hop[] => ["ws", middle, "ws"]),
+  ...fronts.map((front, index): readonly Hop[] => [front, at(backs, index + 5), at(backs, index + 3), at(backs, index + 1)]),
 ];
 
 function at<T>(list: readonly T[], index: number): T {
   return list[index % list.length] as T;
+}
+
+export const sameEra: readonly Eras[] = [
+  { client: "legacy", server: "legacy" },
+  { client: "modern", server: "modern" },
+];
+export const otherEra: readonly Eras[] = [
+  { client: "legacy", server: "modern" },
+  { client: "modern", server: "legacy" },
+];
+
+/** HTTP+SSE is older than the modern era. */
+export function canSpeak(hops: readonly Hop[], { client, server }: Eras): boolean {
+  return !hops.some((hop, index) => hop === "sse" && (index === 0 ? client : server) === "modern");
 }

@@ -28,7 +28,7 @@ export interface Difference extends Omit<Change, "kind"> {
 }
 
 /** Milliseconds that what may well be lost is waited for, and what may not. */
-const LOST = 300;
+const LOST = 200;
 const UNANSWERED = 5000;
 
 /** A chain between raw ends, and what of the scripts did not arrive as it was sent. */
@@ -133,11 +133,9 @@ export class Exchange {
     this.messages += 2;
     this.#chain.client.send(sent);
     const isAnswer = (heard: Heard): boolean => heard.id === id && heard.method === undefined;
-    const first = await firstOf(
-      UNANSWERED,
-      [this.#server, (heard) => heard.id !== undefined && heard.method === method],
-      [this.#client, isAnswer],
-    );
+    const isRequest = (heard: Heard): boolean =>
+      heard.id !== undefined && heard.method === method && cursorOf(heard.message) === cursorOf(exact(sent));
+    const first = await firstOf(UNANSWERED, [this.#server, isRequest], [this.#client, isAnswer]);
     if (first?.inbox !== this.#server) return this.#unheard("client", method, sent, first?.heard);
     const request = first.heard;
     this.#compare("client", "request", method, sent, request.text);
@@ -162,7 +160,7 @@ export class Exchange {
     if (outcome === "none") return;
     const rest = outcomeText(outcome);
     this.#chain.server.send(fill(messageText(theirs, rest, outcome.extra), theirs, theirToken), theirs);
-    const answer = await this.#answer(isAnswer, method, (to) => fill(messageText(to, rest, outcome.extra), to, theirToken));
+    const answer = await this.#answer(isAnswer, isRequest, (to) => fill(messageText(to, rest, outcome.extra), to, theirToken));
     const what = "result" in outcome ? "result" : "error";
     const expected = fill(messageText(id, rest, outcome.extra), id, token);
     const before = this.#client.drain();
@@ -173,13 +171,13 @@ export class Exchange {
   }
 
   /** Waits for the answer. If the relay makes the call once more meanwhile, that is answered alike. */
-  async #answer(isAnswer: (heard: Heard) => boolean, method: string, again: (id: string) => string): Promise<Heard | undefined> {
+  async #answer(
+    isAnswer: (heard: Heard) => boolean,
+    isRequest: (heard: Heard) => boolean,
+    again: (id: string) => string,
+  ): Promise<Heard | undefined> {
     for (;;) {
-      const next = await firstOf(
-        UNANSWERED,
-        [this.#client, isAnswer],
-        [this.#server, (heard) => heard.id !== undefined && heard.method === method],
-      );
+      const next = await firstOf(UNANSWERED, [this.#client, isAnswer], [this.#server, isRequest]);
       if (next?.inbox !== this.#server) return next?.heard;
       this.#extra("client", next.heard);
       this.#chain.server.send(again(next.heard.id as string), next.heard.id);
@@ -256,6 +254,12 @@ export class Exchange {
   #placed(difference: Omit<Difference, "script" | "eras" | "hops">): Difference {
     return { ...difference, script: this.#script, eras: this.#eras, hops: this.#hops };
   }
+}
+
+/** The page of a list that is asked for, as text. */
+function cursorOf(message: Heard["message"]): string | undefined {
+  const cursor = at(message, "params", "cursor");
+  return cursor === undefined ? undefined : textOf(cursor);
 }
 
 const askId = (count: number): string => (count % 2 === 0 ? `${1000 + count}` : `"ask ${count}"`);

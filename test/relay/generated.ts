@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { requests, results } from "../../tools/proto/shapes.mjs";
-import type { Era } from "./raw/types.js";
+import type { Eras } from "./chain.js";
 import type { Script } from "./script.js";
 
 /** Methods that a relay passes on in either era; what is about the session itself has scripts of its own. */
@@ -49,7 +49,7 @@ function membersOf(value: object): string {
 }
 
 /** Requests and answers of all shapes, and of nearly all: members are missing, unknown, or of another type. The same for the same seed. */
-export function generated(era: Era, seed: number, count: number): Script[] {
+export function generated({ server: era }: Eras, seed: number, count: number): Script[] {
   return passed.flatMap((method) => {
     const pairs = fc.tuple(requests[method] as fc.Arbitrary<object>, results[method] as fc.Arbitrary<object>);
     return fc.sample(pairs, { seed, numRuns: Math.ceil(count / passed.length) }).flatMap(([params, result], index): Script[] => {

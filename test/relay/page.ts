@@ -27,7 +27,9 @@ const intro = `# What a relay changes
 A relay (\`serve(await wire.dial(upstream, …), address)\`, see [the guide](guide/relay.md)) passes on what it gets: every member of every message, also those that nobody knows, null, empty arrays and objects,
 the order of members, error codes, messages and data. This page lists the exceptions. It is made from the tables that the tests hold to what raw peers see on both sides (\`test/relay\`); what is not listed arrives as it was sent.
 
-"Legacy" and "modern" say which era client and server speak; without them a line is about all. Run \`npm run relay\` to compare every wire and chains of three relays.
+"Legacy" and "modern" say which era client and server speak, "legacy to modern" that a legacy client speaks to a modern server; without them a line is about all.
+Between eras questions change their form, too: a legacy server's request is an \`input_required\` result to a modern client, whose retry is the answer, and the other way round (\`test/contract/relay.spec.ts\`).
+ Run \`npm run relay\` to compare every wire and chains of three relays.
 `;
 
 /** What the page has to say. */

@@ -2,6 +2,7 @@ import { allowed } from "./allowed.js";
 import type { Eras, Hop } from "./chain.js";
 import { Exchange } from "./exchange.js";
 import { known } from "./known.js";
+import { canSay } from "./raw/wires.js";
 import { fits, Verdict } from "./rules.js";
 import type { Script } from "./script.js";
 
@@ -23,7 +24,7 @@ export function verdict(): Verdict {
 export async function runOver({ hops, eras, scripts }: Run, into: Verdict): Promise<number> {
   const exchange = await Exchange.open(hops, eras, (difference) => rules.some((rule) => fits(rule, difference)));
   try {
-    for (const script of scripts) await exchange.run(script);
+    for (const script of scripts) if (canSay(hops[0] as Hop, script)) await exchange.run(script);
     into.add(exchange.differences);
     return exchange.messages;
   } finally {

@@ -1,3 +1,4 @@
+import type { Eras } from "./chain.js";
 import type { Era } from "./raw/types.js";
 import type { Script } from "./script.js";
 
@@ -35,6 +36,7 @@ function methods(era: Era): Script[] {
       meta,
       answer: { result: `${done}${content},"structuredContent":{${odd}},"isError":true,"x-result":null,"_meta":{"m":{}}` },
     }),
+    call({ method: "tools/call", name: "half a name", params: '"name":"a\\ud800b"', answer: { result: `${done}"content":[]` } }),
     call({ method: "tools/call", name: "tool without arguments", params: '"name":"bare"', answer: { result: `${done}"content":[]` } }),
     call({
       method: "tools/call",
@@ -102,7 +104,7 @@ function methods(era: Era): Script[] {
     call({
       method: "completion/complete",
       params:
-        '"ref":{"type":"ref/prompt","name":"p","title":"P","x":1},"argument":{"name":"a","value":"v","x-a":1},"context":{"arguments":{"b":"c"},"x-c":{}},"x-complete":0',
+        '"ref":{"x":1,"type":"ref/prompt","name":"p","title":"P"},"argument":{"name":"a","value":"v","x-a":1},"context":{"arguments":{"b":"c"},"x-c":{}},"x-complete":0',
       answer: { result: `${done}"completion":{"values":["a","é"],"total":2,"hasMore":false,"x":1},"_meta":{}` },
     }),
     call({
@@ -192,9 +194,9 @@ function errors(): Script[] {
 }
 
 /** What comes before an answer. */
-function during(era: Era): Script[] {
+function during(client: Era, era: Era): Script[] {
   const done = complete(era);
-  const log = era === "legacy" ? "" : ',"io.modelcontextprotocol/logLevel":"debug"';
+  const log = client === "legacy" ? "" : ',"io.modelcontextprotocol/logLevel":"debug"';
   const one = { method: "tools/call", params: '"name":"steps","arguments":{}', answer: { result: `${done}"content":[]` } } as const;
   return [
     call({
@@ -434,7 +436,14 @@ function stateless(): Script[] {
   ];
 }
 
-/** What is said in an era. */
-export function scripts(era: Era): readonly Script[] {
-  return [...methods(era), ...values(era), ...errors(), ...during(era), ...(era === "legacy" ? session() : stateless())];
+/** What a legacy client says of its session, to a server that knows no sessions. */
+function legacyWords(): Script[] {
+  return [call({ method: "logging/setLevel", params: '"level":"warning"', answer: { result: "" } })];
+}
+
+/** What is said by a client of one era to a server of one. */
+export function scripts({ client, server }: Eras): readonly Script[] {
+  const common = [...methods(server), ...values(server), ...errors(), ...during(client, server)];
+  if (client !== server) return client === "legacy" ? [...common, ...legacyWords()] : common;
+  return [...common, ...(client === "legacy" ? session() : stateless())];
 }

@@ -1,11 +1,10 @@
 import { writeFileSync } from "node:fs";
 import { parseArgs } from "node:util";
 import type { Hop } from "./chain.js";
-import { chains } from "./chains.js";
+import { canSpeak, chains, otherEra, sameEra } from "./chains.js";
 import { examples } from "./examples.js";
 import { generated } from "./generated.js";
 import { page, pageText } from "./page.js";
-import type { Era } from "./raw/types.js";
 import { report } from "./rules.js";
 import { runOver, verdict } from "./run.js";
 import { scripts } from "./scripts.js";
@@ -34,21 +33,24 @@ export async function wide(args: readonly string[]): Promise<number> {
   let total = 0;
   let left = 0;
   for (const hops of chosen) {
-    for (const era of ["legacy", "modern"] as const satisfies readonly Era[]) {
-      if ((values.era ?? era) !== era || (era === "modern" && hops.includes("sse"))) continue;
+    for (const eras of [...sameEra, ...otherEra]) {
+      const name = eras.client === eras.server ? eras.client : `${eras.client}-${eras.server}`;
+      // Between eras the wires make no difference: one relay tells.
+      if (!canSpeak(hops, eras) || (values.era === undefined ? name.includes("-") && hops.join() !== "ws,ws" : values.era !== name))
+        continue;
       if (Date.now() > until) {
         left++;
         continue;
       }
       const said =
         values.examples === undefined
-          ? [...scripts(era), ...generated(era, Number(values.seed), Number(values.count))]
-          : examples(values.examples, era);
+          ? [...scripts(eras), ...generated(eras, Number(values.seed), Number(values.count))]
+          : examples(values.examples, eras.server);
       const before = all.unexplained.length;
-      const messages = await runOver({ hops, eras: { client: era, server: era }, scripts: said }, all);
+      const messages = await runOver({ hops, eras, scripts: said }, all);
       total += messages;
       console.log(
-        `${era} ${hops.join(" > ")}: ${messages} messages, ${all.unexplained.length - before} differences that the page does not list`,
+        `${name} ${hops.join(" > ")}: ${messages} messages, ${all.unexplained.length - before} differences that the page does not list`,
       );
     }
   }
