@@ -29,7 +29,7 @@ export interface Chain {
   close(): Promise<void>;
 }
 
-const asks = { elicitation: { form: {}, url: {} }, sampling: {}, roots: { listChanged: true } };
+const asks = { elicitation: { form: {}, url: {} }, sampling: { tools: {}, context: {} }, roots: { listChanged: true } };
 const child = fileURLToPath(new URL("stdio-relay.mjs", import.meta.url));
 
 /**

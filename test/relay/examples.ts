@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { at, exact, stringAt, textOf } from "./json.js";
+import { at, type Exact, exact, stringAt, textOf } from "./json.js";
+import { items } from "./raw/grpc-frames.js";
 import type { Era } from "./raw/types.js";
 import type { Script } from "./script.js";
 
@@ -50,7 +51,7 @@ function scriptOf(name: string, type: string, text: string, era: Era): Script[] 
     ];
   if (method === undefined || ofTheSession.test(method)) return [plain];
   const params = at(value, "method") === undefined ? value : at(value, "params");
-  const whole = params === undefined ? "{}" : textOf(params);
+  const whole = params === undefined ? "{}" : textOf(era === "legacy" ? withoutStamps(params) : params);
   if (type.includes("Notification")) {
     if (era === "legacy") return [plain, { kind: fromClient.has(method) ? "client note" : "server note", name, method, whole }];
     return [plain];
@@ -65,5 +66,17 @@ function scriptOf(name: string, type: string, text: string, era: Era): Script[] 
     ];
   }
   if (/Result(Response)?$/.test(type)) return [plain, call(method, '{"name":"n","uri":"test://n"}', members(at(value, "result") ?? value))];
-  return [plain, call(method, whole, `${done}"x":1`)];
+  return [plain, call(method, whole, `${done}${items[method] === undefined ? '"x":1' : `"${items[method][0]}":[]`}`)];
+}
+
+/** Params as a legacy client sends them: what a modern request says of itself in `_meta` is not theirs. */
+function withoutStamps(params: Exact): Exact {
+  if (params.kind !== "object") return params;
+  const members = params.members.map(([name, value]) => [name, name === "_meta" ? ownMeta(value) : value] as const);
+  return { kind: "object", members: members.filter(([name, value]) => name !== "_meta" || textOf(value) !== "{}") };
+}
+
+function ownMeta(value: Exact): Exact {
+  if (value.kind !== "object") return value;
+  return { kind: "object", members: value.members.filter(([name]) => !name.startsWith("io.modelcontextprotocol/")) };
 }

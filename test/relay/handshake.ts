@@ -23,7 +23,7 @@ export function handshake(era: Era): {
   const opening = era === "legacy" ? "initialize" : "server/discover";
   let begun = false;
   return {
-    initialize: `{"protocolVersion":"2025-11-25","capabilities":{"elicitation":{"form":{},"url":{}},"sampling":{},"roots":{"listChanged":true}},"clientInfo":{"name":"raw","version":"0"}}`,
+    initialize: `{"protocolVersion":"2025-11-25","capabilities":{"elicitation":{"form":{},"url":{}},"sampling":{"tools":{},"context":{}},"roots":{"listChanged":true}},"clientInfo":{"name":"raw","version":"0"}}`,
     initialized: (id) => messageText(id, `"result":{${legacy}}`),
     begin(send) {
       answer = send;

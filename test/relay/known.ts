@@ -270,4 +270,16 @@ export const known: readonly Known[] = [
       promise: "Our own ends agree on a lone surrogate in a name or uri.",
     }),
   ),
+  {
+    section: "cannot carry",
+    from: "server",
+    what: "result",
+    kinds: ["refused", "missing"],
+    method: /^resources\/read$/,
+    path: /^(|result\.contents\[\]\.blob)$/,
+    hops: / (grpc|unary)$/,
+    sometimes: true,
+    text: "A `blob` that is no canonical base64, or stands beside a `text`, of a server that sends it in chunks over gRPC, where a relay behind reads it by ranges.",
+    promise: equal,
+  },
 ];

@@ -29,7 +29,8 @@ the order of members, error codes, messages and data. This page lists the except
 
 "Legacy" and "modern" say which era client and server speak, "legacy to modern" that a legacy client speaks to a modern server; without them a line is about all.
 Between eras questions change their form, too: a legacy server's request is an \`input_required\` result to a modern client, whose retry is the answer, and the other way round (\`test/contract/relay.spec.ts\`).
- Run \`npm run relay\` to compare every wire and chains of three relays.
+
+Run \`npm run relay\` to compare every wire and chains of three relays.
 `;
 
 /** What the page has to say. */

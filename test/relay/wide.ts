@@ -36,7 +36,10 @@ export async function wide(args: readonly string[]): Promise<number> {
     for (const eras of [...sameEra, ...otherEra]) {
       const name = eras.client === eras.server ? eras.client : `${eras.client}-${eras.server}`;
       // Between eras the wires make no difference: one relay tells.
-      if (!canSpeak(hops, eras) || (values.era === undefined ? name.includes("-") && hops.join() !== "ws,ws" : values.era !== name))
+      if (
+        !canSpeak(hops, eras) ||
+        (values.era === undefined ? name.includes("-") && (hops.join() !== "ws,ws" || values.examples !== undefined) : values.era !== name)
+      )
         continue;
       if (Date.now() > until) {
         left++;

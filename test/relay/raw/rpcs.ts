@@ -84,20 +84,15 @@ function contentMessages(output: DescMessage, make: (values: Plain) => Plain, co
   const [text, blob, uri, mimeType] = ["text", "blob", "uri", "mimeType"].map((name) => content.get(name));
   const canonical = blob?.kind === "string" && Buffer.from(blob.value, "base64").toString("base64") === blob.value;
   const form = text?.kind === "string" ? 1 : canonical ? 2 : 3;
-  const taken = new Set([
-    uri?.kind === "string" ? "uri" : "",
-    mimeType?.kind === "string" ? "mimeType" : "",
-    form === 1 ? "text" : "",
-    form === 2 ? "blob" : "",
-  ]);
-  const begin = Object.assign(
-    toMessage(
-      inside(output, "begin"),
-      [...content].filter(([name]) => !taken.has(name)),
-    ),
-    { form },
-  );
-  const head = { ...(uri?.kind === "string" && { uri: uri.value }), ...(mimeType?.kind === "string" && { mimeType: mimeType.value }) };
+  const head: Plain = {};
+  for (const [name, value] of [
+    ["uri", uri],
+    ["mimeType", mimeType],
+  ] as const)
+    if (value?.kind === "string" && !/\p{Surrogate}/u.test(value.value)) head[name] = value.value;
+  const data = form === 1 ? "text" : form === 2 ? "blob" : undefined;
+  const rest = [...content].filter(([name]) => name !== data && !Object.hasOwn(head, name));
+  const begin = Object.assign(toMessage(inside(output, "begin"), rest), { form });
   const first = make({ ...head, begin });
   if (text?.kind === "string") {
     const whole = !/\p{Surrogate}/u.test(text.value);
