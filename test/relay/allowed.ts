@@ -96,6 +96,17 @@ export const allowed: readonly Rule[] = [
     text: "`notifications/cancelled` after the result of `subscriptions/listen` where all calls share a stream: the revision demands the one in one place and the other in another.",
   },
   {
+    section: "adds",
+    from: "client",
+    eras: ["modern"],
+    what: "request",
+    kinds: ["extra"],
+    method: /^tools\/list$/,
+    hops: /http/,
+    is: /^(?!.*"cursor")/,
+    text: "A `tools/list` of its own, after a server on HTTP answered `tools/call` with -32020: the list says which arguments have to be repeated in headers. If it says so, the call is made once more.",
+  },
+  {
     section: "coalesces",
     from: "client",
     kinds: ["extra"],

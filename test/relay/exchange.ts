@@ -170,17 +170,20 @@ export class Exchange {
     for (const heard of before) this.#client.push(heard.text);
   }
 
-  /** Waits for the answer. If the relay makes the call once more meanwhile, that is answered alike. */
+  /** Waits for the answer. If the relay makes the call once more meanwhile, that is answered alike, and another call with nothing. */
   async #answer(
     isAnswer: (heard: Heard) => boolean,
     isRequest: (heard: Heard) => boolean,
     again: (id: string) => string,
   ): Promise<Heard | undefined> {
     for (;;) {
-      const next = await firstOf(UNANSWERED, [this.#client, isAnswer], [this.#server, isRequest]);
+      const isOther = (heard: Heard): boolean =>
+        heard.id !== undefined && heard.method !== undefined && cursorOf(heard.message) === undefined;
+      const next = await firstOf(UNANSWERED, [this.#client, isAnswer], [this.#server, isRequest], [this.#server, isOther]);
       if (next?.inbox !== this.#server) return next?.heard;
+      const { id } = next.heard;
       this.#extra("client", next.heard);
-      this.#chain.server.send(again(next.heard.id as string), next.heard.id);
+      this.#chain.server.send(isRequest(next.heard) ? again(id as string) : messageText(id, '"result":{"tools":[]}'), id);
     }
   }
 

@@ -7,6 +7,7 @@ export function errors(): Script[] {
     call({ method, name, params, answer: { error } });
   return [
     fail("error", `"code":-32000,"message":"Failed é","data":{${odd}}`),
+    fail("header mismatch", '"code":-32020,"message":"m","data":{"h":1}'),
     fail("error without data", '"code":-1,"message":""'),
     fail("error with null data", '"code":-32602,"message":"m","data":null'),
     fail("error with unknown members", '"code":-32603,"message":"m","x-error":{"y":[]},"data":"d"'),
