@@ -29,6 +29,8 @@ interface Subscriber {
   readonly unread: { readonly subject: string; readonly note: NoteReply }[];
   /** What they add up to: a server may tell of any number of parts of a resource. */
   bytes: number;
+  /** How many may be unread before those about one subject are merged. */
+  most: number;
   wake: (() => void) | undefined;
   reason: Fault | undefined;
 }
@@ -84,9 +86,10 @@ export function changes({ capabilities, ask, callBytes, listeners }: ChangesOpti
     const { unread } = subscriber;
     unread.push({ subject, note });
     subscriber.bytes += weigh(note.params);
-    if (unread.length > UNREAD) {
+    if (unread.length > subscriber.most) {
       const newest = [...new Map(unread.map((waiting) => [waiting.subject, waiting])).values()];
       unread.splice(0, unread.length, ...newest);
+      subscriber.most = Math.max(UNREAD, 2 * newest.length);
       subscriber.bytes = newest.reduce((sum, waiting) => sum + weigh(waiting.note.params), 0);
     }
     if (subscriber.bytes <= callBytes) return;
@@ -112,7 +115,15 @@ export function changes({ capabilities, ask, callBytes, listeners }: ChangesOpti
   return {
     async *listen(params, context) {
       const { honoured, methods, uris } = wanted(params);
-      const subscriber: Subscriber = { methods, uris: new Set(uris), unread: [], bytes: 0, wake: undefined, reason: undefined };
+      const subscriber: Subscriber = {
+        methods,
+        uris: new Set(uris),
+        unread: [],
+        bytes: 0,
+        most: UNREAD,
+        wake: undefined,
+        reason: undefined,
+      };
       // Before the first answer, so that no change falls between it and the subscription.
       subscribers.add(subscriber);
       const unhook = context.cancel.on(() => subscriber.wake?.());
