@@ -62,7 +62,7 @@ export function serverAsks(peer: Peer): ServerAsks {
             peer.notify("notifications/progress", { progressToken: token, ...progress }).catch(() => {});
         },
       };
-      if (found.call !== undefined) return found.call.push({ kind: "ask", ask, at: peer.arrival() });
+      if (found.call !== undefined) return found.call.push({ kind: "ask", ask });
       const delivered = peer.audience.push({ kind: "ask", ask });
       if (!delivered) ask.refuse(new Fault("unknown-method", `there is nobody here to answer ${method}`));
     },

@@ -8,7 +8,7 @@ export function deliver(peer: Peer, message: IncomingNotification): void {
   const { method, params } = message;
   if (method === "notifications/progress") {
     const { progressToken, ...rest } = params;
-    peer.pending.get(progressToken as Id)?.push({ kind: "progress", params: rest, at: peer.arrival() });
+    peer.pending.get(progressToken as Id)?.push({ kind: "progress", params: rest });
     return;
   }
   const named = isObject(params["_meta"]) ? params["_meta"] : undefined;
@@ -17,15 +17,15 @@ export function deliver(peer: Peer, message: IncomingNotification): void {
     const call = peer.pending.get(id as Id);
     const reply = replyOf(method, without(params, named as JsonObject));
     // A legacy session has one level for all of its calls.
-    if (reply.kind !== "log" || call?.wantsLog(reply.params["level"]) === true) call?.push({ ...reply, at: peer.arrival() });
+    if (reply.kind !== "log" || call?.wantsLog(reply.params["level"]) === true) call?.push(reply);
     // Nobody reads it, but it has been taken off the link all the same.
     else if (call !== undefined) peer.consumed(call, 0);
     return;
   }
   const carrier = message.call === undefined ? undefined : peer.pending.get(message.call);
-  if (carrier !== undefined && !peer.audience.isOwn(carrier)) return carrier.push({ ...replyOf(method, params), at: peer.arrival() });
+  if (carrier !== undefined && !peer.audience.isOwn(carrier)) return carrier.push(replyOf(method, params));
   if (peer.manner?.notification(message) === true) return;
-  const reply = { ...replyOf(method, params), at: peer.arrival() };
+  const reply = replyOf(method, params);
   if (reply.kind === "note") {
     if (!peer.audience.push(reply)) peer.sole()?.push(reply);
     return;

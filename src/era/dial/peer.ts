@@ -42,7 +42,6 @@ export class Peer implements Caller {
   readonly #onFault: (fault: Fault) => void;
   readonly #givenUp = new GivenUp();
   #nextId = 1;
-  #arrival = 0;
   #gone: Fault | undefined;
   /** Resolves as soon as nothing more can come, with the reason; what the link leaves behind may still be cleared away. */
   readonly ended: Promise<Fault>;
@@ -168,11 +167,6 @@ export class Peer implements Caller {
 
   fault(fault: Fault): void {
     this.#onFault(fault);
-  }
-
-  /** Arrival numbers order what comes in on one link. */
-  arrival(): number {
-    return ++this.#arrival;
   }
 
   async shut(reason: Fault): Promise<void> {

@@ -25,7 +25,6 @@ function take(peer: Peer, message: Incoming | IncomingPart): void {
         call.push({
           kind: "result",
           value: message.value,
-          at: peer.arrival(),
           ...(message.size === undefined ? undefined : { weight: message.size }),
         });
       else call.fail(fromRpcError(message.error));
