@@ -17,7 +17,8 @@ export type {
   Part,
 } from "./jsonrpc.js";
 export { type BadLine, type Line, type LineFramer, type LineFramerOptions, lineFramer } from "./lines.js";
-export { type Link, type LinkTraits, type SendOptions, sharedStream } from "./link.js";
+export { type AnsweredCall, type Link, type LinkTraits, type SendOptions, sharedStream } from "./link.js";
 export { noParams, type ParseLimits, parseLine, parseMessage } from "./parse.js";
+export { emptyFrame, messageFrame, type PartsReader, type PartsReaderOptions, partFrame, partsReader } from "./parts.js";
 export { reserialise, serialise } from "./serialise.js";
 export { type SseEvent, type SseParser, sseParser, writeSse } from "./sse.js";

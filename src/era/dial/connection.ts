@@ -76,8 +76,9 @@ export function connection(peer: Peer, agreed: Agreed): Connection {
           release: (at) => peer.release({ method, cursor: at }),
         });
       }
-      if (method === "resources/read" && peer.traits.inParts(method)) return readParts(peer, request, context);
-      if (method === "resources/read" && ranges) return rangedRead(peer, request, context);
+      if (method !== "resources/read") return plain(request, context);
+      if (peer.traits.inParts(method) || (ranges && peer.traits.ownStream(method))) return readParts(peer, request, context);
+      if (ranges) return rangedRead(peer, request, context);
       return plain(request, context);
     },
     notify({ method, params }: Message) {

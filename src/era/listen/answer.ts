@@ -5,23 +5,26 @@ import { handle, inputRequired, pass } from "./asking.js";
 import { type Desk, type Job, keep } from "./desk.js";
 import { listPlace, placeFor } from "./parking.js";
 import { answerParts } from "./parts.js";
-import { answerRange, answerWhole } from "./read.js";
+import { answerRange, answerWhole, readsInParts } from "./read.js";
 import { WAITING, Work } from "./work.js";
 
 /** Answers a call with its undressed result; undefined if it ended without one, because it was left. */
 export async function answer(desk: Desk, job: Job): Promise<JsonObject | undefined> {
   const { request, range } = job.envelope;
   const member = listMembers.get(request.method);
-  const parts = desk.traits.inParts(request.method);
-  if (member !== undefined && !parts) return answerList(desk, job, member);
+  if (member !== undefined && !desk.traits.inParts(request.method)) return answerList(desk, job, member);
   const resuming = range?.next !== undefined || request.params["requestState"] !== undefined;
   const parked = resuming ? await resumed(desk, job) : undefined;
   const work = parked ?? new Work(desk.service.call(request, job.context), range?.next !== undefined);
   try {
+    const read = request.method === "resources/read";
     // A list in parts is what such a link has; a read in parts has to be asked for.
-    if (parts && (member !== undefined || job.envelope.chunked !== undefined)) return await answerParts(desk, job, work);
-    if (request.method !== "resources/read") return await answerPlain(desk, job, work);
-    return range === undefined ? await answerWhole(desk, job, work) : await answerRange(desk, job, work, range);
+    if (member !== undefined || (read && job.envelope.chunked !== undefined && readsInParts(desk, job)))
+      return await answerParts(desk, job, work);
+    if (!read) return await answerPlain(desk, job, work);
+    // Where a call has a stream of its own, nobody needs ranges.
+    if (range === undefined || desk.traits.ownStream(request.method)) return await answerWhole(desk, job, work);
+    return await answerRange(desk, job, work, range);
   } catch (error) {
     // What failed may have been the way to the client: then the call itself still runs.
     work.leave();

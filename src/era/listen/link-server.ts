@@ -27,7 +27,7 @@ import { modernClient, openEnvelope } from "../envelope.js";
 import { randomToken } from "../seal.js";
 import { together } from "./batch.js";
 import { Calls, type Respond } from "./calls.js";
-import type { Desk, WritePart } from "./desk.js";
+import type { Desk } from "./desk.js";
 import { EITHER, eraOf, versionsOf } from "./eras.js";
 import { type LegacyHost, LegacyListen } from "./legacy.js";
 import { type Notified, takeNotification } from "./notifications.js";
@@ -92,10 +92,6 @@ export class LinkServer implements Serving, LegacyHost, Notified {
 
   part(call: Id, part: Part): Promise<void> | undefined {
     return this.#link.part(call, part);
-  }
-
-  large(call: Id): WritePart | undefined {
-    return this.#link.large?.(call);
   }
 
   get #full(): boolean {

@@ -6,7 +6,7 @@ import { randomToken } from "../seal.js";
 import { sizeOf } from "../size.js";
 import { again } from "./again.js";
 import { handle, inputRequired } from "./asking.js";
-import { type Desk, type Job, keep, type WritePart } from "./desk.js";
+import { type Desk, type Job, keep } from "./desk.js";
 import { placeFor } from "./parking.js";
 import { repliesOf, WAITING, type Work } from "./work.js";
 
@@ -18,38 +18,43 @@ const GATHERED_BYTES = 256 * 1024;
 
 /** A read for a peer that knows no ranges: everything in one result, as far as one message may go, or written as it comes. */
 export async function answerWhole(desk: Desk, job: Job, work: Work): Promise<JsonObject | undefined> {
-  let write: WritePart | undefined;
+  let writing = false;
   for (;;) {
     const step = await work.step();
     if (step === WAITING) return inputRequired(desk, job, work);
     if (step.done === true) return undefined;
     const reply = step.value;
     if (reply.kind === "result") {
-      if (write !== undefined) return complete(reply.value);
+      if (writing) return complete(reply.value);
       if (await again(desk, job, work, reply.value)) continue;
       if (!work.contents.empty) return { ...reply.value, contents: work.contents.take(false).contents };
       const pieces = weigh(reply.value["contents"]) > WHOLE_BYTES ? explode(reply.value) : undefined;
-      write = pieces === undefined ? undefined : desk.large?.(job.id);
-      if (pieces === undefined || write === undefined) return reply.value;
+      if (pieces === undefined || !readsInParts(desk, job)) return reply.value;
+      writing = true;
       work.over(repliesOf(pieces));
-    } else if (write === undefined) {
+    } else if (!writing) {
       if (!collect(work, reply)) await handle(job, work, reply);
-      if (work.contents.weight > Math.min(GATHERED_BYTES, desk.limits.messageBytes * 0.7)) write = await begin(desk, job, work);
-    } else if (reply.kind === "content" || reply.kind === "chunk") await write(reply);
+      if (work.contents.weight > Math.min(GATHERED_BYTES, desk.limits.messageBytes * 0.7)) writing = await begin(desk, job, work);
+    } else if (reply.kind === "content" || reply.kind === "chunk") await job.sink.part(reply);
     else if (reply.kind === "ask" && job.asks === undefined) reply.ask.refuse(begun());
     else await handle(job, work, reply);
   }
 }
 
 /** Writes what was gathered where the link can do that now; else it goes on being gathered, up to a limit. */
-async function begin(desk: Desk, job: Job, work: Work): Promise<WritePart | undefined> {
-  const write = work.asks.size > 0 ? undefined : desk.large?.(job.id);
-  if (write !== undefined) for (const part of work.contents.drain()) await write(part);
+async function begin(desk: Desk, job: Job, work: Work): Promise<boolean> {
+  const writing = work.asks.size === 0 && readsInParts(desk, job);
+  if (writing) for (const part of work.contents.drain()) await job.sink.part(part);
   if (work.contents.weight > desk.limits.messageBytes * 0.7)
     throw new Fault("overload", "the resource is too large for one message; read it by ranges", {
       data: { limit: "messageBytes", max: desk.limits.messageBytes },
     });
-  return write;
+  return writing;
+}
+
+/** Whether the link can write the answer to this read in parts now. */
+export function readsInParts(desk: Desk, { id, envelope }: Job): boolean {
+  return desk.traits.inParts("resources/read", { id, asked: envelope.chunked !== undefined });
 }
 
 /** What is left of a result whose contents were written. */

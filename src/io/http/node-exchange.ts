@@ -117,8 +117,10 @@ function end(response: NodeResponse, text: string): void {
 
 function outlet(response: NodeResponse): Outlet {
   return {
-    write(text) {
-      if (gone(response) || (response as ServerResponse).write(text)) return written;
+    write(...pieces) {
+      let room = true;
+      if (!gone(response)) for (const piece of pieces) room = (response as ServerResponse).write(piece);
+      if (room) return written;
       return new Promise((resolve) => {
         const done = (): void => {
           response.off("drain", done);

@@ -1,6 +1,6 @@
-import type { Id, Incoming, Outgoing, OutgoingMessage } from "../../codec/index.js";
+import type { Incoming, Outgoing, OutgoingMessage } from "../../codec/index.js";
 import { type Era, Fault, type JsonObject, type Limits, meta, type Service, toRpcError } from "../../core/index.js";
-import { Parking, type Serving, serving, sharedStream, type WritePart } from "../../era/index.js";
+import { type LinkTraits, Parking, type Serving, serving, sharedStream } from "../../era/index.js";
 import type { Exchange } from "../../io/index.js";
 import { postAnswer } from "./answer.js";
 import { expectsAnswer, statusOf } from "./checks.js";
@@ -16,9 +16,13 @@ export interface Manner {
   readonly era: Era;
   readonly streams: boolean;
   readonly json: boolean;
+  readonly parts: boolean;
   readonly headers: Readonly<Record<string, string>>;
   readonly principal: string | undefined;
 }
+
+type Outlet = Parameters<typeof serving>[1];
+const ownStream = (): boolean => true;
 
 interface Open {
   keepAlive(): void;
@@ -61,8 +65,8 @@ export class Alone {
   }
 
   #answer(exchange: Exchange, message: Incoming, manner: Manner): void {
-    const { era, streams, json, headers } = manner;
-    const answer = postAnswer(exchange, { streams, json, headers, status: (sent) => statusOf(sent, era) });
+    const { era, streams, json, parts, headers } = manner;
+    const answer = postAnswer(exchange, { streams, json, parts, headers, status: (sent) => statusOf(sent, era) });
     const lists = manner.era === "modern" && message.kind === "request" && message.method === "tools/list";
     let unhook = (): void => {};
     const end = (reason: Fault): void => {
@@ -78,8 +82,9 @@ export class Alone {
       return written;
     };
     // The answers to a batch go back together.
-    const large = message.kind === "request" ? (id: Id): WritePart | undefined => answer.large(id) : undefined;
-    const served = this.#serving(exchange, message, manner, { send, ...(large === undefined ? undefined : { large }) });
+    const inParts = (method: string): boolean => method === "resources/read" && message.kind === "request" && answer.inParts;
+    const traits: LinkTraits = { ownStream, inParts, bytes: false };
+    const served = this.#serving(exchange, message, manner, { send, traits, part: answer.part });
     const open: Open = {
       keepAlive: () => answer.keepAlive(),
       close(reason) {
@@ -92,7 +97,7 @@ export class Alone {
     void served.take(message);
   }
 
-  #serving(exchange: Exchange, message: Incoming, manner: Manner, outlet: Pick<Parameters<typeof serving>[1], "send" | "large">): Serving {
+  #serving(exchange: Exchange, message: Incoming, manner: Manner, outlet: Partial<Outlet> & Pick<Outlet, "send">): Serving {
     const { era, principal } = manner;
     const { limits, onFault, pageSize } = this.#options;
     // A handshake without a session is answered like any request; what it agrees on comes with every later one.

@@ -2,7 +2,7 @@ import { type Id, type Incoming, parseMessage, serialise } from "../../codec/ind
 import { defaultLimits, Fault, httpStatuses, isModernVersion, type Limits, type Service, toFault, toRpcError } from "../../core/index.js";
 import { admit, type Exchange } from "../../io/index.js";
 import { Alone, type Manner } from "./alone.js";
-import { JSON_TYPE, SSE_TYPE } from "./answer.js";
+import { JSON_TYPE, PARTS_TYPE, SSE_TYPE } from "./answer.js";
 import { accepts, checkBody, checkEnvelope, checkVersion, claimsModern, expectsAnswer } from "./checks.js";
 import { checkHeaders } from "./headers.js";
 import type { HttpOptions } from "./options.js";
@@ -123,7 +123,9 @@ class HttpEndpoint implements Endpoint {
     const version = exchange.header("mcp-protocol-version");
     const modern = this.#modern && (claimsModern(message) || (version !== undefined && isModernVersion(version)) || !this.#legacy);
     // Member by member here and in what every call makes: a spread takes as long as all the rest of it.
-    const manner: Manner = { era: modern ? "modern" : "legacy", streams, json, headers: caller.headers, principal: caller.principal };
+    const parts = accept.includes(PARTS_TYPE);
+    const { headers, principal } = caller;
+    const manner: Manner = { era: modern ? "modern" : "legacy", streams, json, parts, headers, principal };
     const begins = message.kind === "request" && message.method === "initialize";
     if (modern) {
       const checked = checkModern(exchange, message) ?? this.#checkParams(exchange, caller, message);
@@ -155,7 +157,7 @@ class HttpEndpoint implements Endpoint {
       exchange.reply(202, headers);
       return undefined;
     }
-    await session.take(message, { exchange, headers });
+    await session.take(message, { exchange, headers, parts: (exchange.header("accept") ?? "").includes(PARTS_TYPE) });
     return undefined;
   }
 

@@ -1,6 +1,7 @@
 import type { OutgoingMessage } from "../../../codec/index.js";
 import { isObject, meta } from "../../../core/index.js";
-import { JSON_TYPE, SSE_TYPE } from "../answer.js";
+import { own } from "../../../era/index.js";
+import { JSON_TYPE, PARTS_TYPE, SSE_TYPE } from "../answer.js";
 import { encodeHeader, nameOf } from "../headers.js";
 import type { ToolHeaders } from "../tool-headers.js";
 
@@ -19,6 +20,8 @@ export function requestHeaders(message: OutgoingMessage | undefined, options: He
   if (message !== undefined) headers["content-type"] = JSON_TYPE;
   const envelope =
     message !== undefined && "method" in message && isObject(message.params?.["_meta"]) ? message.params["_meta"] : undefined;
+  // Only an Anywire server is asked for parts.
+  if (envelope?.[own.chunked] !== undefined) headers["accept"] = `${headers["accept"]}, ${PARTS_TYPE}`;
   const version = envelope?.[meta.protocolVersion];
   if (message !== undefined && "method" in message && typeof version === "string") {
     headers["mcp-protocol-version"] = version;
