@@ -48,7 +48,7 @@ export interface Link {
   close(reason?: Fault): Promise<void>;
 }
 
-/** What most links have in common: all calls share one stream of whole JSON messages. */
+/** What most links have in common: all calls share one stream of whole JSON messages. Parts are notifications there. */
 export const sharedStream: Pick<Link, "traits" | "part" | "pace"> = {
   traits: { ownStream: () => false, inParts: () => false, bytes: false },
   part() {

@@ -1,14 +1,14 @@
-import { Fault, isObject, type JsonObject } from "../core/index.js";
+import { Fault } from "../core/index.js";
 import { concat } from "../stream/index.js";
 import type { Id, Incoming, IncomingPart, Part } from "./jsonrpc.js";
 import { type ParseLimits, parseMessage } from "./parse.js";
+import { partMessage, readPart } from "./part-message.js";
 import { serialise } from "./serialise.js";
 
 /**
  * The stream of an answer in parts: frames of JSON-RPC messages and of bytes, each with a head of its kind (one byte) and its length
- * (four, the highest first). A part that is no bytes is a notification of this name; the bytes are chunks of the content before them.
+ * (four, the highest first). A part that is no bytes is a notification; the bytes are chunks of the content before them.
  */
-const PART = "notifications/dev.anywire/part";
 const [MESSAGE, BYTES] = [0, 1];
 const HEAD = 5;
 
@@ -23,7 +23,7 @@ export function messageFrame(text: string): Uint8Array[] {
 /** The same for a part of the answer. */
 export function partFrame(part: Part): Uint8Array[] {
   if (part.kind === "chunk" && typeof part.data !== "string") return [frameHead(BYTES, part.data.byteLength), part.data];
-  return messageFrame(serialise({ jsonrpc: "2.0", method: PART, params: part as unknown as JsonObject }));
+  return messageFrame(serialise(partMessage(part, { bytes: false })));
 }
 
 /** A frame that says nothing, to show that the stream is alive. */
@@ -105,18 +105,11 @@ class Reader implements PartsReader {
     const message = parseMessage(decoded(bytes), this.#options);
     if (message.kind === "batch") throw new Fault("parse", "the answer has a batch in it");
     const { id } = this.#options;
-    if (message.kind === "notification" && message.method === PART) return [{ kind: "part", id, part: partOf(message.params) }];
+    const part = message.kind === "notification" ? readPart(message, id) : undefined;
+    if (part?.kind === "bad-part") throw part.fault;
+    if (part !== undefined) return [part];
     return [message.kind === "notification" || message.kind === "request" ? { ...message, call: id } : message];
   }
-}
-
-const forms: ReadonlySet<unknown> = new Set(["text", "blob", "none"]);
-
-function partOf(params: JsonObject): Part {
-  const { kind, form, head, data } = params;
-  if (kind === "content" && forms.has(form) && isObject(head)) return params as unknown as Part;
-  if (kind === "chunk" && typeof data === "string") return { kind, data };
-  throw new Fault("parse", "the answer has a part that is none");
 }
 
 function decoded(bytes: Uint8Array): string {

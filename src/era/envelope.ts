@@ -21,7 +21,6 @@ const moved: ReadonlySet<string> = new Set([
   meta.clientCapabilities,
   meta.logLevel,
   own.window,
-  own.range,
   own.pageSize,
   own.chunked,
 ]);
@@ -37,9 +36,8 @@ export interface Envelope {
   readonly progressToken: string | number | undefined;
   readonly trace: Readonly<Record<string, string>> | undefined;
   readonly window: number | undefined;
-  readonly range: { readonly offset: number; readonly length: number; readonly next?: string } | undefined;
   readonly pageSize: number | undefined;
-  /** As `range`, where the answer comes in parts. */
+  /** Of a read whose answer may come in parts. */
   readonly chunked: { readonly offset: number; readonly chunkSize?: number } | undefined;
 }
 
@@ -60,7 +58,6 @@ export function openEnvelope(method: string, params: JsonObject): Envelope {
     progressToken: typeof token === "string" || typeof token === "number" ? token : undefined,
     trace: readTrace(found),
     window: typeof window === "number" && window > 0 ? window : undefined,
-    range: readRange(found[own.range]),
     pageSize: readCount(found[own.pageSize]),
     chunked: readChunked(found[own.chunked]),
   };
@@ -90,13 +87,6 @@ function readTrace(found: JsonObject): Readonly<Record<string, string>> | undefi
 
 function readCount(value: unknown): number | undefined {
   return Number.isSafeInteger(value) && (value as number) > 0 ? (value as number) : undefined;
-}
-
-function readRange(value: unknown): Envelope["range"] {
-  if (!isObject(value)) return undefined;
-  const { offset, length, next } = value;
-  if (!Number.isSafeInteger(offset) || !Number.isSafeInteger(length) || (offset as number) < 0 || (length as number) < 1) return undefined;
-  return { offset: offset as number, length: length as number, ...(typeof next === "string" ? { next } : {}) };
 }
 
 function readChunked(value: unknown): Envelope["chunked"] {

@@ -20,7 +20,6 @@ import { withoutExtensions } from "../extensions.js";
 import { own } from "../keys.js";
 import type { LegacyDial } from "./legacy.js";
 import type { Peer } from "./peer.js";
-import { rangedRead } from "./ranged.js";
 import { readParts } from "./read-parts.js";
 
 /** What a handshake came to. */
@@ -37,7 +36,6 @@ export function connection(peer: Peer, agreed: Agreed): Connection {
   const { legacy, era } = agreed;
   const capabilities = isObject(agreed.found["capabilities"]) ? agreed.found["capabilities"] : {};
   const extensions = isObject(capabilities["extensions"]) ? capabilities["extensions"] : {};
-  const ranges = extensions[own.ranges] !== undefined;
   peer.kin = extensions[own.window] !== undefined;
   peer.credit.kept = peer.kin;
   peer.ready = true;
@@ -77,8 +75,7 @@ export function connection(peer: Peer, agreed: Agreed): Connection {
         });
       }
       if (method !== "resources/read") return plain(request, context);
-      if (peer.traits.inParts(method) || (ranges && peer.traits.ownStream(method))) return readParts(peer, request, context);
-      if (ranges) return rangedRead(peer, request, context);
+      if (peer.traits.inParts(method) || peer.kin) return readParts(peer, request, context);
       return plain(request, context);
     },
     notify({ method, params }: Message) {

@@ -19,10 +19,9 @@ export class Credit {
     this.#traits = traits;
   }
 
-  /** Bytes under way for a call. A read is one of few, and fills a long line only with much under way. */
+  /** Bytes under way for a call. A read is one of few, and fills a long line only with much under way; in one memory there is none. */
   windowOf(call: LinkCall): number {
-    const { method } = call.request;
-    const wide = method === "resources/read" && this.#traits.inParts(method);
+    const wide = call.request.method === "resources/read" && !this.#traits.bytes;
     return wide ? Math.max(WINDOW_BYTES, Math.floor(this.#callBytes * 0.875)) : WINDOW_BYTES;
   }
 

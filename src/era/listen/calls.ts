@@ -72,8 +72,7 @@ export class Calls {
     if (this.#deadline !== undefined) context.deadline = this.#deadline;
     if (trace !== undefined) context.trace = trace;
     if (pageSize !== undefined) context.pageSize = pageSize;
-    const range = rangeOf(envelope);
-    if (range !== undefined) context.range = range;
+    if (envelope.chunked !== undefined) context.range = envelope.chunked;
     const running = this.#run({ id, envelope, client, context, cancel, sink: to, ...(asks === undefined ? undefined : { asks }) }, respond);
     const { method } = envelope.request;
     if (method !== "subscriptions/listen" && this.#endless?.has(method) !== true) this.hold(running);
@@ -153,11 +152,6 @@ export class Calls {
     if (!isSubscription(job)) return dressed;
     return { ...dressed, _meta: { ...(dressed["_meta"] as JsonObject | undefined), [meta.subscriptionId]: id } };
   }
-}
-
-/** Where a read is answered range by range, how long those are is this edge's business. */
-function rangeOf({ range, chunked }: Envelope): Context["range"] {
-  return chunked ?? (range === undefined ? undefined : { offset: range.offset });
 }
 
 type Writable<T> = { -readonly [K in keyof T]: T[K] };

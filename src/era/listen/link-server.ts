@@ -1,14 +1,15 @@
-import type {
-  Id,
-  Incoming,
-  IncomingBad,
-  IncomingBatch,
-  IncomingRequest,
-  LinkTraits,
-  Outgoing,
-  OutgoingMessage,
-  Part,
-  SendOptions,
+import {
+  type Id,
+  type Incoming,
+  type IncomingBad,
+  type IncomingBatch,
+  type IncomingRequest,
+  type LinkTraits,
+  type Outgoing,
+  type OutgoingMessage,
+  type Part,
+  partMessage,
+  type SendOptions,
 } from "../../codec/index.js";
 import {
   AMBIENT,
@@ -56,6 +57,8 @@ export class LinkServer implements Serving, LegacyHost, Notified {
   readonly calls: Calls;
   readonly legacy: LegacyListen;
   readonly #link: Outlet;
+  /** Whether the link has a way of its own for parts; else they are notifications. */
+  readonly #carries: boolean;
   /** Whether other links park here too. */
   readonly #shared: boolean;
   /** Settles when the client has read on, where it had left more unread than it may. */
@@ -65,6 +68,7 @@ export class LinkServer implements Serving, LegacyHost, Notified {
     this.service = service;
     this.#link = link;
     this.traits = link.traits;
+    this.#carries = link.traits.inParts("resources/read") || link.traits.ownStream("resources/read");
     this.eras = options.eras ?? EITHER;
     this.key = options.key ?? randomToken();
     this.principal = options.principal;
@@ -91,7 +95,8 @@ export class LinkServer implements Serving, LegacyHost, Notified {
   }
 
   part(call: Id, part: Part): Promise<void> | undefined {
-    return this.#link.part(call, part);
+    if (this.#carries) return this.#link.part(call, part);
+    return this.send(partMessage(part, { call, bytes: this.traits.bytes }), { call });
   }
 
   get #full(): boolean {

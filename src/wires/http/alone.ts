@@ -2,7 +2,7 @@ import type { Incoming, Outgoing, OutgoingMessage } from "../../codec/index.js";
 import { type Era, Fault, type JsonObject, type Limits, meta, type Service, toRpcError } from "../../core/index.js";
 import { type LinkTraits, Parking, type Serving, serving, sharedStream } from "../../era/index.js";
 import type { Exchange } from "../../io/index.js";
-import { postAnswer } from "./answer.js";
+import { type Answer, postAnswer } from "./answer.js";
 import { expectsAnswer, statusOf } from "./checks.js";
 import type { HttpOptions } from "./options.js";
 import type { ParamCheck } from "./param-check.js";
@@ -23,6 +23,11 @@ export interface Manner {
 
 type Outlet = Parameters<typeof serving>[1];
 const ownStream = (): boolean => true;
+const never = (): boolean => false;
+
+function onlyReads(answer: Answer): LinkTraits["inParts"] {
+  return (method, call) => method === "resources/read" && call !== undefined && answer.inParts;
+}
 
 interface Open {
   keepAlive(): void;
@@ -34,7 +39,7 @@ interface Open {
 export class Alone {
   readonly #service: Service;
   readonly #options: HttpOptions;
-  /** Shared, since the next page, range or answer comes in another exchange. */
+  /** Shared, since the next page or answer comes in another exchange. */
   readonly #parking: Parking;
   readonly #params: ParamCheck;
   readonly #open = new Set<Open>();
@@ -82,7 +87,7 @@ export class Alone {
       return written;
     };
     // The answers to a batch go back together.
-    const inParts = (method: string): boolean => method === "resources/read" && message.kind === "request" && answer.inParts;
+    const inParts = message.kind === "request" ? onlyReads(answer) : never;
     const traits: LinkTraits = { ownStream, inParts, bytes: false };
     const served = this.#serving(exchange, message, manner, { send, traits, part: answer.part });
     const open: Open = {
