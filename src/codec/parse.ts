@@ -1,4 +1,5 @@
 import { Fault, type FaultCode, isObject, type JsonObject, type RpcError } from "../core/index.js";
+import { readBlobText } from "./blob-text.js";
 import { exceedsDepth, nestsDeeper, shallow } from "./depth.js";
 import type { Id, Incoming, IncomingBad, IncomingBatch } from "./jsonrpc.js";
 import type { Line } from "./lines.js";
@@ -31,6 +32,8 @@ const LARGE = 16 * 1024;
  */
 export function parseMessage(text: string, limits: ParseLimits): Incoming {
   const { depth } = limits;
+  const blob = text.length > LARGE ? readBlobText(text) : undefined;
+  if (blob !== undefined) return blob;
   const long = text.length > parsedFirst;
   if (long && exceedsDepth(text, depth)) return tooDeep(text, depth);
   let value: unknown;

@@ -1,9 +1,7 @@
 import { Fault, isObject, type JsonObject } from "../core/index.js";
 import { decodeBase64, encodeBase64 } from "../stream/index.js";
+import { PART } from "./blob-text.js";
 import type { Id, IncomingNotification, IncomingPart, OutgoingNotification, Part } from "./jsonrpc.js";
-
-/** The notification that carries a part of an answer between Anywire ends, where a link has no other way for it. */
-const PART = "notifications/dev.anywire/part";
 
 export interface PartMessageOptions {
   /** The call whose answer it is a part of, where the stream does not say so. */
@@ -15,9 +13,14 @@ export interface PartMessageOptions {
 /** A part as a notification. */
 export function partMessage(part: Part, { call, bytes }: PartMessageOptions): OutgoingNotification {
   const params: Record<string, unknown> = call === undefined ? {} : { call };
-  if (part.kind === "chunk" && typeof part.data !== "string") params["blob"] = bytes ? part.data : encodeBase64(part.data);
-  else if (part.kind === "chunk") params["text"] = part.data;
-  else Object.assign(params, part);
+  if (part.kind === "chunk" && typeof part.data !== "string") {
+    if (!bytes) return { jsonrpc: "2.0", method: PART, params, blob: encodeBase64(part.data) };
+    params["blob"] = part.data;
+  } else if (part.kind === "chunk") params["text"] = part.data;
+  else {
+    const { kind, ...rest } = part;
+    Object.assign(params, rest);
+  }
   return { jsonrpc: "2.0", method: PART, params };
 }
 
