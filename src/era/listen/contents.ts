@@ -21,6 +21,11 @@ export class Contents {
     return this.#heads + this.#bytes;
   }
 
+  /** Whether a content has begun, now or before. */
+  get begun(): boolean {
+    return this.#last !== undefined;
+  }
+
   get empty(): boolean {
     return this.#pieces.length === 0;
   }

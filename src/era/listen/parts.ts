@@ -19,8 +19,8 @@ export async function answerParts(desk: Desk, job: Job, work: Work): Promise<Jso
   /** Whether the link has nothing but parts: then they are no messages that could be saved. */
   const carried = desk.traits.inParts(request.method);
   const chunkSize = Math.min(chunked?.chunkSize ?? PART_BYTES, carried ? Number.POSITIVE_INFINITY : PART_BYTES);
-  // What begins at an offset has to say so, which a result cannot.
-  let gathering = read && !carried && !desk.traits.bytes && chunked?.offset === 0;
+  // What begins at an offset has to say so, and what goes on after a question is no whole: a result can say neither.
+  let gathering = read && !carried && !desk.traits.bytes && chunked?.offset === 0 && !work.contents.begun;
   for (;;) {
     const step = work.contents.empty ? await work.step() : await work.soon();
     if (step !== WAITING && step.done === true) return undefined;
