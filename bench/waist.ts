@@ -1,4 +1,5 @@
 import {
+  Caller,
   Canceller,
   type Context,
   createServer,
@@ -47,7 +48,7 @@ function through(service: Service, layer: Layer): Service {
 }
 
 function calls(name: string, service: Service): Contender {
-  const client: Context["client"] = { key: "bench", era: "modern", protocolVersion: "2026-07-28", capabilities: {} };
+  const client: Context["client"] = { identity: new Caller(), era: "modern", protocolVersion: "2026-07-28", capabilities: {} };
   return {
     name,
     async run(times) {

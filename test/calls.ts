@@ -1,4 +1,14 @@
-import { Canceller, type Client, type Context, Fault, type JsonObject, type Replies, type Reply, type Service } from "../src/core/index.js";
+import {
+  Caller,
+  Canceller,
+  type Client,
+  type Context,
+  Fault,
+  type JsonObject,
+  type Replies,
+  type Reply,
+  type Service,
+} from "../src/core/index.js";
 
 export interface TestContext extends Context {
   readonly cancel: Canceller;
@@ -6,7 +16,13 @@ export interface TestContext extends Context {
 
 /** A context of a modern client that declared `capabilities`. */
 export function contextOf(members: Partial<Omit<Context, "cancel" | "client">> & { readonly client?: Partial<Client> } = {}): TestContext {
-  const client: Client = { key: "test", era: "modern", protocolVersion: "2026-07-28", capabilities: {}, ...members.client };
+  const client: Client = {
+    identity: new Caller({ principal: "test" }),
+    era: "modern",
+    protocolVersion: "2026-07-28",
+    capabilities: {},
+    ...members.client,
+  };
   return { progress: false, metadata: {}, ...members, client, cancel: new Canceller() };
 }
 

@@ -28,6 +28,7 @@ export type { ServerView } from "./client/server-view.js";
 export type { Stream } from "./client/stream.js";
 export type { ToolEvent } from "./client/tool-stream.js";
 export type { ResourceChange, WatchOptions } from "./client/watch.js";
+export { type FanIn, ownedBy, type PresentCallers, sharedByAll } from "./fan-in.js";
 export {
   Fault,
   type FaultCode,
@@ -42,6 +43,7 @@ export {
   toRpcError,
 } from "./fault.js";
 export { fixed, fixedText, weightOf } from "./fixed.js";
+export { Caller, type Identity, type IdentityOptions } from "./identity.js";
 export { extended, isObject, type JsonObject, weigh } from "./json.js";
 export {
   askingMethods,

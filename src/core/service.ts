@@ -1,5 +1,6 @@
 import type { Cancel } from "./cancel.js";
 import type { Fault } from "./fault.js";
+import type { Identity } from "./identity.js";
 import type { JsonObject } from "./json.js";
 
 /** Legacy is any revision up to 2025-11-25, with `initialize` and sessions; modern is 2026-07-28, stateless. */
@@ -109,10 +110,10 @@ export interface Ask {
   readonly wantsProgress: boolean;
 }
 
-/** Who calls: one object a legacy session, one a modern request. Nothing crosses from one key to another. */
+/** What a caller said of itself: with this request in the modern era, with its session in the legacy one. */
 export interface Client {
-  readonly key: string;
-  readonly principal?: string;
+  /** Who it is. */
+  readonly identity: Identity;
   readonly era: Era;
   readonly protocolVersion: string;
   readonly info?: JsonObject;
@@ -141,7 +142,7 @@ export interface Context {
   readonly metadata: Readonly<Record<string, string | readonly string[]>>;
 }
 
-/** The pseudo-method of the long-lived call that carries asks, logs and notifications of no call. It never reaches a wire. */
+/** The long-lived call that brings a legacy client what belongs to none of its calls. It crosses a wire between Anywire ends only. */
 export const AMBIENT = "dev.anywire/ambient";
 
 /** Wraps a service in layers: the first is the outermost. */

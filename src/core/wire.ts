@@ -1,3 +1,4 @@
+import type { FanIn } from "./fan-in.js";
 import type { Fault } from "./fault.js";
 import type { JsonObject } from "./json.js";
 import type { Era, Service } from "./service.js";
@@ -57,6 +58,11 @@ export interface ListenOptions extends WireOptions {
   readonly eras?: readonly Era[] | undefined;
   /** Items of a page where the wire pages. */
   readonly pageSize?: number | undefined;
+  /**
+   * Who callers are that have neither a session, a stream nor credentials. `each`, the default: every call is a caller of its own.
+   * `one`: all of them are the same caller, so they may hear each other's logs and be asked each other's questions.
+   */
+  readonly anonymous?: "each" | "one" | undefined;
 }
 
 export interface DialOptions extends WireOptions {
@@ -64,6 +70,8 @@ export interface DialOptions extends WireOptions {
   readonly era?: Era | "auto" | undefined;
   /** Who dials, and what it can be asked. */
   readonly client?: { readonly info?: JsonObject; readonly capabilities?: JsonObject } | undefined;
+  /** How callers share the connection; `sharedByAll` unless given. */
+  readonly fanIn?: FanIn | undefined;
   /** Milliseconds of silence after which a probed peer counts as legacy. */
   readonly probeMs?: number | undefined;
   /** Milliseconds until a peer that does not answer is given up; 60,000 unless said otherwise. */

@@ -1,8 +1,11 @@
 import {
   type Client,
   type Context,
+  type Era,
   extended,
   Fault,
+  type Identity,
+  isLegacyVersion,
   isModernVersion,
   isObject,
   type JsonObject,
@@ -20,6 +23,8 @@ const moved: ReadonlySet<string> = new Set([
   meta.clientInfo,
   meta.clientCapabilities,
   meta.logLevel,
+  own.peer,
+  own.caller,
   own.window,
   own.pageSize,
   own.chunked,
@@ -35,10 +40,22 @@ export interface Envelope {
   readonly logLevel: string | undefined;
   readonly progressToken: string | number | undefined;
   readonly trace: Readonly<Record<string, string>> | undefined;
+  /** Whether it comes from an Anywire end that wants to know what this one can do. */
+  readonly peer: boolean;
+  /** Who calls, as an Anywire end says that speaks for several. */
+  readonly caller: RelayedCaller | undefined;
   readonly window: number | undefined;
   readonly pageSize: number | undefined;
   /** Of a read whose answer may come in parts. */
   readonly chunked: { readonly offset: number; readonly chunkSize?: number } | undefined;
+}
+
+/** A caller behind a relay. */
+export interface RelayedCaller {
+  /** Names it on this link; absent: nobody knows it but for this call. */
+  readonly key?: string;
+  /** The protocol version that it speaks itself, if that is a legacy one. */
+  readonly version?: string;
 }
 
 const none: JsonObject = {};
@@ -57,6 +74,8 @@ export function openEnvelope(method: string, params: JsonObject): Envelope {
     logLevel: typeof level === "string" ? level : undefined,
     progressToken: typeof token === "string" || typeof token === "number" ? token : undefined,
     trace: readTrace(found),
+    peer: found[own.peer] !== undefined,
+    caller: readCaller(found[own.caller]),
     window: typeof window === "number" && window > 0 ? window : undefined,
     pageSize: readCount(found[own.pageSize]),
     chunked: readChunked(found[own.chunked]),
@@ -85,6 +104,15 @@ function readTrace(found: JsonObject): Readonly<Record<string, string>> | undefi
   return trace;
 }
 
+function readCaller(value: unknown): RelayedCaller | undefined {
+  if (!isObject(value)) return undefined;
+  const { key, version } = value;
+  return {
+    ...(typeof key === "string" ? { key } : undefined),
+    ...(typeof version === "string" && isLegacyVersion(version) ? { version } : undefined),
+  };
+}
+
 function readCount(value: unknown): number | undefined {
   return Number.isSafeInteger(value) && (value as number) > 0 ? (value as number) : undefined;
 }
@@ -95,23 +123,25 @@ function readChunked(value: unknown): Envelope["chunked"] {
   return { offset: readCount(value["offset"]) ?? 0, ...(chunkSize === undefined ? undefined : { chunkSize }) };
 }
 
-/** The caller of a modern request, or the Fault to answer it with. */
-export function modernClient(envelope: Envelope, key: string): Client | Fault {
-  const { version, info, capabilities } = envelope;
+/** The client of a modern request, or the Fault to answer it with. */
+export function modernClient(envelope: Envelope, identity: Identity): Client | Fault {
+  const { version, info, capabilities, caller } = envelope;
   if (typeof version !== "string") return new Fault("meta-missing", `_meta["${meta.protocolVersion}"] must be a string`);
   if (!isModernVersion(version))
     return new Fault("unsupported-version", `protocol version ${version} is not supported`, {
       data: { supported: [...modernVersions], requested: version },
     });
   if (!isObject(capabilities)) return new Fault("meta-missing", `_meta["${meta.clientCapabilities}"] is required and must be an object`);
-  return { key, era: "modern", protocolVersion: version, capabilities, ...(isObject(info) ? { info } : {}) };
+  // Between Anywire ends the modern era may speak for a legacy client.
+  const era: Era = caller?.version === undefined ? "modern" : "legacy";
+  return { identity, era, protocolVersion: caller?.version ?? version, capabilities, ...(isObject(info) ? { info } : {}) };
 }
 
 /** Who sent a notification: itself may say so, or else there is a session or not. */
-export function senderOf(envelope: Envelope, session: Client | undefined, key: string): Client {
-  const client = envelope.version === undefined ? session : modernClient(envelope, key);
+export function senderOf(envelope: Envelope, session: Client | undefined, identity: Identity): Client {
+  const client = envelope.version === undefined ? session : modernClient(envelope, identity);
   if (client !== undefined && !(client instanceof Fault)) return client;
-  return { key, era: "modern", protocolVersion: modernVersions[0], capabilities: {} };
+  return { identity, era: "modern", protocolVersion: modernVersions[0], capabilities: {} };
 }
 
 /** What a request carries besides, for the link alone. */
@@ -119,6 +149,9 @@ export interface Stamps {
   readonly progressToken: string | number | undefined;
   readonly window: number | undefined;
   readonly pageSize: number | undefined;
+  readonly caller: RelayedCaller | undefined;
+  /** Asks an Anywire end what it can do. */
+  readonly peer: boolean;
 }
 
 /** Params for a modern peer: the Context's part goes back into `_meta`. */
@@ -133,10 +166,11 @@ export function sealModern(request: Request, context: Context, stamps: Stamps): 
   return extended(request.params, { _meta: sealed });
 }
 
-/** Params for a legacy peer, which knows of `_meta` only the progress token; an Anywire peer also the window. */
+/** Params for a legacy peer, which knows of `_meta` only the progress token; an Anywire peer also what is Anywire's own. */
 export function sealLegacy(request: Request, context: Context, stamps: Stamps): JsonObject {
-  const { progressToken, window, pageSize } = stamps;
-  if (context.trace === undefined && progressToken === undefined && window === undefined && pageSize === undefined) return request.params;
+  const { progressToken, window, pageSize, caller, peer } = stamps;
+  const none = progressToken === undefined && window === undefined && pageSize === undefined && caller === undefined && !peer;
+  if (none && context.trace === undefined) return request.params;
   const sealed = keptMeta(request, context);
   stamp(sealed, stamps);
   return extended(request.params, { _meta: sealed });
@@ -147,7 +181,9 @@ function keptMeta(request: Request, context: Context): Record<string, unknown> {
   return extended(isObject(kept) ? kept : undefined, context.trace);
 }
 
-function stamp(sealed: Record<string, unknown>, { progressToken, window, pageSize }: Stamps): void {
+function stamp(sealed: Record<string, unknown>, { progressToken, window, pageSize, caller, peer }: Stamps): void {
+  if (peer) sealed[own.peer] = {};
+  if (caller !== undefined) sealed[own.caller] = caller;
   if (progressToken !== undefined) sealed["progressToken"] = progressToken;
   if (window !== undefined) sealed[own.window] = window;
   if (pageSize !== undefined) sealed[own.pageSize] = pageSize;

@@ -1,19 +1,57 @@
 import { isObject, type JsonObject } from "../core/index.js";
 import { own } from "./keys.js";
 
-/** A discover or initialize result that also says what this edge can do for an Anywire peer. */
+type Extensions = { readonly [name: string]: object };
+
+/** What this edge can do for an Anywire peer. It is about one link, and ends with it. */
+const ofLink: Extensions = { [own.window]: {} };
+/** All that an Anywire end may say to another. */
+const ofAnywire: readonly string[] = [own.window, own.legacy];
+
+/** A discover or initialize result for an Anywire peer: it also says what this edge can do. */
 export function withExtensions(result: JsonObject): JsonObject {
-  const capabilities = isObject(result["capabilities"]) ? result["capabilities"] : {};
-  const extensions = isObject(capabilities["extensions"]) ? capabilities["extensions"] : {};
-  return { ...result, capabilities: { ...capabilities, extensions: { ...extensions, [own.window]: {} } } };
+  return extending(result, ofLink);
 }
 
-/** The same without: they are about one link, and end with it. */
-export function withoutExtensions(result: JsonObject): JsonObject {
-  const capabilities = result["capabilities"];
-  if (!isObject(capabilities) || !isObject(capabilities["extensions"])) return result;
-  const { [own.window]: window, ...others } = capabilities["extensions"];
-  if (window === undefined) return result;
-  const { extensions, ...rest } = capabilities;
+/** The same of a service whose server is a legacy one. */
+export function ofLegacyServer(result: JsonObject): JsonObject {
+  return extending(result, { [own.legacy]: {} });
+}
+
+/** Whether the server behind a service is a legacy one, by its discover result. */
+export function isLegacyServer(result: JsonObject): boolean {
+  return extensionsOf(result)[own.legacy] !== undefined;
+}
+
+/** Whether a peer says that it is an Anywire end of the link. */
+export function isAnywireLink(result: JsonObject): boolean {
+  return extensionsOf(result)[own.window] !== undefined;
+}
+
+/** A result as it passes on beyond the link. */
+export function beyondLink(result: JsonObject): JsonObject {
+  return without(result, Object.keys(ofLink));
+}
+
+/** A result for a peer that is not an Anywire end, which none of this is for. */
+export function forForeignPeer(result: JsonObject): JsonObject {
+  return without(result, ofAnywire);
+}
+
+function extensionsOf(result: JsonObject): JsonObject {
+  const { capabilities } = result;
+  return isObject(capabilities) && isObject(capabilities["extensions"]) ? capabilities["extensions"] : {};
+}
+
+function extending(result: JsonObject, added: Extensions): JsonObject {
+  const capabilities = isObject(result["capabilities"]) ? result["capabilities"] : {};
+  return { ...result, capabilities: { ...capabilities, extensions: { ...extensionsOf(result), ...added } } };
+}
+
+function without(result: JsonObject, names: readonly string[]): JsonObject {
+  const extensions = extensionsOf(result);
+  if (!names.some((name) => extensions[name] !== undefined)) return result;
+  const others = Object.fromEntries(Object.entries(extensions).filter(([name]) => !names.includes(name)));
+  const { extensions: all, ...rest } = result["capabilities"] as JsonObject;
   return { ...result, capabilities: Object.keys(others).length > 0 ? { ...rest, extensions: others } : rest };
 }

@@ -1,5 +1,13 @@
 /** Anywire's own names on a JSON wire. A peer that does not know them ignores them. */
 export const own = {
+  /** Request `_meta` of `initialize` and `server/discover`: whoever asks is an Anywire end, and may be told what this edge can do for one. */
+  peer: "dev.anywire/peer",
+  /** Request `_meta` between Anywire ends: who calls, where that is not the link itself. `{ key?, era?, version? }` */
+  caller: "dev.anywire/caller",
+  /** Notification between Anywire ends: the caller of this `key` has gone. */
+  gone: "notifications/dev.anywire/gone",
+  /** Capability extension between Anywire ends: the server behind this edge is a legacy one. */
+  legacy: "dev.anywire/legacy",
   /** Request `_meta` of a read whose answer may come in parts: `{ offset, chunkSize }`. */
   chunked: "dev.anywire/chunked",
   /** Capability extension and request `_meta`: bytes of notifications that the caller takes before it grants more. */

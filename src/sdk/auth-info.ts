@@ -9,10 +9,10 @@ const AUTH: unique symbol = Symbol("anywire.authInfo");
 
 /** The caller as the SDK's handlers expect it: the principal, and the bearer token if the edge kept it. */
 export function callerAuthInfo({ client, metadata }: Context): SdkAuthInfo | undefined {
-  if (client.principal === undefined) return undefined;
+  if (client.identity.principal === undefined) return undefined;
   const header = metadata["authorization"];
   const bearer = typeof header === "string" ? /^bearer +(\S+)$/i.exec(header)?.[1] : undefined;
-  return { token: bearer ?? "", clientId: client.principal, scopes: [] };
+  return { token: bearer ?? "", clientId: client.identity.principal, scopes: [] };
 }
 
 export function withAuthInfo(message: Message, authInfo: SdkAuthInfo | undefined): Message {

@@ -100,14 +100,14 @@ class ServerService implements SdkService {
 
   async #lease(context: Context, ambient: boolean): Promise<Lease> {
     const { client } = context;
-    const who = [client.principal, this.#authInfo(context)?.clientId];
+    const who = [client.identity.principal, this.#authInfo(context)?.clientId];
     if (client.era === "modern" && (await this.#speaksModern(context))) {
       const open = (): Promise<Connection> => this.#open("modern", context, { capabilities: {} });
       return this.#sessions.lease({ key: name("modern", who), presence: false, open });
     }
     // Whoever cannot be asked shares: a server that no one answers cannot mistake one client for another.
     const alone = client.era === "legacy" || canBeAsked(client);
-    const key = alone ? name("client", client.key, client.capabilities) : name("shared", who);
+    const key = alone ? name("client", client.identity.key, client.capabilities) : name("shared", who);
     const told = alone
       ? { capabilities: client.capabilities, ...(client.info === undefined ? {} : { info: client.info }) }
       : { capabilities: {} };

@@ -39,13 +39,18 @@ const legacy = (): ReturnType<typeof contextOf> => contextOf({ client: { era: "l
 describe("a modern caller of a legacy server", () => {
   it.each([
     ["tools/call", { name: "x", requestState: "s" }],
-    ["prompts/get", { name: "x", inputResponses: {} }],
     ["resources/read", { uri: "x:", requestState: null }],
   ] as [string, JsonObject][])("goes on with nothing that the server would not know: %s %j", async (method, params) => {
     const { connection, methods } = await dialed();
     const fault = await faultOf(connection, method, params);
     expect(fault).toMatchObject({ code: "invalid-params", message: expect.stringContaining("not valid") });
     expect(methods).toEqual([]);
+  });
+
+  it("may send answers that nobody asked for, which the server does not get", async () => {
+    const { connection } = await dialed();
+    const request = { method: "prompts/get", params: { name: "x", inputResponses: {} } };
+    expect(await resultOf(connection.call(request, contextOf()))).toEqual({ said: { name: "x" } });
   });
 
   it.each(["initialize", "ping", "logging/setLevel", "resources/subscribe", "resources/unsubscribe"])(

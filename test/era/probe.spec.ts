@@ -1,5 +1,14 @@
 import { afterEach, describe, expect, test } from "vitest";
-import { Canceller, type Connection, type Context, type DialOptions, Fault, type JsonObject, resultOf } from "../../src/core/index.js";
+import {
+  Caller,
+  Canceller,
+  type Connection,
+  type Context,
+  type DialOptions,
+  Fault,
+  type JsonObject,
+  resultOf,
+} from "../../src/core/index.js";
 import { dialLink } from "../../src/era/index.js";
 import { linkPair } from "../../src/wires/memory/index.js";
 import { type Raw, rawLink } from "../fixtures/raw.js";
@@ -35,8 +44,9 @@ describe("finding out a peer's era", () => {
     server.send({ jsonrpc: "2.0", id, ...outcome });
     return params as JsonObject;
   }
-  const context = (connection: Connection, key = "me"): Context => ({
-    client: { key, era: connection.era, protocolVersion: connection.protocolVersion, capabilities: {} },
+  const me = new Caller();
+  const context = (connection: Connection, identity = me): Context => ({
+    client: { identity, era: connection.era, protocolVersion: connection.protocolVersion, capabilities: {} },
     cancel: new Canceller(),
     progress: false,
     metadata: {},

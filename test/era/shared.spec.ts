@@ -25,23 +25,65 @@ describe("one legacy upstream for several clients", () => {
     return { upstream, a, b };
   };
 
-  test("a question that names no call is refused, though one call alone is open", async () => {
+  test("a question that names no call is for the client that alone has a call open", async () => {
     const { upstream, a, b } = await two();
     const { server, answer } = upstream;
     a.send(call(1, "mine"));
     await server.hear(calls("mine"));
-    server.send(question("q", "secret of A"), { jsonrpc: "2.0", id: "r", method: "roots/list" });
-    for (const id of ["q", "r"]) expect(await server.response(id)).toMatchObject({ error: expect.any(Object) });
+    server.send(question("q", "secret of A"));
+    const { id } = await a.hear(({ method }) => method === "elicitation/create");
+    a.send({ jsonrpc: "2.0", id, result: { action: "decline" } });
+    expect(await server.response("q")).toMatchObject({ result: { action: "decline" } });
     await answer(calls("mine"), { content: [] });
     await a.response(1);
-    for (const raw of [a, b]) expect(await raw.during(() => {})).toEqual([]);
+    expect(await b.during(() => {})).toEqual([]);
+    expect(said(b)).toEqual([]);
+  });
+
+  test.each(["both have a call open", "neither has a call open"])("a question that names no call is refused where %s", async (which) => {
+    const { upstream, a, b } = await two();
+    const { server } = upstream;
+    if (which.startsWith("both")) {
+      a.send(call(1, "of-a"));
+      b.send(call(1, "of-b"));
+      await Promise.all(["of-a", "of-b"].map((name) => server.hear(calls(name))));
+    }
+    server.send(question("q", "secret"), { jsonrpc: "2.0", id: "r", method: "roots/list" });
+    for (const id of ["q", "r"])
+      expect(await server.response(id)).toMatchObject({ error: { message: expect.stringContaining("fanIn"), data: { option: "fanIn" } } });
     expect([...said(a), ...said(b)]).toEqual([]);
   });
 
-  test("log entries and notifications that name no call go to neither", async () => {
+  test("a question is not for whoever is left when the call that it may belong to was given up just now", async () => {
+    const { upstream, a, b } = await two();
+    const { server } = upstream;
+    a.send(call(1, "mine"));
+    await server.hear(calls("mine"));
+    a.send(notification("notifications/cancelled", { requestId: 1 }));
+    await server.hear(({ method }) => method === "notifications/cancelled");
+    b.send(call(1, "other"));
+    await server.hear(calls("other"));
+    server.send(question("q", "secret of A"));
+    expect(await server.response("q")).toMatchObject({ error: { data: { reason: "ambiguous-client" } } });
+    await a.close();
+    server.send(question("late", "secret of A"));
+    expect(await server.response("late")).toMatchObject({ error: expect.any(Object) });
+    expect(said(b)).toEqual([]);
+  });
+
+  test("whoever is left when the other has gone is asked", async () => {
+    const { upstream, a, b } = await two();
+    await a.close();
+    upstream.server.send(question("q", "Who?"));
+    const { id } = await b.hear(({ method }) => method === "elicitation/create");
+    b.send({ jsonrpc: "2.0", id, result: { action: "decline" } });
+    expect(await upstream.server.response("q")).toMatchObject({ result: { action: "decline" } });
+  });
+
+  test("log entries and notifications that name no call go to the client that alone has a call open", async () => {
     const { upstream, a, b } = await two();
     const { server, answer } = upstream;
-    a.send(request("level", "logging/setLevel", { level: "debug" }), call(1, "mine"));
+    a.send(call(1, "mine"));
     await server.hear(calls("mine"));
     server.send(entry("secret of A"), notification("notifications/com.example/vendor", { secret: "of A" }));
     await answer(calls("mine"), { content: [] });
@@ -51,7 +93,8 @@ describe("one legacy upstream for several clients", () => {
     server.send(entry("secret of B"));
     await answer(calls("other"), { content: [] });
     await b.response(1);
-    expect([...said(a), ...said(b)]).toEqual([]);
+    expect(said(a)).toMatchObject([{ params: { data: "secret of A" } }, { params: { secret: "of A" } }]);
+    expect(said(b)).toMatchObject([{ params: { data: "secret of B" } }]);
   });
 
   test("progress goes to the call of its token, though both clients use the same", async () => {
@@ -136,7 +179,7 @@ describe("one legacy upstream for one client", () => {
 describe("two streaming clients on one connection", () => {
   const dial = upstreams();
 
-  test("neither is asked, and neither hears the other's log entries", async () => {
+  test("the one with a call open is asked, and hears its log entries", async () => {
     const { server, connection, answer } = await dial({ client: { capabilities: able } });
     const asked: string[] = [];
     const logged: string[] = [];
@@ -151,10 +194,10 @@ describe("two streaming clients on one connection", () => {
     const called = a.callTool("mine");
     await server.hear(calls("mine"));
     server.send(question(1, "secret"), entry("secret"));
-    expect(await server.response(1)).toMatchObject({ error: { code: -32601 } });
+    expect(await server.response(1)).toMatchObject({ result: { action: "accept" } });
     await answer(calls("mine"), { content: [] });
     await called;
-    expect([asked, logged]).toEqual([[], []]);
+    expect([asked, logged]).toEqual([["a: secret"], ["a: secret"]]);
     expect(b.server.era).toBe("legacy");
   });
 });

@@ -1,5 +1,14 @@
 import { describe, expect, test, vi } from "vitest";
-import { Canceller, type Connection, type Context, createClient, type Fault, type JsonObject, type Service } from "../../src/core/index.js";
+import {
+  Caller,
+  Canceller,
+  type Connection,
+  type Context,
+  createClient,
+  type Fault,
+  type JsonObject,
+  type Service,
+} from "../../src/core/index.js";
 import { patience } from "../fixtures/children/index.js";
 import { initialize, notification, opener, rawMemory } from "../fixtures/raw.js";
 import { calls, upstreams } from "../fixtures/upstream.js";
@@ -7,7 +16,12 @@ import { calls, upstreams } from "../fixtures/upstream.js";
 const able = { client: { capabilities: { elicitation: {} } } };
 function context(connection: Connection): Context {
   const { era, protocolVersion } = connection;
-  return { client: { key: "me", era, protocolVersion, capabilities: {} }, cancel: new Canceller(), progress: true, metadata: {} };
+  return {
+    client: { identity: new Caller(), era, protocolVersion, capabilities: {} },
+    cancel: new Canceller(),
+    progress: true,
+    metadata: {},
+  };
 }
 
 describe("a legacy server that floods", () => {

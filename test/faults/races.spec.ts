@@ -1,5 +1,6 @@
 import { describe, expect, test, vi } from "vitest";
 import {
+  Caller,
   Canceller,
   type Context,
   createServer,
@@ -52,7 +53,12 @@ function ends(counts: Counts): { peer: Peer; faults: Fault[]; strays: Fault[]; s
 }
 
 function context(cancel: Canceller, era: Era = "modern"): Context {
-  return { client: { key: "racer", era, protocolVersion: "2026-07-28", capabilities: {} }, cancel, progress: false, metadata: {} };
+  return {
+    client: { identity: new Caller(), era, protocolVersion: "2026-07-28", capabilities: {} },
+    cancel,
+    progress: false,
+    metadata: {},
+  };
 }
 const call = (name: string, args: JsonObject): { method: string; params: JsonObject } => ({
   method: "tools/call",

@@ -314,7 +314,7 @@ describe.each(["Connect JSON, HTTP/1.1", "Connect binary, HTTP/2", "gRPC-Web, HT
 it("is served over TLS, and knows a client by its certificate", async () => {
   const root = authority();
   const { cert, key } = root.issue("agent.example");
-  const who = createServer({ name: "who", version: "1" }).tool("who", {}, (_args, { client }) => String(client.principal));
+  const who = createServer({ name: "who", version: "1" }).tool("who", {}, (_args, { client }) => String(client.identity.principal));
   const tls = { ...root.issue("localhost", "127.0.0.1"), ca: root.cert, requestClientCert: true };
   await using at = await serve(who, "grpcs://127.0.0.1:0", { tls });
   const common = { baseUrl: at.address.replace("grpcs:", "https:"), nodeOptions: { ca: root.cert, cert, key } };

@@ -56,15 +56,17 @@ export class Peer extends grpc.Client {
     path: string,
     [input, output]: readonly [In, Out],
     init: MessageInitShape<In>,
+    metadata: grpc.Metadata = new grpc.Metadata(),
   ): grpc.ClientReadableStream<MessageShape<Out>> {
-    return this.makeServerStreamRequest(path, serialise(input), parse(output), make(input, init));
+    return this.makeServerStreamRequest(path, serialise(input), parse(output), make(input, init), metadata);
   }
 
   duplex<In extends DescMessage, Out extends DescMessage>(
     path: string,
     [input, output]: readonly [In, Out],
+    metadata: grpc.Metadata = new grpc.Metadata(),
   ): grpc.ClientDuplexStream<MessageShape<In>, MessageShape<Out>> {
-    return this.makeBidiStreamRequest(path, serialise(input), parse(output));
+    return this.makeBidiStreamRequest(path, serialise(input), parse(output), metadata);
   }
 }
 

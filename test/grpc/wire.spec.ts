@@ -12,7 +12,7 @@ const ca = root.cert;
 /** A server whose tools tell what they are told. */
 function telling() {
   return createServer({ name: "telling", version: "1" })
-    .tool("whoami", {}, (_args, ctx) => ctx.client.principal ?? "nobody")
+    .tool("whoami", {}, (_args, ctx) => ctx.client.identity.principal ?? "nobody")
     .tool("deadline", {}, (_args, ctx) => (ctx.deadline === undefined ? "none" : "some"))
     .tool("trace", {}, (_args, ctx) => ctx.trace?.["traceparent"] ?? "none")
     .tool("slow", {}, async ({ ms }) => {

@@ -1,6 +1,7 @@
 import { Registry } from "../../stream/index.js";
 import { type Cancel, Canceller, fromSignal, never } from "../cancel.js";
 import { Fault, toFault } from "../fault.js";
+import { Caller } from "../identity.js";
 import { extended, type JsonObject } from "../json.js";
 import { type LogLevel, listMembers } from "../methods.js";
 import type { Client, Context, Message, Range, Reply, Request } from "../service.js";
@@ -44,7 +45,7 @@ export class Engine implements Home {
     this.collectBytes = options.collectBytes ?? 64 * 1024 * 1024;
     this.logLevel = options.logLevel;
     this.client = {
-      key: crypto.randomUUID(),
+      identity: new Caller({ span: "self" }),
       era: connection.era,
       protocolVersion: connection.protocolVersion,
       info,

@@ -202,7 +202,7 @@ describe("notifications of a client", () => {
     server.onFault((fault) => faults.push(fault));
     const stop = server.onNotification("vendor/a", ({ method }) => void heard.push(method));
     server.onNotification("*", async ({ params }, ctx) => {
-      heard.push(`${ctx.client.key} ${JSON.stringify(params)}`);
+      heard.push(`${ctx.client.identity.principal} ${JSON.stringify(params)}`);
       throw new Error("mine");
     });
     await server.notify({ method: "vendor/a", params: { x: 1 } }, contextOf());

@@ -1,15 +1,23 @@
-import { type Context, DONE, Fault, passesLevel, type Replies, type Reply, weigh } from "../../core/index.js";
+import { type Context, DONE, type Fault, type Replies, type Reply, weigh } from "../../core/index.js";
 import { pipe } from "../../stream/index.js";
+import { wants } from "./wants.js";
 
 /** The call that brings a client what belongs to none of its calls. */
 export interface AmbientCall extends Replies {
   readonly context: Context;
-  push(reply: Reply): void;
+  /** Whether changes come on it too. */
+  readonly changes: boolean;
+  /** False if there is no room for it: what a reader does not take in time is dropped, because nothing waits for it. */
+  push(reply: Reply): boolean;
   fail(fault: Fault): void;
 }
 
-/** Its queue is bounded: what a reader does not take in time is dropped, because nothing waits for it. */
-export function ambientCall(context: Context, bytes: number, left: () => void): AmbientCall {
+export function ambientCall(
+  context: Context,
+  options: { readonly bytes: number; readonly changes: boolean },
+  left: () => void,
+): AmbientCall {
+  const { bytes, changes } = options;
   const queue = pipe<Reply>({ bytes, items: 1024, size: (reply) => ("params" in reply ? weigh(reply.params) : 64) });
   let unhook: (() => void) | undefined;
   let ended = false;
@@ -24,11 +32,10 @@ export function ambientCall(context: Context, bytes: number, left: () => void): 
   unhook = context.cancel.on(() => end(context.cancel.reason));
   return {
     context,
+    changes,
     push(reply) {
-      const { logLevel, client } = context;
-      if (reply.kind === "log" && !(logLevel === undefined ? client.era === "legacy" : passesLevel(reply.params["level"], logLevel)))
-        return;
-      if (!queue.offer(reply) && reply.kind === "ask") reply.ask.refuse(new Fault("overload", "the client does not read its asks"));
+      // What a client does not want is not lost on it.
+      return !wants(context, reply) || queue.offer(reply);
     },
     fail: (fault) => end(fault),
     async next() {

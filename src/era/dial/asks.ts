@@ -1,34 +1,106 @@
 import type { Id, IncomingRequest } from "../../codec/index.js";
-import { type Ask, askingMethods, Canceller, Fault, isObject, type JsonObject, toRpcError } from "../../core/index.js";
+import {
+  type Ask,
+  Canceller,
+  type Client,
+  Fault,
+  type Identity,
+  isObject,
+  type JsonObject,
+  type Request,
+  toRpcError,
+} from "../../core/index.js";
+import { lacking } from "../capabilities.js";
 import { own } from "../keys.js";
 import type { LinkCall } from "./link-call.js";
 import type { Peer } from "./peer.js";
+
+/** Milliseconds that a question waits for a client to listen. */
+const HELD_MS = 30_000;
 
 /** The requests that a legacy server makes of its client. */
 export interface ServerAsks {
   take(message: IncomingRequest): void;
   /** The server withdrew its request. */
   withdraw(id: Id, reason: unknown): void;
-  /** A call ended: what was asked on its behalf is not wanted any more. */
+  /** A caller has begun to listen, or made a call in which it can be asked: what was held for it finds its way. */
+  found(client: Client): void;
+  /** A call ended: what it was asked for sure is not wanted any more; what was a guess moves on. */
   ended(call: LinkCall): void;
   close(reason: Fault): void;
 }
 
-interface Open {
-  readonly cancel: Canceller;
-  readonly call: LinkCall | undefined;
+/** A question that is open. */
+interface OpenAsk {
+  readonly id: Id;
+  readonly request: Request;
+  readonly progressToken: unknown;
+  /** Whether it is one call's beyond doubt: the wire said so, or no other was open. */
+  certain: boolean;
+  /** Whose it is; undefined: nobody had called yet. */
+  owner: Identity | undefined;
+  /** The call that it was asked through. */
+  call: LinkCall | undefined;
+  /** Withdraws it from where it was asked last. */
+  cancel: Canceller;
+  timer: ReturnType<typeof setTimeout> | undefined;
 }
 
 export function serverAsks(peer: Peer): ServerAsks {
-  const open = new Map<Id, Open>();
+  const open = new Map<Id, OpenAsk>();
 
-  const reply = (id: Id, result: JsonObject | undefined, fault: Fault | undefined): void => {
-    if (!open.delete(id)) return;
-    const message =
+  const settle = (asked: OpenAsk, result: JsonObject | undefined, fault: Fault | undefined): void => {
+    if (!open.delete(asked.id)) return;
+    clearTimeout(asked.timer);
+    peer.answers.send(
       fault === undefined
-        ? { jsonrpc: "2.0" as const, id, result: result ?? {} }
-        : { jsonrpc: "2.0" as const, id, error: toRpcError(fault, "legacy") };
-    peer.answers.send(message);
+        ? { jsonrpc: "2.0", id: asked.id, result: result ?? {} }
+        : { jsonrpc: "2.0", id: asked.id, error: toRpcError(fault, "legacy") },
+    );
+  };
+  /** As it is asked now: one that moves on is a new question to whoever gets it. */
+  const askOf = (asked: OpenAsk, origin: Ask["origin"]): Ask => {
+    const cancel = (asked.cancel = new Canceller());
+    const { id, request, progressToken } = asked;
+    const current = (): boolean => open.get(id) === asked && asked.cancel === cancel;
+    return {
+      key: String(id),
+      request,
+      origin,
+      cancel,
+      wantsProgress: progressToken !== undefined,
+      answer: (result) => void (current() && settle(asked, result, undefined)),
+      refuse: (fault) => void (current() && settle(asked, undefined, fault)),
+      progress(progress) {
+        if (progressToken !== undefined && current()) peer.notify("notifications/progress", { progressToken, ...progress }).catch(() => {});
+      },
+    };
+  };
+  const askIn = (asked: OpenAsk, call: LinkCall, origin: Ask["origin"]): void => {
+    asked.call = call;
+    asked.certain = origin !== "guessed";
+    call.push({ kind: "ask", ask: askOf(asked, origin) });
+  };
+  /** Asks its owner wherever it can be asked now; false if it cannot. */
+  const place = (asked: OpenAsk, owner: Identity): boolean => {
+    asked.owner = owner;
+    const calls = peer.presence.calls(owner);
+    const listener = peer.unnamed.listener(owner);
+    const able = calls.filter((call) => lacking(asked.request, call.context.client.capabilities) === undefined);
+    if (calls.length === 1 || (listener === undefined && calls.length > 0)) {
+      askIn(asked, (able[0] ?? calls[0]) as LinkCall, calls.length === 1 ? "sole" : "guessed");
+      return true;
+    }
+    if (listener === undefined) return false;
+    asked.call = undefined;
+    const ask = askOf(asked, "guessed");
+    if (!listener.push({ kind: "ask", ask })) ask.refuse(new Fault("overload", "the client does not read its questions"));
+    return true;
+  };
+  const hold = (asked: OpenAsk): void => {
+    asked.call = undefined;
+    asked.cancel = new Canceller();
+    asked.timer ??= setTimeout(() => settle(asked, undefined, nobody(asked.request)), HELD_MS);
   };
 
   return {
@@ -45,66 +117,81 @@ export function serverAsks(peer: Peer): ServerAsks {
         const fault = new Fault("overload", "too many questions at a time", { data: { limit: "inFlight", max: peer.inFlight } });
         return peer.answers.send({ jsonrpc: "2.0", id, error: toRpcError(fault, "legacy") });
       }
-      const found = owner(peer, params, call);
-      const cancel = new Canceller();
-      open.set(id, { cancel, call: found.call });
-      const { token, request } = strip(method, params);
-      const ask: Ask = {
-        key: String(id),
+      const { progressToken, request, named } = strip(method, params);
+      const stated = peer.callOf((named ?? call) as Id | undefined);
+      const asked: OpenAsk = {
+        id,
         request,
-        origin: found.origin,
-        cancel,
-        wantsProgress: token !== undefined,
-        answer: (result) => reply(id, result, undefined),
-        refuse: (fault) => reply(id, undefined, fault),
-        progress(progress) {
-          if (token !== undefined && open.has(id))
-            peer.notify("notifications/progress", { progressToken: token, ...progress }).catch(() => {});
-        },
+        progressToken,
+        certain: false,
+        owner: stated?.context.client.identity,
+        call: undefined,
+        cancel: new Canceller(),
+        timer: undefined,
       };
-      if (found.call !== undefined) return found.call.push({ kind: "ask", ask });
-      const delivered = peer.audience.push({ kind: "ask", ask });
-      if (!delivered) ask.refuse(new Fault("unknown-method", `there is nobody here to answer ${method}`));
+      open.set(id, asked);
+      if (stated !== undefined) return askIn(asked, stated, "stated");
+      const owner = peer.presence.owner();
+      if (owner === undefined && !peer.presence.nobody) return settle(asked, undefined, ambiguous(request));
+      if (owner === undefined || !place(asked, owner)) hold(asked);
     },
     withdraw(id, reason) {
-      const entry = open.get(id);
-      if (entry === undefined)
+      const asked = open.get(id);
+      if (asked === undefined)
         return peer.fault(new Fault("invalid-request", `a cancellation of no open request: id ${JSON.stringify(id)}`));
       open.delete(id);
-      entry.cancel.fire(new Fault("cancelled", typeof reason === "string" ? reason : "the server withdrew its request"));
+      clearTimeout(asked.timer);
+      asked.cancel.fire(new Fault("cancelled", typeof reason === "string" ? reason : "the server withdrew its request"));
+    },
+    found({ identity }) {
+      for (const asked of open.values()) {
+        if (asked.timer === undefined) continue;
+        const owner = asked.owner ?? peer.presence.owner();
+        if (owner === undefined) settle(asked, undefined, ambiguous(asked.request));
+        else if (owner === identity && place(asked, owner)) {
+          clearTimeout(asked.timer);
+          asked.timer = undefined;
+        }
+      }
     },
     ended(call) {
-      for (const [id, entry] of [...open]) {
-        if (entry.call !== call) continue;
+      for (const asked of [...open.values()]) {
+        if (asked.call !== call) continue;
         const gone = new Fault("cancelled", "the call that this was asked for has ended");
-        reply(id, undefined, gone);
-        entry.cancel.fire(gone);
+        const before = asked.cancel;
+        if (asked.certain || !place(asked, call.context.client.identity)) settle(asked, undefined, gone);
+        before.fire(gone);
       }
     },
     close(reason) {
-      const entries = [...open.values()];
+      const all = [...open.values()];
       open.clear();
-      for (const { cancel } of entries) cancel.fire(reason);
+      for (const { cancel, timer } of all) {
+        clearTimeout(timer);
+        cancel.fire(reason);
+      }
     },
   };
 }
 
-/** Whose ask it is. Where several clients share the link nobody can tell, so nobody gets it. */
-function owner(peer: Peer, params: JsonObject, carrier: Id | undefined): { call: LinkCall | undefined; origin: Ask["origin"] } {
-  const named = isObject(params["_meta"]) ? params["_meta"][own.call] : undefined;
-  const stated = peer.pending.get((named ?? carrier) as Id);
-  if (stated !== undefined) return { call: stated, origin: "stated" };
-  if (!peer.audience.exclusive) return { call: undefined, origin: "guessed" };
-  const asking = peer.pending.values().filter((call) => askingMethods.has(call.request.method));
-  if (asking.length === 1) return { call: asking[0], origin: "sole" };
-  if (peer.audience.listens) return { call: undefined, origin: "guessed" };
-  return { call: asking.at(-1) ?? peer.pending.values().at(-1), origin: "guessed" };
+function ambiguous({ method }: Request): Fault {
+  const message = `${method} names no call, and several clients share this connection: Anywire cannot tell which client it is for. Give each client a connection of its own (fanIn)`;
+  return new Fault("unavailable", message, { data: { reason: "ambiguous-client", option: "fanIn" } });
 }
 
-function strip(method: string, params: JsonObject): { token: unknown; request: { method: string; params: JsonObject } } {
+function nobody({ method }: Request): Fault {
+  return new Fault("unknown-method", `there is nobody here to answer ${method}`);
+}
+
+function strip(method: string, params: JsonObject): { progressToken: unknown; named: unknown; request: Request } {
   const found = params["_meta"];
-  if (!isObject(found)) return { token: undefined, request: { method, params } };
-  const { progressToken, [own.call]: call, ...others } = found;
+  if (!isObject(found)) return { progressToken: undefined, named: undefined, request: { method, params } };
+  const { progressToken, [own.call]: named, ...others } = found;
   const { _meta, ...rest } = params;
-  return { token: progressToken, request: { method, params: Object.keys(others).length > 0 ? { ...rest, _meta: others } : rest } };
+  const kept = progressToken === undefined && named === undefined;
+  return {
+    progressToken,
+    named,
+    request: { method, params: kept ? params : Object.keys(others).length > 0 ? { ...rest, _meta: others } : rest },
+  };
 }

@@ -1,8 +1,12 @@
-import { type Context, Fault, isObject, type JsonObject, type NoteReply, type Reply, weigh } from "../../core/index.js";
+import { type Context, Fault, type Identity, isObject, type JsonObject, type NoteReply, type Reply, weigh } from "../../core/index.js";
+import type { AmbientCall } from "./ambient.js";
 
-/** `subscriptions/listen` over a legacy server: its unsolicited notifications, and subscriptions counted per resource. */
+/** What a legacy server says of its changes, for modern subscriptions and for legacy clients. Each resource is subscribed to once, however many want it. */
 export interface Changes {
   listen(params: JsonObject, context: Context): AsyncGenerator<Reply, JsonObject>;
+  /** A legacy client's own `resources/subscribe` and `resources/unsubscribe`; the changes come where it listens. */
+  subscribe(params: JsonObject, identity: Identity): Promise<JsonObject>;
+  unsubscribe(params: JsonObject, identity: Identity): Promise<JsonObject>;
   /** Takes a notification of the server if it is a change. */
   take(method: string, params: JsonObject): boolean;
   close(reason: Fault): void;
@@ -15,11 +19,14 @@ const lists = new Map([
 ]);
 const UPDATED = "notifications/resources/updated";
 
+/** Changes that wait for a reader as they came. Of more, only the newest about a subject is kept. */
+const UNREAD = 64;
+
 interface Subscriber {
   readonly methods: ReadonlySet<string>;
   readonly uris: ReadonlySet<string>;
-  /** Unread changes, each once. */
-  readonly unread: Map<string, NoteReply>;
+  /** Unread changes, and what each is about. */
+  readonly unread: { readonly subject: string; readonly note: NoteReply }[];
   /** What they add up to: a server may tell of any number of parts of a resource. */
   bytes: number;
   wake: (() => void) | undefined;
@@ -32,35 +39,55 @@ export interface ChangesOptions {
   readonly ask: (method: string, params: JsonObject) => Promise<JsonObject>;
   /** Bytes of changes that may wait for one listener. */
   readonly callBytes: number;
+  /** The calls of clients that listen for what belongs to none of their calls. */
+  readonly listeners: () => Iterable<AmbientCall>;
 }
 
-export function changes({ capabilities, ask, callBytes }: ChangesOptions): Changes {
+export function changes({ capabilities, ask, callBytes, listeners }: ChangesOptions): Changes {
   const subscribers = new Set<Subscriber>();
-  const counts = new Map<string, { count: number; subscribed: Promise<unknown> }>();
+  const counts = new Map<string, { count: number; subscribed: Promise<JsonObject> }>();
+  /** What legacy clients subscribed to themselves. */
+  const sessions = new Map<Identity, Set<string>>();
 
   const feature = (name: string, member: string): boolean => isObject(capabilities[name]) && capabilities[name][member] === true;
-  const subscribe = (uri: string): Promise<unknown> => {
+  const subscribe = (uri: string, params: JsonObject = { uri }): Promise<JsonObject> => {
     const entry = counts.get(uri);
     if (entry !== undefined) {
       entry.count++;
       return entry.subscribed;
     }
-    const subscribed = ask("resources/subscribe", { uri });
-    counts.set(uri, { count: 1, subscribed });
-    return subscribed;
+    const begun = { count: 1, subscribed: ask("resources/subscribe", params) };
+    counts.set(uri, begun);
+    begun.subscribed.catch(() => counts.get(uri) === begun && counts.delete(uri));
+    return begun.subscribed;
   };
-  const unsubscribe = (uri: string): void => {
+  const unsubscribe = (uri: string, params: JsonObject = { uri }): Promise<JsonObject> => {
     const entry = counts.get(uri);
-    if (entry === undefined || --entry.count > 0) return;
+    if (entry !== undefined && --entry.count > 0) return Promise.resolve({});
     counts.delete(uri);
-    ask("resources/unsubscribe", { uri }).catch(() => {});
+    return ask("resources/unsubscribe", params);
   };
-  const add = (subscriber: Subscriber, key: string, note: NoteReply): void => {
-    if (subscriber.unread.has(key) || subscriber.reason !== undefined) return;
-    subscriber.unread.set(key, note);
-    subscriber.bytes += weigh(note.params);
+  const leave = (uri: string): void => void (counts.has(uri) && unsubscribe(uri).catch(() => {}));
+  const sessionOf = (identity: Identity): Set<string> => {
+    const known = sessions.get(identity);
+    if (known !== undefined) return known;
+    const uris = new Set<string>();
+    sessions.set(identity, uris);
+    identity.ended.on(() => {
+      sessions.delete(identity);
+      for (const uri of uris) leave(uri);
+    });
+    return uris;
+  };
+  const add = (subscriber: Subscriber, subject: string, note: NoteReply): void => {
+    if (subscriber.reason !== undefined) return;
+    const { unread } = subscriber;
+    const known = unread.length < UNREAD ? -1 : unread.findIndex((waiting) => waiting.subject === subject);
+    const [old] = known < 0 ? [] : unread.splice(known, 1);
+    unread.push({ subject, note });
+    subscriber.bytes += weigh(note.params) - (old === undefined ? 0 : weigh(old.note.params));
     if (subscriber.bytes <= callBytes) return;
-    subscriber.unread.clear();
+    unread.length = 0;
     subscriber.reason = new Fault("overload", "the reader of this subscription is too slow for what its server tells", {
       data: { limit: "callBytes", max: callBytes },
     });
@@ -82,22 +109,21 @@ export function changes({ capabilities, ask, callBytes }: ChangesOptions): Chang
   return {
     async *listen(params, context) {
       const { honoured, methods, uris } = wanted(params);
-      const subscriber: Subscriber = { methods, uris: new Set(uris), unread: new Map(), bytes: 0, wake: undefined, reason: undefined };
+      const subscriber: Subscriber = { methods, uris: new Set(uris), unread: [], bytes: 0, wake: undefined, reason: undefined };
       // Before the first answer, so that no change falls between it and the subscription.
       subscribers.add(subscriber);
       const unhook = context.cancel.on(() => subscriber.wake?.());
       const held: string[] = [];
       try {
         for (const uri of uris) held.push(uri);
-        await Promise.all(uris.map(subscribe));
+        await Promise.all(uris.map((uri) => subscribe(uri)));
         const accepted = uris.length > 0 ? { ...honoured, resourceSubscriptions: uris } : honoured;
         yield { kind: "note", method: "notifications/subscriptions/acknowledged", params: { notifications: accepted } };
         while (!context.cancel.fired) {
-          const first = subscriber.unread.entries().next().value;
+          const first = subscriber.unread.shift();
           if (first !== undefined) {
-            subscriber.unread.delete(first[0]);
-            subscriber.bytes -= weigh(first[1].params);
-            yield first[1];
+            subscriber.bytes -= weigh(first.note.params);
+            yield first.note;
           } else if (subscriber.reason !== undefined) throw subscriber.reason;
           else
             await new Promise<void>((resolve) => {
@@ -108,8 +134,27 @@ export function changes({ capabilities, ask, callBytes }: ChangesOptions): Chang
       } finally {
         unhook();
         subscribers.delete(subscriber);
-        for (const uri of held) unsubscribe(uri);
+        for (const uri of held) leave(uri);
       }
+    },
+    async subscribe(params, identity) {
+      const { uri } = params;
+      if (typeof uri !== "string") return ask("resources/subscribe", params);
+      const uris = sessionOf(identity);
+      if (uris.has(uri)) return {};
+      uris.add(uri);
+      try {
+        return await subscribe(uri, params);
+      } catch (error) {
+        uris.delete(uri);
+        throw error;
+      }
+    },
+    unsubscribe(params, identity) {
+      const { uri } = params;
+      if (typeof uri !== "string") return ask("resources/unsubscribe", params);
+      if (sessions.get(identity)?.delete(uri) === true) return unsubscribe(uri, params);
+      return counts.has(uri) ? Promise.resolve({}) : ask("resources/unsubscribe", params);
     },
     take(method, params) {
       const list = [...lists.values()].some((each) => each.method === method);
@@ -119,6 +164,10 @@ export function changes({ capabilities, ask, callBytes }: ChangesOptions): Chang
         if (list ? !subscriber.methods.has(method) : !covers(subscriber.uris, uri)) continue;
         add(subscriber, list ? method : `${method} ${uri}`, { kind: "note", method, params });
         subscriber.wake?.();
+      }
+      for (const listener of listeners()) {
+        const uris = sessions.get(listener.context.client.identity);
+        if (listener.changes && (list || (uris !== undefined && covers(uris, uri)))) listener.push({ kind: "note", method, params });
       }
       return true;
     },

@@ -5,7 +5,6 @@ import {
   type Era,
   Fault,
   failing,
-  isObject,
   itemsOfPages,
   type JsonObject,
   listMembers,
@@ -15,9 +14,10 @@ import {
   type Replies,
   type Request,
   resultOf,
+  toFault,
 } from "../../core/index.js";
-import { withoutExtensions } from "../extensions.js";
-import { own } from "../keys.js";
+import { beyondLink, isAnywireLink } from "../extensions.js";
+import { ambientOver } from "./ambient-over.js";
 import type { LegacyDial } from "./legacy.js";
 import type { Peer } from "./peer.js";
 import { readParts } from "./read-parts.js";
@@ -34,19 +34,17 @@ export interface Agreed {
 /** A peer as a service, once hands were shaken. */
 export function connection(peer: Peer, agreed: Agreed): Connection {
   const { legacy, era } = agreed;
-  const capabilities = isObject(agreed.found["capabilities"]) ? agreed.found["capabilities"] : {};
-  const extensions = isObject(capabilities["extensions"]) ? capabilities["extensions"] : {};
-  peer.kin = extensions[own.window] !== undefined;
+  peer.kin = isAnywireLink(agreed.found);
   peer.credit.kept = peer.kin;
   peer.ready = true;
   const plain = (request: Request, context: Context): Replies => peer.call(request, context);
   let closing: Promise<void> | undefined;
   // What the handshake learned answers the first discover; a later one asks again.
-  let found: JsonObject | undefined = withoutExtensions(agreed.found);
+  let found: JsonObject | undefined = beyondLink(agreed.found);
   const discover = async (request: Request, context: Context): Promise<JsonObject> => {
     const known = found;
     found = undefined;
-    return known ?? withoutExtensions(await resultOf(plain(request, context)));
+    return known ?? beyondLink(await resultOf(plain(request, context)));
   };
 
   const close = (): Promise<void> => {
@@ -57,12 +55,18 @@ export function connection(peer: Peer, agreed: Agreed): Connection {
     era,
     protocolVersion: agreed.version,
     closed: peer.ended.then((reason) => (closing === undefined ? reason : undefined)),
-    call(request, context) {
+    call(asked, context) {
       if (peer.gone !== undefined) return failing(peer.gone);
+      let request = asked;
+      try {
+        if (legacy !== undefined) request = legacy.accept(asked, context);
+      } catch (error) {
+        return failing(toFault(error));
+      }
       const { method, params } = request;
       const local = legacy?.call(request, context);
       if (local !== undefined) return local;
-      if (method === AMBIENT) return peer.ambientCall(context);
+      if (method === AMBIENT) return ambientOver(peer, request, context);
       if (method === "server/discover") return once(context, (inner) => discover(request, inner));
       const member = listMembers.get(method);
       if (member !== undefined && !peer.traits.inParts(method)) {

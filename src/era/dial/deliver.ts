@@ -22,19 +22,15 @@ export function deliver(peer: Peer, message: IncomingNotification): void {
     else if (call !== undefined) peer.consumed(call, 0);
     return;
   }
-  const carrier = message.call === undefined ? undefined : peer.pending.get(message.call);
-  if (carrier !== undefined && !peer.audience.isOwn(carrier)) return carrier.push(replyOf(method, params));
-  if (peer.manner?.notification(message) === true) return;
+  const carrier = peer.callOf(message.call);
   const reply = replyOf(method, params);
-  if (reply.kind === "note") {
-    if (!peer.audience.push(reply)) peer.sole()?.push(reply);
+  if (carrier !== undefined) {
+    // A legacy server sends all that its session's level lets through, also what this caller did not ask for.
+    if (reply.kind === "note" || carrier.wantsLog(reply.params["level"])) carrier.push(reply);
     return;
   }
-  // A log entry names no call: if one alone is open it is most likely that one's.
-  const entry = { ...reply, ambient: true as const };
-  const sole = peer.sole();
-  if (sole?.wantsLog(entry.params["level"]) === true) sole.push(entry);
-  else peer.audience.push(entry);
+  if (peer.manner?.notification(message) === true) return;
+  peer.unnamed.deliver(reply.kind === "log" ? { ...reply, ambient: true } : reply);
 }
 
 function replyOf(method: string, params: JsonObject): LogReply | NoteReply {

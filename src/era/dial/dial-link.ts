@@ -21,7 +21,7 @@ const HANDSHAKE_MS = 60_000;
 
 /** Opens a link's peer as a service: finds out its era, shakes hands, and from then on speaks its language. */
 export async function dialLink(link: Link, options: DialOptions = {}): Promise<Connection> {
-  const peer = new Peer(link, { ...defaultLimits, ...options.limits }, careful(options.onFault));
+  const peer = new Peer(link, { ...defaultLimits, ...options.limits }, careful(options.onFault), options.fanIn);
   const abort = (): void => void peer.shut(new Fault("cancelled", "dialing was given up", { cause: options.signal?.reason }));
   options.signal?.addEventListener("abort", abort, { once: true });
   try {
@@ -41,7 +41,7 @@ async function agree(peer: Peer, options: DialOptions): Promise<Connection> {
   const { info, capabilities } = options.client ?? {};
   const context = (era: Era): Context => ({
     client: {
-      key: peer.audience.ownKey,
+      identity: peer.self,
       era,
       protocolVersion: newest[era],
       capabilities: capabilities ?? {},

@@ -1,28 +1,43 @@
 import type { Id, IncomingError, IncomingResult } from "../../codec/index.js";
-import { Fault, type JsonObject } from "../../core/index.js";
+import { Fault, type Identity, type JsonObject } from "../../core/index.js";
 import { keptFor } from "../kept.js";
+import type { LinkCall } from "./link-call.js";
 
 /** How many are remembered: a peer need not answer them at all. */
 const REMEMBERED = 4096;
 
+interface Late {
+  readonly method: string;
+  readonly identity: Identity | undefined;
+}
+
 /** Calls whose answers nobody waits for any more: one that still comes is late, and not wrong. */
 export class GivenUp {
-  readonly #methods = new Map<Id, string>();
+  readonly #calls = new Map<Id, Late>();
 
-  add(id: Id, method: string): void {
-    this.#methods.set(id, method);
-    if (this.#methods.size > REMEMBERED) this.#methods.delete(this.#methods.keys().next().value as Id);
+  add({ id, request, context }: LinkCall): void {
+    this.#put(id, { method: request.method, identity: context.client.identity });
+  }
+
+  /** A request of the edge itself, whose answer means nothing. */
+  addOwn(id: Id, method: string): void {
+    this.#put(id, { method, identity: undefined });
   }
 
   /**
-   * Takes an answer that no open call waits for, and throws if it is to none of these either. Gives what the peer keeps for a next
-   * request: the answer crossed with the cancel, so the peer does not know that nobody will come back.
+   * Takes an answer that no open call waits for, and throws if it is to none of these either. Gives who made the call, and what the
+   * peer keeps for a next request: the answer crossed with the cancel, so the peer does not know that nobody will come back.
    */
-  take(message: IncomingResult | IncomingError): JsonObject | undefined {
-    const method = message.id === undefined ? undefined : this.#methods.get(message.id);
-    if (message.id === undefined || method === undefined) throw toNoCall(message);
-    this.#methods.delete(message.id);
-    return message.kind === "result" ? keptFor(method, message.value) : undefined;
+  take(message: IncomingResult | IncomingError): { readonly kept: JsonObject | undefined; readonly identity: Identity | undefined } {
+    const late = message.id === undefined ? undefined : this.#calls.get(message.id);
+    if (message.id === undefined || late === undefined) throw toNoCall(message);
+    this.#calls.delete(message.id);
+    return { kept: message.kind === "result" ? keptFor(late.method, message.value) : undefined, identity: late.identity };
+  }
+
+  #put(id: Id, late: Late): void {
+    this.#calls.set(id, late);
+    if (this.#calls.size > REMEMBERED) this.#calls.delete(this.#calls.keys().next().value as Id);
   }
 }
 

@@ -12,6 +12,7 @@ import {
   resultOf,
   toFault,
 } from "../../core/index.js";
+import { own } from "../keys.js";
 import type { LinkCall } from "./link-call.js";
 import { modernManner } from "./modern.js";
 import type { Peer } from "./peer.js";
@@ -44,7 +45,8 @@ export async function shakeHands(peer: Peer, options: DialOptions, context: (era
   };
   const initialize = (): Attempt => {
     const { capabilities, info } = context("legacy").client;
-    return attempt("initialize", { protocolVersion: legacyVersions[0], capabilities, clientInfo: info }, "legacy");
+    const _meta = { [own.peer]: {} };
+    return attempt("initialize", { protocolVersion: legacyVersions[0], capabilities, clientInfo: info, _meta }, "legacy");
   };
   if (options.era === "legacy") return legacy(await initialize().answer);
 

@@ -8,9 +8,7 @@ import {
   guard,
   isObject,
   type JsonObject,
-  type LogLevel,
   legacyMethods,
-  logLevels,
   meta,
   once,
   type Replies,
@@ -19,15 +17,19 @@ import {
   resultOf,
 } from "../../core/index.js";
 import { sealLegacy } from "../envelope.js";
-import { withoutExtensions } from "../extensions.js";
+import { beyondLink, ofLegacyServer } from "../extensions.js";
 import { serverAsks } from "./asks.js";
 import { changes } from "./changes.js";
+import { sessionLevels } from "./levels.js";
+import type { LinkCall } from "./link-call.js";
 import { type Manner, stampsOf } from "./manner.js";
 import type { Peer } from "./peer.js";
 
 /** A legacy peer behind the modern-shaped waist: what the edge keeps of its session. */
 export interface LegacyDial {
   readonly manner: Manner;
+  /** The request as a legacy server may get it. Throws the Fault of one that it must not get. */
+  accept(request: Request, context: Context): Request;
   call(request: Request, context: Context): Replies | undefined;
 }
 
@@ -36,45 +38,80 @@ export function legacyDial(peer: Peer, initialized: JsonObject, context: (cancel
   const asks = serverAsks(peer);
   const ask = (method: string, params: JsonObject): Promise<JsonObject> =>
     resultOf(peer.call({ method, params }, context(new Canceller())));
-  const listening = changes({ capabilities, ask, callBytes: peer.callBytes });
-  const levels = upstreamLevel(peer, capabilities);
+  const listening = changes({ capabilities, ask, callBytes: peer.callBytes, listeners: () => peer.unnamed.listeners });
+  const logs = capabilities["logging"] !== undefined;
+  const levels = sessionLevels((level) => logs && peer.tell("logging/setLevel", { level }));
+  const unwant = new Map<LinkCall, () => void>();
   void peer.ended.then((reason) => {
     asks.close(reason);
     listening.close(reason);
   });
 
   const manner: Manner = {
-    params: (call, id) => sealLegacy(call.request, call.context, stampsOf(peer, call, id)),
+    params: (call, id) => sealLegacy(call.request, call.context, stampsOf(peer, call, id, "legacy")),
     request: (message) => asks.take(message),
     notification({ method, params }) {
       if (method !== "notifications/cancelled") return listening.take(method, params);
       asks.withdraw(params["requestId"] as string | number, params["reason"]);
       return true;
     },
-    opened: (call) => levels.want(call.context.logLevel),
-    ended: (call) => asks.ended(call),
+    opened(call) {
+      const { logLevel, client } = call.context;
+      if (logLevel !== undefined && client.era === "modern") unwant.set(call, levels.want(logLevel));
+      asks.found(client);
+    },
+    ended(call) {
+      unwant.get(call)?.();
+      unwant.delete(call);
+      asks.ended(call);
+    },
+  };
+  const listen = (request: Request, callContext: Context): Replies => {
+    const over = peer.gone ?? callContext.cancel.reason;
+    if (over !== undefined) return failing(over);
+    const left = levels.want(callContext.logLevel);
+    const call = peer.unnamed.listen(callContext, request.params["changes"] === true, left);
+    asks.found(callContext.client);
+    return call;
   };
 
   return {
     manner,
+    accept,
     call(request, callContext) {
-      const refused = callContext.client.era === "modern" ? unknownHere(request) : undefined;
-      if (refused !== undefined) return failing(refused);
-      if (request.method === "server/discover") return once(callContext, () => withoutExtensions(discovered(initialized)));
-      if (request.method === "subscriptions/listen")
-        return guard((inner) => listening.listen(request.params, inner) as AsyncGenerator<Reply, JsonObject>, callContext);
-      if (request.method === AMBIENT) levels.want(callContext.logLevel);
-      return undefined;
+      const { client } = callContext;
+      const { method, params } = request;
+      switch (method) {
+        case "server/discover":
+          return once(callContext, () => ofLegacyServer(beyondLink(discovered(initialized))));
+        case "subscriptions/listen":
+          return guard((inner) => listening.listen(params, inner) as AsyncGenerator<Reply, JsonObject>, callContext);
+        case AMBIENT:
+          return listen(request, callContext);
+        case "logging/setLevel":
+          return peer.call({ method, params: levels.set(params, client.identity) }, callContext);
+        case "resources/subscribe":
+          return once(callContext, () => listening.subscribe(params, client.identity));
+        case "resources/unsubscribe":
+          return once(callContext, () => listening.unsubscribe(params, client.identity));
+        default:
+          return undefined;
+      }
     },
   };
 }
 
-/** Why a modern caller's request does not go to a legacy server: it is the session's own business, or goes on with what no session kept. */
-function unknownHere({ method, params }: Request): Fault | undefined {
-  if (legacyMethods.has(method)) return new Fault("unknown-method", `unknown method: ${method}`);
-  if (!askingMethods.has(method)) return undefined;
-  const member = ["requestState", "inputResponses"].find((name) => params[name] !== undefined);
-  return member === undefined ? undefined : new Fault("invalid-params", `the ${member} is not valid: the server required no input`);
+/** A modern caller's request must not be the session's own business, nor go on with what no session kept. Answers to no question are ignored. */
+function accept(request: Request, { client }: Context): Request {
+  const { method, params } = request;
+  if (client.era === "legacy") return request;
+  if (legacyMethods.has(method)) throw new Fault("unknown-method", `unknown method: ${method}`);
+  if (!askingMethods.has(method)) return request;
+  if (params["requestState"] !== undefined)
+    throw new Fault("invalid-params", "the requestState is not valid: the server required no input");
+  if (params["inputResponses"] === undefined) return request;
+  const { inputResponses, ...rest } = params;
+  return { method, params: rest };
 }
 
 /** An InitializeResult as the DiscoverResult it stands for. */
@@ -85,18 +122,5 @@ export function discovered(initialized: JsonObject): JsonObject {
     ...rest,
     ...(isObject(rest["capabilities"]) ? undefined : { capabilities: {} }),
     _meta: { ...(isObject(_meta) ? _meta : undefined), ...(serverInfo === undefined ? undefined : { [meta.serverInfo]: serverInfo }) },
-  };
-}
-
-/** A legacy session has one log level: the most verbose that anyone asked for. Entries are filtered per call. */
-function upstreamLevel(peer: Peer, capabilities: JsonObject): { want(level: string | undefined): void } {
-  let current: number = logLevels.length;
-  return {
-    want(level) {
-      const at = logLevels.indexOf(level as LogLevel);
-      if (at < 0 || at >= current || capabilities["logging"] === undefined) return;
-      current = at;
-      peer.tell("logging/setLevel", { level });
-    },
   };
 }

@@ -1,21 +1,12 @@
 import type { Id } from "../../codec/index.js";
-import {
-  type Context,
-  DONE,
-  Fault,
-  type JsonObject,
-  passesLevel,
-  type Replies,
-  type Reply,
-  type Request,
-  weigh,
-} from "../../core/index.js";
+import { type Context, DONE, Fault, type JsonObject, type Replies, type Reply, type Request, weigh } from "../../core/index.js";
 import { weighPart } from "../size.js";
+import { wantsLevel } from "./wants.js";
 
 type Step = IteratorResult<Reply, undefined>;
 
 /** What a call needs of the link it is made on. */
-export interface Caller {
+export interface LinkCaller {
   /** Sends the request and registers the call under its id; throws what keeps it from being sent. */
   open(call: LinkCall): Id;
   /** The call has ended on this side. `tell`: the peer still works on it. */
@@ -52,7 +43,7 @@ export class LinkCall implements Replies {
   readonly request: Request;
   readonly context: Context;
   id: Id = -1;
-  readonly #caller: Caller;
+  readonly #caller: LinkCaller;
   #state: State = IDLE;
   #queue: Reply[] = [];
   /** What each of them weighs. */
@@ -64,7 +55,7 @@ export class LinkCall implements Replies {
   #reject: ((fault: Fault) => void) | undefined;
   #unhook: (() => void) | undefined;
 
-  constructor(request: Request, context: Context, caller: Caller) {
+  constructor(request: Request, context: Context, caller: LinkCaller) {
     this.request = request;
     this.context = context;
     this.#caller = caller;
@@ -96,8 +87,19 @@ export class LinkCall implements Replies {
 
   /** Whether a log entry of this level is for this call. */
   wantsLog(level: unknown): boolean {
-    const { logLevel, client } = this.context;
-    return logLevel === undefined ? client.era === "legacy" : passesLevel(level, logLevel);
+    return wantsLevel(this.context, level);
+  }
+
+  /** Whether its reader waits for the next reply. */
+  get waiting(): boolean {
+    return this.#resolve !== undefined;
+  }
+
+  /** A reply came that need not be its own: it must not be what makes it fail. False if there is no room for it. */
+  offer(reply: Reply): boolean {
+    if (this.#state !== OPEN || this.#bytes + weighReply(reply) > this.#caller.callBytes / 2) return false;
+    this.push(reply);
+    return true;
   }
 
   /** A reply came for it. */

@@ -1,6 +1,6 @@
 import type { Id, IncomingNotification, IncomingRequest } from "../../codec/index.js";
-import type { JsonObject } from "../../core/index.js";
-import type { Stamps } from "../envelope.js";
+import type { Era, JsonObject } from "../../core/index.js";
+import type { RelayedCaller, Stamps } from "../envelope.js";
 import type { LinkCall } from "./link-call.js";
 import type { Peer } from "./peer.js";
 
@@ -17,11 +17,29 @@ export interface Manner {
   ended?(call: LinkCall): void;
 }
 
-/** What a call carries for the link: its token if it wants progress, and for a peer that keeps to credit the first of it. */
-export function stampsOf(peer: Peer, call: LinkCall, id: Id): Stamps {
+/** What a call carries for the link: its token if it wants progress, and for an Anywire peer who makes it and its first credit. */
+export function stampsOf(peer: Peer, call: LinkCall, id: Id, era: Era): Stamps {
+  const { method } = call.request;
+  const { traits, kin } = peer;
   return {
     progressToken: call.context.progress ? id : undefined,
-    window: peer.credit.kept && !peer.traits.ownStream(call.request.method) ? peer.credit.windowOf(call) : undefined,
-    pageSize: peer.kin || peer.traits.inParts(call.request.method) ? call.context.pageSize : undefined,
+    window: peer.credit.kept && !traits.ownStream(method) ? peer.credit.windowOf(call) : undefined,
+    pageSize: kin || traits.inParts(method) ? call.context.pageSize : undefined,
+    caller: kin ? callerOf(peer, call, era) : undefined,
+    peer: method === "server/discover" && call.context.client.identity === peer.self,
   };
+}
+
+/** Who makes a call, where that is not the link itself. */
+function callerOf(peer: Peer, call: LinkCall, era: Era): RelayedCaller | undefined {
+  const { client } = call.context;
+  const { identity } = client;
+  if (identity === peer.self) return undefined;
+  const version = era === "modern" && client.era === "legacy" ? { version: client.protocolVersion } : undefined;
+  // Where calls have streams of their own, nothing but its name tells that they are one caller's.
+  const scattered = peer.traits.ownStream("resources/read");
+  const named = identity.span === "lasting" || (identity.span === "self" && scattered && era === "modern");
+  if (named) return { key: peer.nameOf(identity), ...version };
+  const alone = identity.span === "call" && !scattered;
+  return alone || version !== undefined ? { ...version } : undefined;
 }

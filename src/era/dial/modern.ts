@@ -7,7 +7,7 @@ import type { Peer } from "./peer.js";
 export function modernManner(peer: Peer): Manner {
   return {
     params(call, id): JsonObject {
-      return sealModern(call.request, call.context, stampsOf(peer, call, id));
+      return sealModern(call.request, call.context, stampsOf(peer, call, id, "modern"));
     },
     request({ id, method }) {
       peer.fault(new Fault("invalid-request", `the server sent a request, ${method}, which its protocol version does not have`));

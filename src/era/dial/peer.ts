@@ -1,32 +1,38 @@
 import type { Id, IncomingError, IncomingResult, Link, LinkTraits } from "../../codec/index.js";
 import {
+  Caller,
   type Context,
+  type FanIn,
   Fault,
-  failing,
+  type Identity,
   type JsonObject,
   type Limits,
   RELEASE,
-  type Replies,
   type Request,
+  sharedByAll,
   toFault,
 } from "../../core/index.js";
 import { Registry } from "../../stream/index.js";
 import { keptFor } from "../kept.js";
 import { own } from "../keys.js";
 import { Answers } from "./answers.js";
-import { Audience } from "./audience.js";
 import { Credit } from "./credit.js";
 import { GivenUp } from "./given-up.js";
-import { type Caller, LinkCall } from "./link-call.js";
+import { LinkCall, type LinkCaller } from "./link-call.js";
 import type { Manner } from "./manner.js";
+import { Presence } from "./presence.js";
 import { receive } from "./receive.js";
+import { Unnamed } from "./unnamed.js";
 
 /** The calling side of a link: the calls that are open on it by their ids, and what their peer is told of them. */
-export class Peer implements Caller {
+export class Peer implements LinkCaller {
   readonly callBytes: number;
   readonly inFlight: number;
   readonly pending: Registry<LinkCall> = new Registry();
-  readonly audience: Audience = new Audience();
+  /** Makes the edge's own calls, which are nobody's. */
+  readonly self: Identity = new Caller({ span: "self" });
+  readonly presence: Presence;
+  readonly unnamed: Unnamed;
   readonly answers: Answers;
   readonly credit: Credit;
   /** Whether the peer is an Anywire end, which knows Anywire's own notifications. */
@@ -41,14 +47,17 @@ export class Peer implements Caller {
   readonly #limits: Limits;
   readonly #onFault: (fault: Fault) => void;
   readonly #givenUp = new GivenUp();
+  readonly #named = new WeakSet<Identity>();
   #nextId = 1;
   #gone: Fault | undefined;
   /** Resolves as soon as nothing more can come, with the reason; what the link leaves behind may still be cleared away. */
   readonly ended: Promise<Fault>;
   #end: (reason: Fault) => void = () => {};
 
-  constructor(link: Link, limits: Limits, onFault: (fault: Fault) => void) {
+  constructor(link: Link, limits: Limits, onFault: (fault: Fault) => void, fanIn: FanIn = sharedByAll) {
     this.#link = link;
+    this.presence = new Presence(fanIn);
+    this.unnamed = new Unnamed(this.presence, limits.callBytes, () => {});
     this.#limits = limits;
     this.#onFault = onFault;
     this.callBytes = limits.callBytes;
@@ -74,23 +83,17 @@ export class Peer implements Caller {
     return new LinkCall(request, context, this);
   }
 
-  /** Opens a call of the pseudo-method that brings what belongs to no call. */
-  ambientCall(context: Context): Replies {
-    const over = this.#gone ?? context.cancel.reason;
-    return over === undefined ? this.audience.listen(context, this.callBytes) : failing(over);
-  }
-
   open(call: LinkCall): Id {
     if (this.#gone !== undefined) throw this.#gone;
     if (this.#link.backlog > this.#limits.backlogBytes)
       throw new Fault("overload", "the peer does not read: too much waits to be sent to it", {
         data: { limit: "backlogBytes", max: this.#limits.backlogBytes },
       });
-    this.audience.add(call.context);
-    this.manner?.opened?.(call);
     const id = this.#nextId++;
     const params = this.manner?.params(call, id) ?? call.request.params;
     this.pending.set(id, call);
+    if (call.context.client.identity !== this.self) this.presence.opened(call);
+    this.manner?.opened?.(call);
     const { deadline, metadata } = call.context;
     this.#link
       .send({ jsonrpc: "2.0", id, method: call.request.method, params }, { deadline, metadata })
@@ -104,17 +107,21 @@ export class Peer implements Caller {
     const call = this.pending.get(id);
     if (call === undefined) return undefined;
     this.pending.delete(id);
-    this.credit.drop(call);
-    this.manner?.ended?.(call);
+    this.#ended(call, false);
     return call;
+  }
+
+  #ended(call: LinkCall, unanswered: boolean): void {
+    this.credit.drop(call);
+    this.presence.ended(call, unanswered);
+    this.manner?.ended?.(call);
   }
 
   close(call: LinkCall, tell: boolean, reason?: Fault): void {
     if (!this.pending.delete(call.id)) return;
-    this.credit.drop(call);
-    const ended = (): void => this.manner?.ended?.(call);
-    if (!tell || this.#gone !== undefined) return ended();
-    this.#givenUp.add(call.id, call.request.method);
+    if (!tell || this.#gone !== undefined) return this.#ended(call, false);
+    const ended = (): void => this.#ended(call, true);
+    this.#givenUp.add(call);
     const params = { requestId: call.id, ...(reason === undefined ? undefined : { reason: reason.message }) };
     // First of all the peer hears that the call is given up: the refusal of its asks alone would look like an answer to it.
     this.notify("notifications/cancelled", params).then(ended, ended);
@@ -123,7 +130,7 @@ export class Peer implements Caller {
   /** Gives a call up without a word to the peer, if it is still open. */
   forsake(call: LinkCall): void {
     if (this.settle(call.id) === undefined) return;
-    this.#givenUp.add(call.id, call.request.method);
+    this.#givenUp.add(call);
     call.fail(new Fault("cancelled", "the call was given up"));
   }
 
@@ -139,7 +146,8 @@ export class Peer implements Caller {
 
   /** An answer that no open call waits for. */
   late(message: IncomingResult | IncomingError): void {
-    const kept = this.#givenUp.take(message);
+    const { kept, identity } = this.#givenUp.take(message);
+    if (identity !== undefined) this.presence.answered(identity);
     if (kept !== undefined) this.release(kept);
   }
 
@@ -161,7 +169,7 @@ export class Peer implements Caller {
   /** A request whose answer nobody waits for. */
   tell(method: string, params: JsonObject): void {
     const id = this.#nextId++;
-    this.#givenUp.add(id, method);
+    this.#givenUp.addOwn(id, method);
     this.#link.send({ jsonrpc: "2.0", id, method, params }).catch(() => {});
   }
 
@@ -196,12 +204,23 @@ export class Peer implements Caller {
       this.manner?.ended?.(call);
       call.fail(reason);
     }
-    this.audience.fail(reason);
+    this.unnamed.fail(reason);
   }
 
-  /** The one call that is open, where it must be what a message without a name is about. */
-  sole(): LinkCall | undefined {
-    const only = this.pending.size === 1 && this.audience.exclusive ? this.pending.values()[0] : undefined;
-    return only === undefined || this.audience.isOwn(only) ? undefined : only;
+  /** The name by which an Anywire peer knows a caller, and which it is told when the caller has gone. */
+  nameOf(identity: Identity): string {
+    if (!this.#named.has(identity)) {
+      this.#named.add(identity);
+      identity.ended.on(() => {
+        if (this.#gone === undefined) this.notify(own.gone, { key: identity.key }).catch(() => {});
+      });
+    }
+    return identity.key;
+  }
+
+  /** The open call of that id, unless the edge itself makes it: nobody reads what comes for such but its result. */
+  callOf(id: Id | undefined): LinkCall | undefined {
+    const call = id === undefined ? undefined : this.pending.get(id);
+    return call?.context.client.identity === this.self ? undefined : call;
   }
 }

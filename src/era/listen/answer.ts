@@ -33,7 +33,9 @@ async function resumed(desk: Desk, job: Job): Promise<Work | undefined> {
   const { request } = job.envelope;
   const state = request.params["requestState"];
   if (typeof state !== "string" || !desk.parking.seal.mine(state)) return undefined;
-  const work = desk.parking.asked.take(placeFor(job.client.principal, await desk.parking.seal.open(state, request, job.client.principal)));
+  const work = desk.parking.asked.take(
+    placeFor(job.client.identity.principal, await desk.parking.seal.open(state, request, job.client.identity.principal)),
+  );
   if (work === undefined) throw new Fault("invalid-params", "the requestState is not valid: its call has ended or expired");
   const responses = request.params["inputResponses"];
   if (isObject(responses)) {
@@ -57,7 +59,9 @@ async function answerList(desk: Desk, job: Job, member: string): Promise<JsonObj
   const { request } = job.envelope;
   const cursor = request.params["cursor"];
   const parked =
-    typeof cursor === "string" ? desk.parking.lists.take(placeFor(job.client.principal, listPlace(request.method, cursor))) : undefined;
+    typeof cursor === "string"
+      ? desk.parking.lists.take(placeFor(job.client.identity.principal, listPlace(request.method, cursor)))
+      : undefined;
   const from: Rest = parked ?? { replies: desk.service.call(request, job.context) };
   if (parked !== undefined) job.cancel.on(() => void parked.replies.return());
   const { pageSize } = job.envelope;
@@ -70,7 +74,7 @@ async function answerList(desk: Desk, job: Job, member: string): Promise<JsonObj
   if (cut.cursor !== undefined) return extended(cut.rest, { [member]: cut.items, nextCursor: cut.cursor });
   if (cut.more === undefined) return extended(cut.rest, { [member]: cut.items });
   const token = randomToken();
-  keep(job, desk.parking.lists, placeFor(job.client.principal, listPlace(request.method, token)), cut.more);
+  keep(job, desk.parking.lists, placeFor(job.client.identity.principal, listPlace(request.method, token)), cut.more);
   return extended(cut.rest, { [member]: cut.items, nextCursor: token });
 }
 

@@ -1,5 +1,6 @@
 import type { Id, IncomingError, IncomingResult, OutgoingMessage, SendOptions } from "../../codec/index.js";
-import { type Ask, type Client, Fault, fromRpcError, isObject, type JsonObject, neededCapability, toFault } from "../../core/index.js";
+import { type Ask, type Client, type Fault, fromRpcError, isObject, type JsonObject, toFault } from "../../core/index.js";
+import { lacking } from "../capabilities.js";
 import { own } from "../keys.js";
 import { randomToken } from "../seal.js";
 
@@ -32,7 +33,7 @@ export function askClient(client: Client, send: (message: OutgoingMessage, optio
 
   return {
     ask(ask, call, stated) {
-      const refused = lacking(ask, client.capabilities);
+      const refused = lacking(ask.request, client.capabilities);
       if (refused !== undefined) {
         ask.refuse(refused);
         return Promise.resolve();
@@ -78,18 +79,4 @@ export function askClient(client: Client, send: (message: OutgoingMessage, optio
       for (const id of [...open.keys()]) end(id)?.refuse(reason);
     },
   };
-}
-
-/** The Fault to refuse an ask with that its client did not declare itself able to answer. */
-export function lacking(ask: Ask, capabilities: JsonObject): Fault | undefined {
-  const required = neededCapability(ask.request.method, ask.request.params);
-  if (required === undefined) return undefined;
-  for (const [name, members] of Object.entries(required)) {
-    const declared = capabilities[name];
-    if (!isObject(declared) || Object.keys(members).some((member) => declared[member] === undefined))
-      return new Fault("missing-capability", `the client did not declare the capability ${name}`, {
-        data: { requiredCapabilities: required },
-      });
-  }
-  return undefined;
 }

@@ -1,6 +1,6 @@
 import { type Ask, askingMethods, Fault, type JsonObject, type Reply } from "../../core/index.js";
+import { lacking } from "../capabilities.js";
 import { randomToken } from "../seal.js";
-import { lacking } from "./ask-client.js";
 import { type Desk, type Job, keep } from "./desk.js";
 import { placeFor } from "./parking.js";
 import type { Work } from "./work.js";
@@ -9,7 +9,7 @@ import type { Work } from "./work.js";
 export function handle(job: Job, work: Work, reply: Reply): Promise<void> | undefined {
   if (reply.kind !== "ask") return job.sink.notify(reply);
   if (job.asks !== undefined) return job.asks.ask(reply.ask, job.id, job.envelope.window !== undefined);
-  const refused = unaskable(job, reply.ask) ?? lacking(reply.ask, job.client.capabilities);
+  const refused = unaskable(job, reply.ask) ?? lacking(reply.ask.request, job.client.capabilities);
   if (refused === undefined) work.hold(reply.ask);
   else reply.ask.refuse(refused);
   return undefined;
@@ -26,6 +26,8 @@ export function pass(job: Job, reply: Reply): Promise<void> | undefined {
 const embeddable: ReadonlySet<string> = new Set(["elicitation/create", "sampling/createMessage", "roots/list"]);
 
 function unaskable(job: Job, ask: Ask): Fault | undefined {
+  // A legacy client behind a relay can be asked anything at any time: the relay asks it on its session.
+  if (job.client.era === "legacy") return undefined;
   if (!embeddable.has(ask.request.method)) return new Fault("unknown-method", `a modern client cannot be asked ${ask.request.method}`);
   if (!askingMethods.has(job.envelope.request.method))
     return new Fault("invalid-request", `${job.envelope.request.method} cannot ask its client`);
@@ -35,8 +37,8 @@ function unaskable(job: Job, ask: Ask): Fault | undefined {
 /** Parks the call and tells the client what it waits for; the retry finds it by its sealed state. */
 export async function inputRequired(desk: Desk, job: Job, work: Work): Promise<JsonObject> {
   const token = randomToken();
-  const state = await desk.parking.seal.close(token, job.envelope.request, job.client.principal, desk.limits.parkedMs);
-  keep(job, desk.parking.asked, placeFor(job.client.principal, token), work);
+  const state = await desk.parking.seal.close(token, job.envelope.request, job.client.identity.principal, desk.limits.parkedMs);
+  keep(job, desk.parking.asked, placeFor(job.client.identity.principal, token), work);
   const inputRequests = Object.fromEntries(
     [...work.asks].map(([key, ask]) => [key, { method: ask.request.method, params: ask.request.params }]),
   );

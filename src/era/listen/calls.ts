@@ -1,9 +1,9 @@
 import type { Id, OutgoingMessage } from "../../codec/index.js";
-import { Canceller, type Client, type Context, Fault, type JsonObject, meta, toFault, toRpcError } from "../../core/index.js";
+import { Canceller, type Client, type Context, type Era, Fault, type JsonObject, meta, toFault, toRpcError } from "../../core/index.js";
 import { Registry } from "../../stream/index.js";
 import { dressLegacy, dressModern } from "../dress.js";
 import type { Envelope } from "../envelope.js";
-import { withExtensions } from "../extensions.js";
+import { forForeignPeer, withExtensions } from "../extensions.js";
 import { answer } from "./answer.js";
 import type { AskClient } from "./ask-client.js";
 import type { Desk, Job } from "./desk.js";
@@ -18,9 +18,15 @@ export interface Start {
   readonly id: Id;
   readonly envelope: Envelope;
   readonly client: Client;
+  /** The era of the link. Between Anywire ends it may carry the call of a client of another. */
+  readonly era: Era;
   readonly logLevel: string | undefined;
   readonly asks: AskClient | undefined;
+  /** Whether the client gets results as its server made them. */
+  readonly neutral: boolean;
   readonly respond: Respond;
+  /** Called when the call has ended. */
+  release(): void;
 }
 
 export interface CallsOptions {
@@ -61,10 +67,10 @@ export class Calls {
     return this.#live.has(id);
   }
 
-  start({ id, envelope, client, logLevel, asks, respond }: Start): void {
+  start({ id, envelope, client, era, logLevel, asks, neutral, respond, release }: Start): void {
     const cancel = new Canceller();
-    const to = new Sink({ id, envelope, modern: client.era === "modern", desk: this.#desk });
-    this.#live.set(id, { id, cancel, sink: to });
+    const sink = new Sink({ id, envelope, modern: era === "modern", desk: this.#desk });
+    this.#live.set(id, { id, cancel, sink });
     const { progressToken, trace, pageSize } = envelope;
     // Members are added one by one: spreading what there may be costs more.
     const context: Writable<Context> = { client, cancel, progress: progressToken !== undefined, metadata: this.#metadata };
@@ -73,7 +79,7 @@ export class Calls {
     if (trace !== undefined) context.trace = trace;
     if (pageSize !== undefined) context.pageSize = pageSize;
     if (envelope.chunked !== undefined) context.range = envelope.chunked;
-    const running = this.#run({ id, envelope, client, context, cancel, sink: to, ...(asks === undefined ? undefined : { asks }) }, respond);
+    const running = this.#run({ id, envelope, client, era, context, cancel, sink, asks, neutral }, respond, release);
     const { method } = envelope.request;
     if (method !== "subscriptions/listen" && this.#endless?.has(method) !== true) this.hold(running);
   }
@@ -119,16 +125,17 @@ export class Calls {
     for (const { id } of this.#live.values()) this.cancel(id, reason);
   }
 
-  async #run(job: Job, respond: Respond): Promise<void> {
-    const { id, client } = job;
+  async #run(job: Job, respond: Respond, release: () => void): Promise<void> {
+    const { id, era } = job;
     let response: OutgoingMessage;
     try {
       response = { jsonrpc: "2.0", id, result: await this.#result(job) };
     } catch (error) {
       const fault = toFault(error);
-      response = { jsonrpc: "2.0", id, error: toRpcError(fault, client.era), fault };
+      response = { jsonrpc: "2.0", id, error: toRpcError(fault, era), fault };
     }
     if (this.#live.get(id)?.cancel === job.cancel) this.#live.delete(id);
+    release();
     // Whoever cancelled wants no answer.
     if (job.cancel.fired) return respond(undefined);
     await respond(response);
@@ -140,22 +147,27 @@ export class Calls {
   }
 
   async #result(job: Job): Promise<JsonObject> {
-    const { id, client, envelope } = job;
+    const { id, client, envelope, era } = job;
     const { method } = envelope.request;
     const answered = await answer(this.#desk, job);
     if (answered === undefined) throw new Fault("internal", "the call ended without a result");
     // Which versions are spoken here is for this edge to say, whatever is behind it.
-    const result = method === "server/discover" ? { ...withExtensions(answered), supportedVersions: this.#versions } : answered;
-    if (client.era === "legacy") return dressLegacy(method, result);
+    const result = method === "server/discover" ? this.#discovered(answered, envelope.peer) : answered;
+    if (job.neutral) return result;
+    if (era === "legacy") return dressLegacy(method, result);
     const info = this.#info.get(method, result, client);
     const dressed = dressModern(method, result, info instanceof Promise ? await info : info);
     if (!isSubscription(job)) return dressed;
     return { ...dressed, _meta: { ...(dressed["_meta"] as JsonObject | undefined), [meta.subscriptionId]: id } };
+  }
+
+  #discovered(result: JsonObject, peer: boolean): JsonObject {
+    return { ...(peer ? withExtensions(result) : forForeignPeer(result)), supportedVersions: this.#versions };
   }
 }
 
 type Writable<T> = { -readonly [K in keyof T]: T[K] };
 
 function isSubscription(job: Job): boolean {
-  return job.client.era === "modern" && job.envelope.request.method === "subscriptions/listen";
+  return job.era === "modern" && job.envelope.request.method === "subscriptions/listen";
 }

@@ -1,5 +1,5 @@
 import type { Id, LinkTraits, Outgoing, Part, SendOptions } from "../../codec/index.js";
-import type { Canceller, Client, Context, Limits, PageSize, Park, Service } from "../../core/index.js";
+import type { Canceller, Client, Context, Era, Limits, PageSize, Park, Service } from "../../core/index.js";
 import type { Envelope } from "../envelope.js";
 import type { AskClient } from "./ask-client.js";
 import type { Parking } from "./parking.js";
@@ -30,9 +30,13 @@ export interface Job {
   readonly id: Id;
   readonly envelope: Envelope;
   readonly client: Client;
+  /** Of the link. */
+  readonly era: Era;
   readonly context: Context;
   readonly cancel: Canceller;
   readonly sink: Sink;
   /** The legacy session's way to ask; a modern client is asked by `input_required`. */
-  readonly asks?: AskClient;
+  readonly asks: AskClient | undefined;
+  /** Whether the client gets results as its server made them. */
+  readonly neutral: boolean;
 }

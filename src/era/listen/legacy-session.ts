@@ -4,6 +4,7 @@ import {
   type Client,
   type Context,
   Fault,
+  type Identity,
   isLegacyVersion,
   isObject,
   type JsonObject,
@@ -16,9 +17,9 @@ import {
   resultOf,
   toFault,
 } from "../../core/index.js";
+import { isLegacyServer } from "../extensions.js";
 import { type AskClient, askClient } from "./ask-client.js";
 import type { Desk } from "./desk.js";
-import type { Party } from "./party.js";
 
 /** What a server keeps for a legacy client between its requests. */
 export interface LegacySession {
@@ -27,6 +28,8 @@ export interface LegacySession {
   /** Whether `notifications/initialized` has come. */
   readonly ready: boolean;
   readonly level: LogLevel | undefined;
+  /** Whether the server is a legacy one too: then what is said passes as it is. */
+  readonly neutral: boolean;
   /** After `notifications/initialized`: opens what brings the client asks, logs and changes of no call. */
   start(): void;
   /** Answers the requests that are about the session itself; undefined for every other. */
@@ -34,7 +37,9 @@ export interface LegacySession {
   close(reason: Fault): void;
 }
 
-export interface SessionOptions extends Party {
+export interface SessionOptions {
+  readonly identity: Identity;
+  readonly metadata: Context["metadata"];
   /** Gives the opening up. */
   readonly cancel: Canceller;
   readonly onFault: (fault: Fault) => void;
@@ -50,12 +55,11 @@ export async function legacySession(
   if (typeof protocolVersion !== "string") throw new Fault("invalid-params", "initialize needs a protocolVersion");
   const version = isLegacyVersion(protocolVersion) ? protocolVersion : legacyVersions[0];
   const client: Client = {
-    key: options.key,
+    identity: options.identity,
     era: "legacy",
     protocolVersion: version,
     capabilities: isObject(capabilities) ? capabilities : {},
     ...(isObject(clientInfo) ? { info: clientInfo } : undefined),
-    ...(options.principal === undefined ? undefined : { principal: options.principal }),
   };
   const context = (cancel: Canceller, level?: LogLevel): Context => ({
     client,
@@ -74,18 +78,16 @@ export async function legacySession(
     serverInfo: serverInfo ?? { name: "unknown", version: "0" },
     ...(Object.keys(others).length > 0 ? { _meta: others } : undefined),
   };
-  const served = isObject(rest["capabilities"]) ? rest["capabilities"] : {};
-  return { session: new Session(desk, client, context, served, options.onFault), result };
+  return { session: new Session(desk, client, context, found, options.onFault), result };
 }
 
 /** A session for a request that stands alone: nothing was negotiated, and nothing follows. */
 export function assumedSession(desk: Desk, version: string, options: Omit<SessionOptions, "cancel">): LegacySession {
   const client: Client = {
-    key: options.key,
+    identity: options.identity,
     era: "legacy",
     protocolVersion: isLegacyVersion(version) ? version : legacyVersions[0],
     capabilities: {},
-    ...(options.principal === undefined ? undefined : { principal: options.principal }),
   };
   const session = new Session(
     desk,
@@ -106,6 +108,7 @@ class Session implements LegacySession {
   readonly #desk: Desk;
   readonly #context: (cancel: Canceller, level?: LogLevel) => Context;
   readonly #served: JsonObject;
+  readonly neutral: boolean;
   readonly #onFault: (fault: Fault) => void;
   readonly #subscriptions = new Map<string, Canceller>();
   #ambient: Canceller | undefined;
@@ -116,13 +119,14 @@ class Session implements LegacySession {
     desk: Desk,
     client: Client,
     context: (cancel: Canceller, level?: LogLevel) => Context,
-    served: JsonObject,
+    found: JsonObject,
     onFault: (fault: Fault) => void,
   ) {
     this.#desk = desk;
     this.client = client;
     this.#context = context;
-    this.#served = served;
+    this.#served = isObject(found["capabilities"]) ? found["capabilities"] : {};
+    this.neutral = isLegacyServer(found);
     this.#onFault = onFault;
     this.asks = askClient(client, (message, options) => desk.send(message, options));
   }
@@ -131,6 +135,7 @@ class Session implements LegacySession {
     if (this.ready || this.#closed) return;
     this.ready = true;
     this.#openAmbient();
+    if (this.neutral) return;
     const changes = Object.fromEntries(
       (["tools", "prompts", "resources"] as const)
         .filter((name) => (this.#served[name] as JsonObject | undefined)?.["listChanged"] === true)
@@ -142,10 +147,12 @@ class Session implements LegacySession {
   request(request: Request): Promise<JsonObject> | undefined {
     switch (request.method) {
       case "logging/setLevel":
-        return this.#setLevel(request.params["level"]);
+        return this.neutral ? this.#passLevel(request) : this.#setLevel(request.params["level"]);
       case "resources/subscribe":
+        if (this.neutral) return undefined;
         return this.#subscribe(request.params["uri"]);
       case "resources/unsubscribe":
+        if (this.neutral) return undefined;
         return this.#unsubscribe(request.params["uri"]);
       case "server/discover":
       case "subscriptions/listen":
@@ -165,7 +172,10 @@ class Session implements LegacySession {
   #openAmbient(): void {
     this.#ambient?.fire();
     this.#ambient = new Canceller();
-    void this.#pump(this.#desk.service.call({ method: AMBIENT, params: {} }, this.#context(this.#ambient, this.level)), this.#ambient);
+    void this.#pump(
+      this.#desk.service.call({ method: AMBIENT, params: this.neutral ? { changes: true } : {} }, this.#context(this.#ambient, this.level)),
+      this.#ambient,
+    );
   }
 
   #listen(notifications: JsonObject, acknowledged?: (notifications: JsonObject) => void, failed?: (fault: Fault) => void): Canceller {
@@ -197,6 +207,14 @@ class Session implements LegacySession {
       // Not every service has anything to say outside its calls.
       if (!cancel.fired && failed === undefined && fault.code !== "unknown-method") this.#onFault(fault);
     }
+  }
+
+  async #passLevel(request: Request): Promise<JsonObject> {
+    const { service } = this.#desk;
+    const result = await resultOf(service.call(request, this.#context(new Canceller())));
+    this.level = logLevels.find((level) => level === request.params["level"]) ?? this.level;
+    this.#openAmbient();
+    return result;
   }
 
   #setLevel(level: unknown): Promise<JsonObject> {

@@ -1,7 +1,7 @@
 import type { Id, Incoming } from "../../codec/index.js";
 import { type Era, Fault, toFault } from "../../core/index.js";
 import { type Envelope, openEnvelope } from "../envelope.js";
-import { withExtensions } from "../extensions.js";
+import { forForeignPeer, withExtensions } from "../extensions.js";
 import type { Calls, Respond } from "./calls.js";
 import type { Desk } from "./desk.js";
 import { eraOf } from "./eras.js";
@@ -31,7 +31,9 @@ export class LegacyListen {
   constructor(host: LegacyHost, assume: string | undefined) {
     this.#host = host;
     this.#assumed = assume !== undefined;
-    if (assume !== undefined) this.#session = assumedSession(host, assume, host);
+    if (assume === undefined) return;
+    const { metadata, onFault } = host;
+    this.#session = assumedSession(host, assume, { identity: host.caller(undefined).identity, metadata, onFault });
   }
 
   get session(): LegacySession | undefined {
@@ -51,9 +53,12 @@ export class LegacyListen {
       return refuse(id, fault, "legacy", respond);
     }
     const answering = session.request(envelope.request);
-    if (answering === undefined)
-      calls.start({ id, envelope, client: session.client, logLevel: session.level, asks: session.asks, respond });
-    else
+    if (answering === undefined) {
+      const { identity, release } = this.#host.caller(envelope.caller);
+      const client = envelope.caller === undefined ? session.client : { ...session.client, identity };
+      const { level: logLevel, asks, neutral } = session;
+      calls.start({ id, envelope, client, era: "legacy", logLevel, asks, neutral, respond, release });
+    } else
       calls.hold(
         answering.then(
           (result) => respond({ jsonrpc: "2.0", id, result }),
@@ -103,14 +108,15 @@ export class LegacyListen {
   }
 
   async #open(opening: Opening, id: Id, envelope: Envelope, respond: Respond): Promise<void> {
-    const { key, principal, metadata, onFault } = this.#host;
+    const { metadata, onFault } = this.#host;
     try {
-      const options = { key, principal, metadata, onFault, cancel: opening.cancel };
+      const { identity } = this.#host.caller(undefined);
+      const options = { identity, metadata, onFault, cancel: opening.cancel };
       const { session, result } = await legacySession(this.#host, envelope.request, options);
       this.#session?.close(new Fault("unavailable", "the session was begun anew"));
       this.#session = session;
       this.#assumed = false;
-      await respond({ jsonrpc: "2.0", id, result: withExtensions(result) });
+      await respond({ jsonrpc: "2.0", id, result: envelope.peer ? withExtensions(result) : forForeignPeer(result) });
     } catch (error) {
       await refuse(id, toFault(error), "legacy", respond);
     }

@@ -13,6 +13,7 @@ import {
 } from "../../codec/index.js";
 import {
   AMBIENT,
+  Caller,
   type Context,
   defaultLimits,
   type Era,
@@ -24,18 +25,17 @@ import {
   toRpcError,
 } from "../../core/index.js";
 import { careful } from "../careful.js";
-import { modernClient, openEnvelope } from "../envelope.js";
-import { randomToken } from "../seal.js";
+import { modernClient, openEnvelope, type RelayedCaller } from "../envelope.js";
 import { together } from "./batch.js";
 import { Calls, type Respond } from "./calls.js";
 import type { Desk } from "./desk.js";
 import { EITHER, eraOf, versionsOf } from "./eras.js";
+import { type CallerLease, callerOfOneCall, KnownCallers } from "./known-callers.js";
 import { type LegacyHost, LegacyListen } from "./legacy.js";
 import { type Notified, takeNotification } from "./notifications.js";
 import type { Opening } from "./opening.js";
 import type { ServeLinkOptions } from "./options.js";
 import { Parking } from "./parking.js";
-import { withPrincipal } from "./party.js";
 import { refuse } from "./refusals.js";
 import type { Outlet, Serving } from "./serving.js";
 
@@ -50,7 +50,6 @@ export class LinkServer implements Serving, LegacyHost, Notified {
   readonly traits: LinkTraits;
   readonly parking: Parking;
   readonly eras: readonly Era[];
-  readonly key: string;
   readonly principal: string | undefined;
   readonly metadata: Context["metadata"];
   readonly onFault: (fault: Fault) => void;
@@ -59,6 +58,10 @@ export class LinkServer implements Serving, LegacyHost, Notified {
   readonly #link: Outlet;
   /** Whether the link has a way of its own for parts; else they are notifications. */
   readonly #carries: boolean;
+  readonly #options: ServeLinkOptions;
+  /** Who the link itself is; known once someone wants to know. */
+  #own: CallerLease | undefined;
+  #callers: KnownCallers | undefined;
   /** Whether other links park here too. */
   readonly #shared: boolean;
   /** Settles when the client has read on, where it had left more unread than it may. */
@@ -70,7 +73,8 @@ export class LinkServer implements Serving, LegacyHost, Notified {
     this.traits = link.traits;
     this.#carries = link.traits.inParts("resources/read") || link.traits.ownStream("resources/read");
     this.eras = options.eras ?? EITHER;
-    this.key = options.key ?? randomToken();
+    this.#options = options;
+    this.#callers = options.callers;
     this.principal = options.principal;
     this.metadata = options.metadata ?? {};
     this.onFault = careful(options.onFault);
@@ -140,6 +144,39 @@ export class LinkServer implements Serving, LegacyHost, Notified {
     this.calls.end(reason);
     this.legacy.end(reason);
     if (!this.#shared) this.parking.clear();
+    this.#own?.release();
+    if (this.#options.callers === undefined) this.#callers?.close();
+  }
+
+  caller(relayed: RelayedCaller | undefined): CallerLease {
+    if (relayed === undefined) {
+      this.#own ??= this.#lease();
+      return { identity: this.#own.identity, release: () => {} };
+    }
+    if (relayed.key === undefined) return callerOfOneCall(this.principal);
+    this.#callers ??= new KnownCallers();
+    return this.#callers.lease(this.#nameOf(relayed.key), this.principal);
+  }
+
+  forget(key: unknown): void {
+    if (typeof key === "string") this.#callers?.end(this.#nameOf(key));
+  }
+
+  /** A relay names its clients for itself alone: nobody can claim to be someone of another principal. */
+  #nameOf(key: string): string {
+    return JSON.stringify([this.principal ?? null, key]);
+  }
+
+  #lease(): CallerLease {
+    const { identity, anonymous } = this.#options;
+    if (identity === undefined) {
+      const made = new Caller({ principal: this.principal });
+      return { identity: made, release: () => made.end() };
+    }
+    if (identity !== "each") return { identity, release: () => {} };
+    if (this.principal === undefined && anonymous !== "one") return callerOfOneCall(undefined);
+    this.#callers ??= new KnownCallers();
+    return this.#callers.lease(JSON.stringify([this.principal ?? null]), this.principal);
   }
 
   /** The era to speak where a message does not say. */
@@ -161,7 +198,9 @@ export class LinkServer implements Serving, LegacyHost, Notified {
     const { id, method } = message;
     const envelope = openEnvelope(method, message.params);
     const era = eraOf(envelope, this.eras);
-    if (method === AMBIENT) return refuse(id, new Fault("unknown-method", `unknown method: ${method}`), era, respond);
+    // Only an Anywire end that speaks for legacy clients knows what belongs to none of their calls.
+    const relayed = envelope.caller?.version !== undefined;
+    if (method === AMBIENT && !relayed) return refuse(id, new Fault("unknown-method", `unknown method: ${method}`), era, respond);
     if (this.calls.has(id))
       return refuse(id, new Fault("invalid-request", `a request with the id ${JSON.stringify(id)} is still open`), era, respond);
     if (this.calls.open >= this.limits.inFlight) {
@@ -169,10 +208,14 @@ export class LinkServer implements Serving, LegacyHost, Notified {
       return refuse(id, new Fault("overload", "too many calls at a time", { data }), era, respond);
     }
     if (era === "legacy") return this.legacy.request(id, envelope, respond);
-    const client = modernClient(envelope, this.key);
-    if (client instanceof Fault) return refuse(id, client, era, respond);
-    if (legacyMethods.has(method)) return refuse(id, new Fault("unknown-method", `unknown method: ${method}`), era, respond);
-    this.calls.start({ id, envelope, client: withPrincipal(client, this), logLevel: envelope.logLevel, asks: undefined, respond });
+    if (legacyMethods.has(method) && !relayed) return refuse(id, new Fault("unknown-method", `unknown method: ${method}`), era, respond);
+    const { identity, release } = this.caller(envelope.caller);
+    const client = modernClient(envelope, identity);
+    if (client instanceof Fault) {
+      release();
+      return refuse(id, client, era, respond);
+    }
+    this.calls.start({ id, envelope, client, era, logLevel: envelope.logLevel, asks: undefined, neutral: relayed, respond, release });
     return undefined;
   }
 

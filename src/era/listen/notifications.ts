@@ -5,13 +5,15 @@ import { own } from "../keys.js";
 import type { Calls } from "./calls.js";
 import type { Desk } from "./desk.js";
 import type { LegacyListen } from "./legacy.js";
-import { type Party, withPrincipal } from "./party.js";
+import type { Party } from "./party.js";
 
 /** What a notification of a client may be about, on the link that it came on. */
 export interface Notified extends Pick<Desk, "service" | "parking">, Party {
   readonly calls: Calls;
   readonly legacy: LegacyListen;
   readonly onFault: (fault: Fault) => void;
+  /** The relayed caller of that name has gone. */
+  forget(key: unknown): void;
 }
 
 /** Takes a client's notification: what is not the link's own business goes on to the service. What is returned is to be waited for. */
@@ -25,6 +27,9 @@ export function takeNotification(at: Notified, { method, params }: IncomingNotif
     }
     case own.credit:
       at.calls.grant(params["requestId"] as Id, Number(params["messages"]) || 0);
+      return undefined;
+    case own.gone:
+      at.forget(params["key"]);
       return undefined;
     case RELEASE:
       void release(at, params);
@@ -48,11 +53,14 @@ async function release(at: Notified, params: JsonObject): Promise<void> {
 
 async function passOn(at: Notified, method: string, params: JsonObject): Promise<void> {
   const envelope = openEnvelope(method, params);
-  const client = withPrincipal(senderOf(envelope, at.legacy.session?.client, at.key), at);
+  const { identity, release } = at.caller(envelope.caller);
+  const client = senderOf(envelope, at.legacy.session?.client, identity);
   const context: Context = { client, cancel: new Canceller(), progress: false, metadata: at.metadata };
   try {
     await at.service.notify(envelope.request, context);
   } catch (error) {
     at.onFault(toFault(error));
+  } finally {
+    release();
   }
 }

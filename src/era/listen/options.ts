@@ -1,10 +1,17 @@
-import type { Context, ListenOptions } from "../../core/index.js";
+import type { Context, Identity, ListenOptions } from "../../core/index.js";
+import type { KnownCallers } from "./known-callers.js";
 import type { Parking } from "./parking.js";
 
 export interface ServeLinkOptions extends ListenOptions {
-  /** Names the peer; random unless given. */
-  readonly key?: string | undefined;
+  /** Whom the peer's credentials stand for. */
   readonly principal?: string | undefined;
+  /**
+   * Who the peer is. Unless given it is the link's own caller, and gone when the link ends. `each`: requests come each by itself, so
+   * a caller is its principal, or else known for one call only.
+   */
+  readonly identity?: Identity | "each" | undefined;
+  /** Where callers are remembered that have no link of their own; a link has its own memory unless given. */
+  readonly callers?: KnownCallers | undefined;
   readonly metadata?: Context["metadata"] | undefined;
   /** When every call of the link is over, in epoch milliseconds; enforced by whoever feeds it. */
   readonly deadline?: number | undefined;

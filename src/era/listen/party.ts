@@ -1,15 +1,11 @@
-import type { Client, Context } from "../../core/index.js";
+import type { Context } from "../../core/index.js";
+import type { RelayedCaller } from "../envelope.js";
+import type { CallerLease } from "./known-callers.js";
 
-/** Who is at the other end of a link, as far as its wire knows. */
+/** Who is at the other end of a link. */
 export interface Party {
-  /** Names it. */
-  readonly key: string;
-  /** Whom its credentials stand for. */
   readonly principal: string | undefined;
   readonly metadata: Context["metadata"];
-}
-
-/** A client that has said who it is, as the one its credentials stand for. */
-export function withPrincipal(client: Client, { principal }: Party): Client {
-  return principal === undefined ? client : { ...client, principal };
+  /** Who makes a call, for the time of that call. */
+  caller(relayed: RelayedCaller | undefined): CallerLease;
 }

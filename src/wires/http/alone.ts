@@ -1,6 +1,6 @@
 import type { Incoming, Outgoing, OutgoingMessage } from "../../codec/index.js";
 import { type Era, Fault, type JsonObject, type Limits, meta, type Service, toRpcError } from "../../core/index.js";
-import { type LinkTraits, Parking, type Serving, serving, sharedStream } from "../../era/index.js";
+import { KnownCallers, type LinkTraits, Parking, type Serving, serving, sharedStream } from "../../era/index.js";
 import type { Exchange } from "../../io/index.js";
 import { type Answer, postAnswer } from "./answer.js";
 import { expectsAnswer, statusOf } from "./checks.js";
@@ -41,9 +41,10 @@ export class Alone {
   readonly #options: HttpOptions;
   /** Shared, since the next page or answer comes in another exchange. */
   readonly #parking: Parking;
+  /** Callers with credentials, and those behind a relay: their requests come each by itself. */
+  readonly #callers = new KnownCallers();
   readonly #params: ParamCheck;
   readonly #open = new Set<Open>();
-  #count = 0;
 
   constructor(service: Service, options: HttpOptions, { limits, params }: { readonly limits: Limits; readonly params: ParamCheck }) {
     this.#service = service;
@@ -67,6 +68,7 @@ export class Alone {
   close(reason: Fault): void {
     for (const open of [...this.#open]) open.close(reason);
     this.#parking.clear();
+    this.#callers.close();
   }
 
   #answer(exchange: Exchange, message: Incoming, manner: Manner): void {
@@ -116,7 +118,9 @@ export class Alone {
         onFault,
         pageSize,
         eras: [era],
-        key: `http-${++this.#count}`,
+        identity: "each",
+        anonymous: this.#options.anonymous,
+        callers: this.#callers,
         parking: this.#parking,
         metadata: exchange.headers,
         ...(principal === undefined ? undefined : { principal }),

@@ -1,5 +1,5 @@
 import type { IncomingRequest } from "../../codec/index.js";
-import { Canceller, type Client, Fault, isObject, modernVersions, type Service } from "../../core/index.js";
+import { Caller, Canceller, type Client, Fault, isObject, modernVersions, type Service } from "../../core/index.js";
 import type { Exchange } from "../../io/index.js";
 import { mirrorsEncoded } from "./headers.js";
 import { argumentAt, type ParamHeader } from "./param-headers.js";
@@ -57,11 +57,10 @@ async function look(
   const cancel = new Canceller();
   const stop = exchange.onGone(() => cancel.fire(new Fault("cancelled", "the client closed the stream")));
   const client: Client = {
-    key: "http-tools",
+    identity: new Caller({ principal, span: "call" }),
     era: "modern",
     protocolVersion: modernVersions[0],
     capabilities: {},
-    ...(principal === undefined ? undefined : { principal }),
   };
   try {
     const replies = service.call({ method: "tools/list", params: {} }, { client, cancel, progress: false, metadata: exchange.headers });

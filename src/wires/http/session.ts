@@ -78,7 +78,7 @@ export class HttpSession {
         send: (message, options) => this.#send(message, options?.call),
         part: (call, part) => this.#direct(call)?.part(call, part),
       },
-      { ...options, eras: ["legacy"], key: options.id },
+      { ...options, eras: ["legacy"] },
     );
   }
 

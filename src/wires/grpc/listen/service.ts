@@ -14,7 +14,7 @@ import {
   toFault,
   toRpcError,
 } from "../../../core/index.js";
-import { Parking, randomToken, type ServeLinkOptions, serving } from "../../../era/index.js";
+import { KnownCallers, Parking, randomToken, type ServeLinkOptions, serving } from "../../../era/index.js";
 import { firstOf, type Metadata, type ServerCall } from "../../../io/index.js";
 import { extras } from "../extras.js";
 import { faultStatus } from "../faults.js";
@@ -37,6 +37,8 @@ export class McpService {
   readonly #sessions: Sessions;
   /** Shared, since the next page or answer of a client comes in another call. */
   readonly #parking: Parking;
+  /** Callers with credentials, and those behind a relay: they come on streams of their own and by themselves. */
+  readonly #callers = new KnownCallers();
   /** Ends the calls that would never end by themselves. */
   readonly #watches = new Set<(reason: Fault) => void>();
   readonly #secret = randomToken();
@@ -76,6 +78,7 @@ export class McpService {
   close(reason: Fault): void {
     this.#sessions.close(reason);
     this.#parking.clear();
+    this.#callers.close();
   }
 
   async #rpc(call: ServerCall, caller: Caller, rpc: Rpc): Promise<void> {
@@ -226,14 +229,29 @@ export class McpService {
   #begin(caller: Caller, lasting: boolean): Session {
     // A client of the base may do without initialize altogether.
     const assume = caller.kin || lasting ? undefined : (firstOf(caller.metadata, header.version) ?? legacyVersions[0]);
-    return this.#sessions.begin((id) => new Session(this.#service, { ...this.#serveOptions(caller, assume), id, key: id, lasting }));
+    return this.#sessions.begin(
+      (id) => new Session(this.#service, { ...this.#serveOptions(caller, assume), id, identity: undefined, lasting }),
+    );
   }
 
   /** Of one shape, and without spreads: they are made for every call. */
   #serveOptions({ principal, metadata }: Caller, assume: string | undefined, deadline?: number): ServeLinkOptions {
     const { limits, onFault, eras } = this.#options;
-    const key = `grpc-${++this.#count}`;
-    return { limits, onFault, eras, key, endless, parking: this.#parking, metadata, principal, assume, deadline };
+    const { anonymous } = this.#options;
+    return {
+      limits,
+      onFault,
+      eras,
+      identity: "each",
+      anonymous,
+      callers: this.#callers,
+      endless,
+      parking: this.#parking,
+      metadata,
+      principal,
+      assume,
+      deadline,
+    };
   }
 }
 

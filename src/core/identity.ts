@@ -1,0 +1,48 @@
+import { type Cancel, Canceller } from "./cancel.js";
+import { Fault } from "./fault.js";
+
+/** Who calls: one object for as long as the caller can be told apart from others. Nothing crosses from one to another. */
+export interface Identity {
+  /** Names the caller to further Anywire ends. Nobody can guess it. */
+  readonly key: string;
+  /** Whom its credentials stand for. */
+  readonly principal?: string | undefined;
+  /**
+   * How far it reaches. `lasting`: over many calls, as a session, a stream or a principal does. `call`: one call with its retries.
+   * `self`: this program, which calls in its own name.
+   */
+  readonly span: "lasting" | "call" | "self";
+  /** Fires when the caller is gone, and with it what belongs to it: subscriptions, log levels, parked calls. */
+  readonly ended: Cancel;
+}
+
+export interface IdentityOptions {
+  readonly principal?: string | undefined;
+  readonly span?: Identity["span"];
+}
+
+/** An identity with its end. Its maker ends it. */
+export class Caller implements Identity {
+  readonly principal: string | undefined;
+  readonly span: Identity["span"];
+  readonly ended: Canceller = new Canceller();
+  #key: string | undefined;
+
+  constructor({ principal, span = "lasting" }: IdentityOptions = {}) {
+    this.principal = principal;
+    this.span = span;
+  }
+
+  /** Made on first use: most callers of one call are never named. */
+  get key(): string {
+    this.#key ??= crypto.randomUUID();
+    return this.#key;
+  }
+
+  end(reason: Fault = gone): void {
+    this.ended.fire(reason);
+  }
+}
+
+/** Made once, since an error takes its time to make. */
+const gone = new Fault("unavailable", "the caller has gone", { data: { reason: "closed" } });

@@ -1,0 +1,61 @@
+import { type Identity, type JsonObject, type LogLevel, logLevels } from "../../core/index.js";
+
+/** The log level of a legacy session, which has one for all of its users: the most verbose that any of them wants. Entries are filtered for each. */
+export interface Levels {
+  /** A call, or a client that listens, wants a level; the returned function takes that back. */
+  want(level: string | undefined): () => void;
+  /** A legacy client sets its session's level. Gives the params for the server, which may have to be told a more verbose one. */
+  set(params: JsonObject, identity: Identity): JsonObject;
+}
+
+/** `tell` asks the server for a level. */
+export function sessionLevels(tell: (level: LogLevel) => void): Levels {
+  const sessions = new Map<Identity, number>();
+  const wanted: number[] = logLevels.map(() => 0);
+  /** What the server was asked for last: nothing yet. */
+  let current: number = logLevels.length;
+
+  const needed = (): number => {
+    const first = wanted.findIndex((count) => count > 0);
+    return Math.min(first < 0 ? logLevels.length : first, ...sessions.values());
+  };
+  const raise = (): void => {
+    const level = needed();
+    if (level >= current) return;
+    current = level;
+    tell(logLevels[level] as LogLevel);
+  };
+  /** Quieter again: only a session that set a level expects that, and calls that come and go would change it all the time. */
+  const lower = (): void => {
+    const level = needed();
+    if (level === current || level >= logLevels.length) return;
+    current = level;
+    tell(logLevels[level] as LogLevel);
+  };
+
+  return {
+    want(level) {
+      const at = logLevels.indexOf(level as LogLevel);
+      if (at < 0) return () => {};
+      (wanted[at] as number)++;
+      raise();
+      let held = true;
+      return () => {
+        if (held) (wanted[at] as number)--;
+        held = false;
+      };
+    },
+    set(params, identity) {
+      const at = logLevels.indexOf(params["level"] as LogLevel);
+      if (at < 0) return params;
+      if (!sessions.has(identity))
+        identity.ended.on(() => {
+          sessions.delete(identity);
+          lower();
+        });
+      sessions.set(identity, at);
+      current = needed();
+      return current === at ? params : { ...params, level: logLevels[current] };
+    },
+  };
+}

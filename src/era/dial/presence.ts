@@ -1,0 +1,139 @@
+import { AMBIENT, type FanIn, type Identity, listMembers, type PresentCallers } from "../../core/index.js";
+import type { LinkCall } from "./link-call.js";
+
+/** Milliseconds that a call which was given up may still be what its server speaks of. */
+export const GIVEN_UP_MS = 5_000;
+/** Callers that are gone and still remembered for that; beyond, nobody can be told apart for a while. */
+const MOST_GONE = 1024;
+
+interface Present {
+  /** Its open calls in which a server may ask or log, the oldest first. */
+  readonly asking: Set<LinkCall>;
+  /** All its open calls. */
+  calls: number;
+  /** Calls that it gave up and that were not answered, and until when they may still be spoken of. */
+  givenUp: number;
+  until: number;
+  unhook: () => void;
+}
+
+/** Who calls on a link, for as long as each can be told apart. */
+export class Presence {
+  readonly #fanIn: FanIn;
+  readonly #present = new Map<Identity, Present>();
+  #gone = 0;
+  /** Until when too many were forgotten for anyone to be sure. */
+  #crowded = 0;
+
+  constructor(fanIn: FanIn) {
+    this.#fanIn = fanIn;
+  }
+
+  /** A caller shows itself, by a call or by listening. */
+  attach(identity: Identity): Present {
+    const known = this.#present.get(identity);
+    if (known !== undefined) return known;
+    const present: Present = { asking: new Set(), calls: 0, givenUp: 0, until: 0, unhook: () => {} };
+    this.#present.set(identity, present);
+    if (identity.ended.fired) this.#gone++;
+    else
+      present.unhook = identity.ended.on(() => {
+        this.#gone++;
+        this.#forget(identity, present);
+      });
+    return present;
+  }
+
+  opened(call: LinkCall): void {
+    const present = this.attach(call.context.client.identity);
+    present.calls++;
+    if (mayAsk(call.request.method)) present.asking.add(call);
+  }
+
+  /** `unanswered`: the caller gave it up, and its server may not have heard of that. */
+  ended(call: LinkCall, unanswered: boolean): void {
+    const { identity } = call.context.client;
+    const present = this.#present.get(identity);
+    if (present === undefined) return;
+    present.calls--;
+    if (present.asking.delete(call) && unanswered) {
+      present.givenUp++;
+      present.until = Date.now() + GIVEN_UP_MS;
+    }
+    this.#forget(identity, present);
+  }
+
+  /** The answer to a call that was given up came after all. */
+  answered(identity: Identity): void {
+    const present = this.#present.get(identity);
+    if (present === undefined || present.givenUp === 0) return;
+    if (--present.givenUp === 0) present.until = 0;
+    this.#forget(identity, present);
+  }
+
+  /** Whose it is what names no call. */
+  owner(): Identity | undefined {
+    const now = Date.now();
+    if (now < this.#crowded) return undefined;
+    this.#prune(now);
+    return this.#fanIn.owner(this.#callers(now));
+  }
+
+  /** Whether nobody has called yet, or everybody has gone. */
+  get nobody(): boolean {
+    return this.#present.size === 0;
+  }
+
+  /** The open calls of a caller in which a server may ask or log, the oldest first. */
+  calls(identity: Identity): readonly LinkCall[] {
+    return [...(this.#present.get(identity)?.asking ?? [])];
+  }
+
+  #callers(now: number): PresentCallers {
+    const asking = new Set<Identity>();
+    const present = new Set<Identity>();
+    for (const [identity, { asking: open, until }] of this.#present) {
+      if (open.size > 0 || until > now) asking.add(identity);
+      if (!identity.ended.fired) present.add(identity);
+    }
+    return { asking, present };
+  }
+
+  #forget(identity: Identity, present: Present): void {
+    if (!identity.ended.fired || present.calls > 0) return;
+    if (present.until > Date.now()) {
+      if (this.#gone > MOST_GONE) this.#prune(Date.now());
+      if (this.#gone <= MOST_GONE) return;
+      this.#crowded = Math.max(this.#crowded, present.until);
+    }
+    this.#delete(identity, present);
+  }
+
+  #prune(now: number): void {
+    if (this.#gone === 0) return;
+    for (const [identity, present] of this.#present)
+      if (identity.ended.fired && present.calls === 0 && present.until <= now) this.#delete(identity, present);
+  }
+
+  #delete(identity: Identity, present: Present): void {
+    present.unhook();
+    if (this.#present.delete(identity)) this.#gone--;
+  }
+}
+
+/** Whether a server may ask or log in a call of that method. Those of a vendor may do anything. */
+function mayAsk(method: string): boolean {
+  return !quiet.has(method);
+}
+
+const quiet: ReadonlySet<string> = new Set([
+  ...listMembers.keys(),
+  AMBIENT,
+  "subscriptions/listen",
+  "server/discover",
+  "initialize",
+  "ping",
+  "logging/setLevel",
+  "resources/subscribe",
+  "resources/unsubscribe",
+]);

@@ -1,0 +1,86 @@
+import type { Era } from "../../src/api/index.js";
+import type { Caller } from "./caller.js";
+import type { Chain, ListenWire } from "./chain.js";
+import { connectCaller } from "./peers/connect.js";
+import { sessionStream, tunnelStream, unaryCaller, unarySessionCaller } from "./peers/grpc.js";
+import { fetchCaller } from "./peers/http.js";
+import { streamCaller } from "./peers/raw.js";
+import { sdkV1Caller, sdkV2Caller, transports } from "./peers/sdk.js";
+import { webSocket } from "./peers/websocket.js";
+
+/** A kind of client and the wire that it comes on. */
+export interface Row {
+  readonly name: string;
+  readonly listen: ListenWire;
+  readonly era: Era;
+  /** What tells this client from another between two of its calls; `nothing`: each call stands for itself. */
+  readonly by: "session" | "stream" | "principal" | "nothing";
+  /** Many clients can use one front relay at a time. */
+  readonly many: boolean;
+  open(chain: Chain, name: string): Promise<Caller>;
+}
+
+const bearer = (name: string): Record<string, string> => ({ authorization: `Bearer ${name}` });
+const v1 = sdkV1Caller;
+const v2 = sdkV2Caller;
+
+type Short = readonly [name: string, listen: ListenWire, era: Era, by: Row["by"], open: Row["open"]];
+
+const short: readonly Short[] = [
+  ["stdio, SDK v1", "stdio", "legacy", "stream", ({ child }, name) => v1(name, transports.v1.stdio(child))],
+  ["stdio, SDK v2, legacy", "stdio", "legacy", "stream", ({ child }, name) => v2(name, "legacy", transports.v2.stdio(child))],
+  ["stdio, SDK v2, modern", "stdio", "modern", "stream", ({ child }, name) => v2(name, "modern", transports.v2.stdio(child))],
+  ["http, SDK v1", "http", "legacy", "session", ({ address }, name) => v1(name, transports.v1.http(address))],
+  ["http, SDK v2, legacy", "http", "legacy", "session", ({ address }, name) => v2(name, "legacy", transports.v2.http(address))],
+  ["http, SDK v2, modern", "http", "modern", "nothing", ({ address }, name) => v2(name, "modern", transports.v2.http(address))],
+  [
+    "http, SDK v2, modern, bearer",
+    "http",
+    "modern",
+    "principal",
+    ({ address }, name) => v2(name, "modern", transports.v2.http(address, bearer(name))),
+  ],
+  ["http, fetch, modern", "http", "modern", "nothing", ({ address }, name) => fetchCaller(name, address)],
+  ["http, fetch, modern, bearer", "http", "modern", "principal", ({ address }, name) => fetchCaller(name, address, bearer(name))],
+  ["sse, SDK v1", "sse", "legacy", "stream", ({ address }, name) => v1(name, transports.v1.sse(address))],
+  ["sse, SDK v2, legacy", "sse", "legacy", "stream", ({ address }, name) => v2(name, "legacy", transports.v2.sse(address))],
+  ["ws, raw, legacy", "ws", "legacy", "stream", ({ address }, name) => streamCaller(name, "legacy", webSocket(address))],
+  ["ws, raw, modern", "ws", "modern", "stream", ({ address }, name) => streamCaller(name, "modern", webSocket(address))],
+  [
+    "grpc Session, grpc-js, legacy",
+    "grpc",
+    "legacy",
+    "stream",
+    ({ address }, name) => streamCaller(name, "legacy", sessionStream(address)),
+  ],
+  [
+    "grpc Session, grpc-js, modern",
+    "grpc",
+    "modern",
+    "stream",
+    ({ address }, name) => streamCaller(name, "modern", sessionStream(address)),
+  ],
+  ["grpc RPCs in a session, grpc-js, legacy", "grpc", "legacy", "session", ({ address }, name) => unarySessionCaller(name, address)],
+  ["grpc RPCs, grpc-js, modern", "grpc", "modern", "nothing", ({ address }, name) => unaryCaller(name, address)],
+  ["grpc RPCs, grpc-js, modern, bearer", "grpc", "modern", "principal", ({ address }, name) => unaryCaller(name, address, bearer(name))],
+  ["tunnel, grpc-js, legacy", "grpc", "legacy", "stream", ({ address }, name) => streamCaller(name, "legacy", tunnelStream(address))],
+  ["tunnel, grpc-js, modern", "grpc", "modern", "stream", ({ address }, name) => streamCaller(name, "modern", tunnelStream(address))],
+  ["Connect, fetch, modern", "grpc", "modern", "nothing", ({ address }, name) => connectCaller(name, address)],
+  ["Connect, fetch, modern, bearer", "grpc", "modern", "principal", ({ address }, name) => connectCaller(name, address, bearer(name))],
+];
+
+export const rows: readonly Row[] = short.map(([name, listen, era, by, open]) => ({
+  name,
+  listen,
+  era,
+  by,
+  open,
+  many: listen !== "stdio",
+}));
+
+/** What has no row, and why. */
+export const absent: readonly (readonly [what: string, why: string])[] = [
+  ["sse, modern", "HTTP+SSE belongs to the legacy revisions: the wire serves no other"],
+  ["Connect by fetch, legacy", "a legacy client is asked on a stream of both directions, which fetch has not"],
+  ["grpc RPCs, legacy, without a session", "such a client cannot be asked: it has nothing to be asked on"],
+];
