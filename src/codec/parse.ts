@@ -1,7 +1,7 @@
 import { Fault, type FaultCode, isObject, type JsonObject, type RpcError } from "../core/index.js";
 import { readBlobText } from "./blob-text.js";
 import { exceedsDepth, nestsDeeper, shallow } from "./depth.js";
-import type { Id, Incoming, IncomingBad, IncomingBatch } from "./jsonrpc.js";
+import type { Id, Incoming, IncomingBad, IncomingBatch, IncomingPart } from "./jsonrpc.js";
 import type { Line } from "./lines.js";
 
 export interface ParseLimits {
@@ -51,9 +51,10 @@ export function parseMessage(text: string, limits: ParseLimits): Incoming {
 }
 
 /** Reads what a line framer gave. */
-export function parseLine(line: Line, limits: ParseLimits): Incoming {
+export function parseLine(line: Line, limits: ParseLimits): Incoming | IncomingPart {
   if (typeof line === "string") return parseMessage(line, limits);
-  return { kind: "bad", ...(line.text === undefined ? undefined : whose(line.text)), fault: line.fault };
+  if ("message" in line) return line.message;
+  return { kind: "bad", ...(line.text === undefined ? line.whose : whose(line.text)), fault: line.fault };
 }
 
 function readBatch(values: readonly unknown[], max: number): Incoming {

@@ -1,9 +1,8 @@
-import { type Id, type IncomingPart, type IncomingResult, type Part, parseMessage } from "../../../codec/index.js";
+import { type Id, type IncomingPart, type IncomingResult, type Part, parseMessage, scanner } from "../../../codec/index.js";
 import { Fault, type Limits } from "../../../core/index.js";
 import type { Sent } from "../../../io/index.js";
 import { concat } from "../../../stream/index.js";
 import { caughtUp, type Held } from "./events.js";
-import { scanner } from "./scanner.js";
 
 /** Bytes of an answer up to which it is held and parsed whole, whatever it looks like. */
 const WHOLE_BYTES = 8 * 1024 * 1024;
