@@ -17,8 +17,8 @@ export interface LinkCaller {
   consumed(call: LinkCall, bytes: number): void;
   /** The reader is behind, or has caught up. */
   pace(call: LinkCall, held: boolean): void;
-  /** Bytes that may wait for the reader. */
-  readonly callBytes: number;
+  /** Bytes that may wait for the reader of a call. */
+  roomFor(call: LinkCall): number;
   /** Whether it wants to know what the reader has taken. */
   readonly counts: boolean;
 }
@@ -51,6 +51,7 @@ export class LinkCall implements Replies {
   #read = 0;
   #bytes = 0;
   #held = false;
+  #room = 0;
   #resolve: ((step: Step) => void) | undefined;
   #reject: ((fault: Fault) => void) | undefined;
   #unhook: (() => void) | undefined;
@@ -97,7 +98,7 @@ export class LinkCall implements Replies {
 
   /** A reply came that need not be its own: it must not be what makes it fail. False if there is no room for it. */
   offer(reply: Reply): boolean {
-    if (this.#state !== OPEN || this.#bytes + weighReply(reply) > this.#caller.callBytes / 2) return false;
+    if (this.#state !== OPEN || this.#bytes + weighReply(reply) > this.#room / 2) return false;
     this.push(reply);
     return true;
   }
@@ -117,10 +118,10 @@ export class LinkCall implements Replies {
     this.#weights.push(weight);
     this.#bytes += weight;
     if (reply.kind === "result") return;
-    if (!this.#held && this.#bytes > this.#caller.callBytes / 4) this.#caller.pace(this, (this.#held = true));
-    if (this.#bytes <= this.#caller.callBytes) return;
+    if (!this.#held && this.#bytes > this.#room / 4) this.#caller.pace(this, (this.#held = true));
+    if (this.#bytes <= this.#room) return;
     const fault = new Fault("overload", "the reader of this call is too slow for what its server sends", {
-      data: { limit: "callBytes", max: this.#caller.callBytes },
+      data: { limit: "callBytes", max: this.#room },
     });
     this.#caller.close(this, true, fault);
     this.#empty();
@@ -142,6 +143,7 @@ export class LinkCall implements Replies {
       return;
     }
     try {
+      this.#room = this.#caller.roomFor(this);
       this.id = this.#caller.open(this);
       this.#state = OPEN;
       this.#unhook = cancel.on(() => this.#cancelled(cancel.reason as Fault));
@@ -184,7 +186,7 @@ export class LinkCall implements Replies {
     if (this.#read === this.#queue.length) this.#empty();
     else if (this.#read >= COMPACT && this.#read * 2 > this.#queue.length) this.#compact();
     this.#bytes -= weight;
-    if (this.#held && this.#bytes < this.#caller.callBytes / 8) this.#caller.pace(this, (this.#held = false));
+    if (this.#held && this.#bytes < this.#room / 8) this.#caller.pace(this, (this.#held = false));
     if (this.#caller.counts) this.#account(reply, weight);
     return reply;
   }
