@@ -1,4 +1,5 @@
 import { spawn } from "node:child_process";
+import { get } from "node:http";
 import { performance } from "node:perf_hooks";
 import { connect, type McpClient } from "anywire";
 import { child, listening } from "./child.js";
@@ -22,10 +23,7 @@ async function overHttp(): Promise<Outcome> {
   await using bare = await listening("bare-source", "http");
   await using server = await listening("anywire", "plain", "http://127.0.0.1:0/mcp");
   await using client = await connect(server.address, { era: "modern" });
-  const plain = counted(
-    "node:http alone",
-    async () => (await fetch(`${bare.address}/${UNIT}`)).body as unknown as AsyncIterable<Uint8Array>,
-  );
+  const plain = counted("node:http alone", () => bodyOf(`${bare.address}/${UNIT}`));
   return await judged("http", 0.5, reading("http", client), plain, "node:http alone");
 }
 
@@ -78,6 +76,10 @@ export function counted(
       return performance.now() - began;
     },
   };
+}
+
+function bodyOf(url: string): Promise<AsyncIterable<Uint8Array>> {
+  return new Promise((resolve, reject) => void get(url, resolve).once("error", reject));
 }
 
 /** The next bytes of a stream that goes on. */
