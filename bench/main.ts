@@ -2,6 +2,7 @@ import { cpus } from "node:os";
 import { performance } from "node:perf_hooks";
 import { burst } from "./burst.js";
 import { echo } from "./echo.js";
+import { far } from "./far.js";
 import type { Bench, Figure } from "./figure.js";
 import { first } from "./first.js";
 import { grpc } from "./grpc.js";
@@ -13,10 +14,27 @@ import { list } from "./list.js";
 import { numbers } from "./numbers.js";
 import { observe } from "./observe.js";
 import { read } from "./read.js";
+import { transfer } from "./transfer.js";
 import { waist } from "./waist.js";
 
 // Runs the benches that the arguments name, or all, and prints each figure beside its target. Exits with 1 if one is missed.
-const benches: readonly Bench[] = [first, read, echo, list, waist, burst, http, codec, numbers, grpc, grpcFraming, leaks, observe];
+const benches: readonly Bench[] = [
+  first,
+  read,
+  echo,
+  list,
+  waist,
+  burst,
+  http,
+  transfer,
+  far,
+  codec,
+  numbers,
+  grpc,
+  grpcFraming,
+  leaks,
+  observe,
+];
 
 const names = process.argv.slice(2);
 const unknown = names.filter((name) => !benches.some((bench) => bench.name === name));

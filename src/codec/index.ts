@@ -18,9 +18,12 @@ export type {
   OutgoingResult,
   Part,
 } from "./jsonrpc.js";
-export { type BadLine, type Line, type LineFramer, type LineFramerOptions, lineFramer } from "./lines.js";
-export { type Link, type LinkTraits, type SendOptions, sharedStream } from "./link.js";
+export { type BadLine, type Line, type LineFramer, type LineFramerOptions, type LongLine, type LongLines, lineFramer } from "./lines.js";
+export { type AnsweredCall, type Link, type LinkTraits, type SendOptions, sharedStream } from "./link.js";
 export { parseJson } from "./numbers.js";
 export { type ParseLimits, parseLine, parseMessage } from "./parse.js";
+export { type BadPart, type PartMessageOptions, partMessage, readPart } from "./part-message.js";
+export { emptyFrame, messageFrame, type PartsReader, type PartsReaderOptions, partFrame, partsReader } from "./parts.js";
+export { type Scanner, type ScannerOptions, scanner } from "./scanner.js";
 export { receivedMessage, reserialise, sentMessage, serialise } from "./serialise.js";
 export { type SseEvent, type SseParser, sseParser, writeSse } from "./sse.js";

@@ -75,6 +75,8 @@ export interface OutgoingNotification {
   readonly jsonrpc: "2.0";
   readonly method: string;
   readonly params?: JsonObject;
+  /** Base64 that is written as one more member of the params. It was made here, so that nothing in it needs to be escaped. */
+  readonly blob?: string;
 }
 export interface OutgoingResult {
   readonly jsonrpc: "2.0";

@@ -7,7 +7,7 @@ const fixed = { seed: 20260728, numRuns: 500 };
 const utf8 = (text: string): Uint8Array => new TextEncoder().encode(text);
 /** Faults as their text, so that results compare. */
 const shown = (lines: readonly Line[]): unknown[] =>
-  lines.map((line) => (typeof line === "string" ? line : { fault: `${line.fault.code}: ${line.fault.message}` }));
+  lines.map((line) => (typeof line === "string" || "message" in line ? line : { fault: `${line.fault.code}: ${line.fault.message}` }));
 const notText = { fault: "parse: the line is non-UTF-8" };
 const cut = { fault: "parse: the stream ended inside a line" };
 
@@ -59,22 +59,40 @@ describe("lineFramer", () => {
     expect(frame([utf8("a\n"), utf8("")])).toEqual(["a"]);
   });
 
-  test("a line of the limit passes and one byte more is refused as it comes, before its end", () => {
+  test("a line of the limit passes and one byte more is a bad one, and no end of those that follow", () => {
     expect(frame([utf8("12345678\n123"), utf8("45678\n")], 8)).toEqual(["12345678", "12345678"]);
-    for (const chunks of [["123456789\n"], ["123456789"], ["12345", "6789"], ["a\n12345", "6789\n"], ["a\n123456789\nb\n"], ["é漢漢a\n"]]) {
-      const framer = lineFramer({ maxBytes: 8 });
-      const run = (): void => {
-        for (const chunk of chunks) framer.push(utf8(chunk));
-      };
-      expect(run).toThrow(Fault);
-      let again: unknown;
-      try {
-        framer.push(utf8("x\n"));
-      } catch (error) {
-        again = error;
-      }
-      expect(again).toMatchObject({ code: "overload", data: { limit: "messageBytes", max: 8 } });
-      expect(() => framer.end()).toThrow(Fault);
+    const bad = { fault: "overload: the line is too long" };
+    for (const chunks of [
+      ["123456789\n"],
+      ["123456789", "\n"],
+      ["12345", "6789\n"],
+      ["123456789".repeat(9), "123456789", "1\n"],
+      ["é漢漢a\n"],
+    ])
+      expect(frame([...chunks.map(utf8), utf8("x\ny\n")], 8)).toEqual([bad, "x", "y"]);
+    expect(frame([utf8("a\n123456789\nb\n")], 8)).toEqual(["a", bad, "b"]);
+    const framer = lineFramer({ maxBytes: 8 });
+    framer.push(utf8("123456789"));
+    expect(framer.end()).toMatchObject([{ fault: { code: "parse" } }]);
+  });
+
+  test.each([
+    ['{"jsonrpc":"2.0","id":7,"result":{"text":"', '"}}', { answers: 7 }],
+    ['{"id":"a b","jsonrpc":"2.0","error":{"data":"', '"}}', { answers: "a b" }],
+    ['{"result":{"id":1,"text":"', '"},"jsonrpc":"2.0","id":8}', { answers: 8 }],
+    ['{"result":{"text":"', '"},"id":9,"jsonrpc":"2.0"}', { answers: 9 }],
+    ['{"jsonrpc":"2.0","method":"x","params":{"text":"', '"},"id":3}', { id: 3 }],
+    ['{"jsonrpc":"2.0","id":4,"text":"', '"}', { id: 4, answers: 4 }],
+    ['{"jsonrpc":"2.0","result":{"text":"', '","id":5}}', {}],
+    ['{"jsonrpc":"2.0","method":"x","params":{"text":"', ' ,\\"id\\":5}"}}', {}],
+    ["x", "", {}],
+  ])("a line that is too long still tells whose it is, in its ends: %s…%s", (head, tail, whose) => {
+    const text = `${head}${"x".repeat(20_000)}${tail}`;
+    for (const size of [1, 1000, 50_000]) {
+      const bytes = utf8(`${text}\n`);
+      const chunks = Array.from({ length: Math.ceil(bytes.length / size) }, (_, at) => bytes.subarray(at * size, (at + 1) * size));
+      const framer = lineFramer({ maxBytes: 10_000 });
+      expect(chunks.flatMap((chunk) => [...framer.push(chunk)])).toEqual([{ fault: expect.any(Fault), whose }]);
     }
   });
 

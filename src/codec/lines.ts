@@ -1,21 +1,44 @@
 import { Fault } from "../core/index.js";
 import { concat } from "../stream/index.js";
+import type { Incoming, IncomingBad, IncomingPart } from "./jsonrpc.js";
+import { skippedLine } from "./skipped-line.js";
 
-/** A line that is no text. */
+/** A line that is no text, or too long. */
 export interface BadLine {
   readonly fault: Fault;
+  /** Who waits for it, where that is known already. */
+  readonly whose?: Pick<IncomingBad, "id" | "answers">;
   /** It with every bad octet replaced: nothing to be delivered, but it may tell who waits for it. */
   readonly text?: string;
 }
 
+/** What was read of a line before its end. */
+export interface ReadLine {
+  readonly message: Incoming | IncomingPart;
+}
+
 /** The text of a line, or what is wrong with the bytes in its place. */
-export type Line = string | BadLine;
+export type Line = string | BadLine | ReadLine;
+
+/** A line that is not held. */
+export interface LongLine {
+  push(bytes: Uint8Array): readonly Line[];
+  end(): readonly Line[];
+}
+
+/** Takes lines that have grown long out of the hands of the framer. */
+export interface LongLines {
+  /** From so many bytes on. */
+  readonly bytes: number;
+  /** Asked once a line, with what has come of it. Undefined: it is held on, as far as a line may go. */
+  begin(held: Uint8Array): LongLine | undefined;
+}
 
 /** Finds lines in bytes that come in chunks of any size. */
 export interface LineFramer {
   /**
-   * The lines that the chunk completed; it may be kept, so it is not to be written to again. Throws a Fault, now and from then on, as soon as a line is longer than the limit: the
-   * lines before it in the same chunk go with it, as the peer has to.
+   * The lines that the chunk completed; it may be kept, so it is not to be written to again. Of a line that is longer than the limit
+   * only the ends are kept, and it is a bad one; throws a Fault if it has no end.
    */
   push(chunk: Uint8Array): readonly Line[];
   /** At the end of the stream: a fault if that is inside a line. */
@@ -25,11 +48,12 @@ export interface LineFramer {
 export interface LineFramerOptions {
   /** Bytes of one line without its `\n`. */
   readonly maxBytes: number;
+  readonly long?: LongLines | undefined;
 }
 
 /** Lines end with `\n`, and one `\r` before it is no part of them; blank ones and a byte order mark at the start are left out. */
 export function lineFramer(options: LineFramerOptions): LineFramer {
-  return new Framer(options.maxBytes);
+  return new Framer(options);
 }
 
 const NEWLINE = 0x0a;
@@ -45,43 +69,44 @@ const lenient = new TextDecoder();
 
 class Framer implements LineFramer {
   readonly #max: number;
+  readonly #longLines: LongLines | undefined;
   /** The half line so far: large parts as they came, small ones in a tail, whose first bytes are behind the last part. */
   #parts: Uint8Array[] = [];
   #tail = new Uint8Array(0);
   #filled = 0;
   #length = 0;
   #started = false;
-  #broken: Fault | undefined;
+  /** The line that is being read without being held. */
+  #long: LongLine | undefined;
+  /** Whether it was asked if this line can be read so. */
+  #asked = false;
 
-  constructor(max: number) {
-    this.#max = max;
+  constructor({ maxBytes, long }: LineFramerOptions) {
+    this.#max = maxBytes;
+    this.#longLines = long;
   }
 
   push(chunk: Uint8Array): readonly Line[] {
-    if (this.#broken !== undefined) throw this.#broken;
     const size = chunk.byteLength;
     // Most chunks end with a line: then nothing is searched, and no view is made.
     const last = chunk[size - 1] === NEWLINE ? size - 1 : chunk.lastIndexOf(NEWLINE);
-    if (last < 0) {
-      this.#keep(chunk);
-      return nothing;
-    }
+    if (last < 0) return this.#keep(chunk);
     const lines: Line[] = [];
     let start = 0;
     if (this.#length > 0) {
       start = chunk.indexOf(NEWLINE) + 1;
-      this.#keep(chunk.subarray(0, start - 1));
-      this.#readLine(this.#takeHalf(), lines);
+      lines.push(...this.#keep(chunk.subarray(0, start - 1)));
+      this.#finish(lines);
     }
     if (last >= start) this.#readBlock(start === 0 && last === size - 1 ? chunk : chunk.subarray(start, last), lines);
-    if (last < size - 1) this.#keep(chunk.subarray(last + 1));
+    if (last < size - 1) lines.push(...this.#keep(chunk.subarray(last + 1)));
     return lines;
   }
 
   end(): readonly Line[] {
-    if (this.#broken !== undefined) throw this.#broken;
+    const long = this.#long !== undefined;
     const half = this.#takeHalf();
-    if (half.every((byte) => byte === 0x20 || byte === 0x09 || byte === RETURN)) return nothing;
+    if (!long && half.every((byte) => byte === 0x20 || byte === 0x09 || byte === RETURN)) return nothing;
     return [{ fault: new Fault("parse", "the stream ended inside a line") }];
   }
 
@@ -107,7 +132,12 @@ class Framer implements LineFramer {
   }
 
   #readLine(bytes: Uint8Array, lines: Line[]): void {
-    if (bytes.byteLength > this.#max) this.#refuse();
+    if (bytes.byteLength > this.#max) {
+      const skipped = skippedLine(this.#max);
+      skipped.push(bytes);
+      lines.push(...skipped.end());
+      return;
+    }
     const text = decode(bytes);
     if (text !== undefined) {
       this.#add(text, lines);
@@ -128,10 +158,37 @@ class Framer implements LineFramer {
     if (line.charCodeAt(0) > 0x20 || !blank.test(line)) lines.push(line);
   }
 
-  /** Adds to the half line: a long one in many chunks is copied once, when it is whole. */
-  #keep(bytes: Uint8Array): void {
+  /** Adds to the half line: a long one in many chunks is copied once, when it is whole. Gives what was read of it already. */
+  #keep(bytes: Uint8Array): readonly Line[] {
+    if (this.#long !== undefined) return this.#long.push(bytes);
+    this.#append(bytes);
+    if (this.#length > this.#max) return this.#lengthen(this.#takeHalf(), skippedLine(this.#max));
+    if (this.#longLines === undefined || this.#asked || this.#length <= this.#longLines.bytes) return nothing;
+    this.#asked = true;
+    const held = this.#takeHalf();
+    const long = this.#longLines.begin(held);
+    if (long !== undefined) return this.#lengthen(held, long);
+    this.#append(held);
+    return nothing;
+  }
+
+  #lengthen(held: Uint8Array, long: LongLine): readonly Line[] {
+    this.#long = long;
+    // A line has begun.
+    this.#length = 1;
+    return long.push(held);
+  }
+
+  #finish(lines: Line[]): void {
+    if (this.#long === undefined) this.#readLine(this.#takeHalf(), lines);
+    else lines.push(...this.#long.end());
+    this.#long = undefined;
+    this.#asked = false;
+    this.#length = 0;
+  }
+
+  #append(bytes: Uint8Array): void {
     this.#length += bytes.byteLength;
-    if (this.#length > this.#max) this.#refuse();
     if (bytes.byteLength >= SMALL) {
       this.#sealTail();
       this.#parts.push(bytes);
@@ -161,14 +218,6 @@ class Framer implements LineFramer {
     this.#filled = 0;
     this.#length = 0;
     return half;
-  }
-
-  #refuse(): never {
-    this.#parts = [];
-    this.#filled = 0;
-    this.#length = 0;
-    this.#broken = new Fault("overload", "the line is too long", { data: { limit: "messageBytes", max: this.#max } });
-    throw this.#broken;
   }
 }
 

@@ -7,11 +7,18 @@ export interface LinkTraits {
   ownStream(method: string): boolean;
   /**
    * Whether the answers to a method travel in parts, until their result: lists as items, resources as contents and chunks. There are no
-   * pages, no ranges and no base64 then.
+   * pages, no ranges and no base64 then. Where answers are written, it may depend on the call.
    */
-  inParts(method: string): boolean;
+  inParts(method: string, call?: AnsweredCall): boolean;
   /** Whether bytes pass as they are, because both ends share a memory. If not, they travel as base64. */
   readonly bytes: boolean;
+}
+
+/** A call that is to be answered. */
+export interface AnsweredCall {
+  readonly id: Id;
+  /** Whether its caller asked for parts: an Anywire end, which goes on with a read that asks in its middle. */
+  readonly asked: boolean;
 }
 
 /** What belongs to a message, beside the message itself. */
@@ -41,7 +48,7 @@ export interface Link {
   close(reason?: Fault): Promise<void>;
 }
 
-/** What most links have in common: all calls share one stream of whole JSON messages. */
+/** What most links have in common: all calls share one stream of whole JSON messages. Parts are notifications there. */
 export const sharedStream: Pick<Link, "traits" | "part" | "pace"> = {
   traits: { ownStream: () => false, inParts: () => false, bytes: false },
   part() {

@@ -185,7 +185,7 @@ describe("what is bad", () => {
   test("who waits for a line that is no text hears of it, where that can be told", () => {
     const read = (text: string): Incoming => {
       const lines = lineFramer({ maxBytes: 1000 }).push(new Uint8Array(Buffer.from(`${text}\n`, "latin1")));
-      return parseLine(lines[0] as Line, limits);
+      return parseLine(lines[0] as Line, limits) as Incoming;
     };
     expectBad(read('{"jsonrpc":"2.0","id":7,"result":{"text":"grün"}}'), "parse", { answers: 7 });
     expectBad(read('{"jsonrpc":"2.0","id":7,"method":"grün"}'), "parse", { id: 7 });

@@ -1,6 +1,7 @@
 import { Fault, type FaultCode, isObject, type JsonObject, noParams, type RpcError, withBeside } from "../core/index.js";
+import { readBlobText } from "./blob-text.js";
 import { exceedsDepth, shallow } from "./depth.js";
-import type { Id, Incoming, IncomingBad, IncomingBatch } from "./jsonrpc.js";
+import type { Id, Incoming, IncomingBad, IncomingBatch, IncomingPart } from "./jsonrpc.js";
 import type { Line } from "./lines.js";
 import { nullParams, paramsBeside } from "./members.js";
 import { DEEP, ODD, parseExactly, survey } from "./numbers.js";
@@ -31,6 +32,8 @@ const LARGE = 16 * 1024;
  */
 export function parseMessage(text: string, limits: ParseLimits): Incoming {
   const { depth } = limits;
+  const blob = text.length > LARGE ? readBlobText(text) : undefined;
+  if (blob !== undefined) return blob;
   const long = text.length > parsedFirst;
   if (long && exceedsDepth(text, depth)) return tooDeep(text, depth);
   let value: unknown;
@@ -49,9 +52,10 @@ export function parseMessage(text: string, limits: ParseLimits): Incoming {
 }
 
 /** Reads what a line framer gave. */
-export function parseLine(line: Line, limits: ParseLimits): Incoming {
+export function parseLine(line: Line, limits: ParseLimits): Incoming | IncomingPart {
   if (typeof line === "string") return parseMessage(line, limits);
-  return { kind: "bad", ...(line.text === undefined ? undefined : whose(line.text)), fault: line.fault };
+  if ("message" in line) return line.message;
+  return { kind: "bad", ...(line.text === undefined ? line.whose : whose(line.text)), fault: line.fault };
 }
 
 function readBatch(values: readonly unknown[], max: number): Incoming {

@@ -1,11 +1,15 @@
 import { Fault, isObject, jsonText } from "../core/index.js";
+import { blobText } from "./blob-text.js";
 import type { Incoming, IncomingBad, IncomingBatch, Outgoing, OutgoingMessage } from "./jsonrpc.js";
 import { listText } from "./list-text.js";
 import { whole } from "./members.js";
 
 /** One line of JSON, without its end. Throws a Fault on what is no JSON. */
 export function serialise(message: Outgoing): string {
-  if (!Array.isArray(message)) return stringify(sentMessage(message as OutgoingMessage));
+  if (!Array.isArray(message)) {
+    const single = message as OutgoingMessage;
+    return "blob" in single ? blobText(single.blob as string, single) : stringify(sentMessage(single));
+  }
   if (message.length === 0) throw new Fault("internal", "a batch holds at least one message");
   return stringify(message.map(sentMessage));
 }

@@ -1,3 +1,4 @@
+export { type CallAgain, callAgain, requiresInput } from "./call-again.js";
 export { type Cancel, Canceller, fromSignal, never } from "./cancel.js";
 export { clientCapabilities } from "./client/asks.js";
 export type { ResourceChunk } from "./client/chunks.js";

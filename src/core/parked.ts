@@ -1,6 +1,6 @@
 /**
- * Notification that lets go of what an edge keeps for a next request that will not come: a `requestState`, the `cursor` of a
- * list's `method`, or the `next` range of a read. A peer that does not know it ignores it, and forgets in its own time.
+ * Notification that lets go of what an edge keeps for a next request that will not come: a `requestState`, or the `cursor` of a
+ * list's `method`. A peer that does not know it ignores it, and forgets in its own time.
  */
 export const RELEASE = "notifications/dev.anywire/release";
 

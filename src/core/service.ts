@@ -91,18 +91,7 @@ export interface ResultReply {
   readonly weight?: number;
 }
 
-/** `at` is the arrival number on its link, where there is one. */
-export type Reply = { readonly at?: number } & (
-  | ItemReply
-  | PageReply
-  | ContentReply
-  | ChunkReply
-  | ProgressReply
-  | LogReply
-  | NoteReply
-  | AskReply
-  | ResultReply
-);
+export type Reply = ItemReply | PageReply | ContentReply | ChunkReply | ProgressReply | LogReply | NoteReply | AskReply | ResultReply;
 
 /** A question of the server to the client in the middle of a call. */
 export interface Ask {

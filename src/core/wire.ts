@@ -32,7 +32,7 @@ export interface Limits {
   readonly backlogBytes: number;
   /** Calls of one peer at a time. */
   readonly inFlight: number;
-  /** Streams parked between pages, ranges or questions. */
+  /** Streams parked between pages or questions. */
   readonly parked: number;
   /** Milliseconds a parked stream is kept. */
   readonly parkedMs: number;

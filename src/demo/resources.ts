@@ -17,7 +17,7 @@ export function addResources(server: Server): void {
       {
         uri: "demo://file",
         name: "file",
-        description: "A file of 64 MiB, read from disk by ranges",
+        description: "A file of 64 MiB, read from disk in chunks",
         mimeType: "text/plain",
         size: BIG_FILE_SIZE,
       },

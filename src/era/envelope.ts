@@ -20,7 +20,7 @@ import { own } from "./keys.js";
 /** What only a modern request says of its client. */
 const modernKeys: ReadonlySet<string> = new Set([meta.protocolVersion, meta.clientInfo, meta.clientCapabilities, meta.logLevel]);
 /** What belongs to one link. */
-const ownKeys: ReadonlySet<string> = new Set([own.peer, own.caller, own.window, own.range, own.pageSize, own.chunked]);
+const ownKeys: ReadonlySet<string> = new Set([own.peer, own.caller, own.window, own.pageSize, own.chunked]);
 const moved: ReadonlySet<string> = new Set([...traceNames, "progressToken", ...modernKeys, ...ownKeys]);
 
 /** A request's `_meta` taken apart: what the waist keeps in its Context, and what travels on. All members are there, so that every envelope has one shape. */
@@ -38,9 +38,8 @@ export interface Envelope {
   /** Who calls, as an Anywire end says that speaks for several. */
   readonly caller: RelayedCaller | undefined;
   readonly window: number | undefined;
-  readonly range: { readonly offset: number; readonly length: number; readonly next?: string } | undefined;
   readonly pageSize: number | undefined;
-  /** As `range`, where the answer comes in parts. */
+  /** Of a read whose answer may come in parts. */
   readonly chunked: { readonly offset: number; readonly chunkSize?: number } | undefined;
 }
 
@@ -71,7 +70,6 @@ export function openEnvelope(method: string, params: JsonObject): Envelope {
     peer: found[own.peer] !== undefined,
     caller: readCaller(found[own.caller]),
     window: typeof window === "number" && window > 0 ? window : undefined,
-    range: readRange(found[own.range]),
     pageSize: readCount(found[own.pageSize]),
     chunked: readChunked(found[own.chunked]),
   };
@@ -122,13 +120,6 @@ function readCaller(value: unknown): RelayedCaller | undefined {
 
 function readCount(value: unknown): number | undefined {
   return Number.isSafeInteger(value) && (value as number) > 0 ? (value as number) : undefined;
-}
-
-function readRange(value: unknown): Envelope["range"] {
-  if (!isObject(value)) return undefined;
-  const { offset, length, next } = value;
-  if (!Number.isSafeInteger(offset) || !Number.isSafeInteger(length) || (offset as number) < 0 || (length as number) < 1) return undefined;
-  return { offset: offset as number, length: length as number, ...(typeof next === "string" ? { next } : {}) };
 }
 
 function readChunked(value: unknown): Envelope["chunked"] {

@@ -4,9 +4,9 @@ import { own } from "./keys.js";
 type Extensions = { readonly [name: string]: object };
 
 /** What this edge can do for an Anywire peer. It is about one link, and ends with it. */
-const ofLink: Extensions = { [own.ranges]: {}, [own.window]: {} };
+const ofLink: Extensions = { [own.window]: {} };
 /** All that an Anywire end may say to another. */
-const ofAnywire: readonly string[] = [own.ranges, own.window, own.legacy];
+const ofAnywire: readonly string[] = [own.window, own.legacy];
 
 /** A discover or initialize result for an Anywire peer: it also says what this edge can do. */
 export function withExtensions(result: JsonObject): JsonObject {
@@ -23,10 +23,9 @@ export function isLegacyServer(result: JsonObject): boolean {
   return extensionsOf(result)[own.legacy] !== undefined;
 }
 
-/** What a peer says of its link. */
-export function linkExtensions(result: JsonObject): { readonly ranges: boolean; readonly window: boolean } {
-  const extensions = extensionsOf(result);
-  return { ranges: extensions[own.ranges] !== undefined, window: extensions[own.window] !== undefined };
+/** Whether a peer says that it is an Anywire end of the link. */
+export function isAnywireLink(result: JsonObject): boolean {
+  return extensionsOf(result)[own.window] !== undefined;
 }
 
 /** A result as it passes on beyond the link. */

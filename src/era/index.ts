@@ -1,7 +1,6 @@
-export { type Link, type LinkTraits, type SendOptions, sharedStream } from "../codec/index.js";
+export { type AnsweredCall, type Link, type LinkTraits, type SendOptions, sharedStream } from "../codec/index.js";
 export { dialLink } from "./dial/dial-link.js";
 export { own } from "./keys.js";
-export type { WritePart } from "./listen/desk.js";
 export { KnownCallers } from "./listen/known-callers.js";
 export type { ServeLinkOptions } from "./listen/options.js";
 export { Parking } from "./listen/parking.js";

@@ -8,10 +8,7 @@ export const own = {
   gone: "notifications/dev.anywire/gone",
   /** Capability extension between Anywire ends: the server behind this edge is a legacy one. */
   legacy: "dev.anywire/legacy",
-  /** Capability extension: resources are read by ranges, with `_meta[range]` in request and result. */
-  ranges: "dev.anywire/ranges",
-  range: "dev.anywire/range",
-  /** Request `_meta` of a read on a link of parts: `{ offset, chunkSize }`. */
+  /** Request `_meta` of a read whose answer may come in parts: `{ offset, chunkSize }`. */
   chunked: "dev.anywire/chunked",
   /** Capability extension and request `_meta`: bytes of notifications that the caller takes before it grants more. */
   window: "dev.anywire/window",
@@ -26,11 +23,9 @@ export const own = {
 } as const;
 
 /**
- * Bytes of a resource in one range: small enough not to hold up the neighbours on a shared link, and so that a line of its base64
+ * Bytes of a resource in one part: small enough not to hold up the neighbours on a shared link, and so that a line of its base64
  * is below the size from which V8 gives every string pages of its own.
  */
-export const RANGE_BYTES: number = 64 * 1024;
-/** Bytes of the largest range that is given, whatever was asked for. */
-export const GREATEST_RANGE: number = 1024 * 1024;
+export const PART_BYTES: number = 64 * 1024;
 /** Bytes of notifications under way for one call. */
 export const WINDOW_BYTES: number = 64 * 1024;

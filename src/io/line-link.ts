@@ -3,6 +3,7 @@ import { type Link, sharedStream } from "../codec/index.js";
 import { defaultLimits, Fault } from "../core/index.js";
 import { type Batch, lineReader } from "./line-reader.js";
 import { lineWriter } from "./line-writer.js";
+import { LongReads } from "./long-reads.js";
 
 export interface LineLinkOptions {
   /** Bytes of one message. */
@@ -36,9 +37,11 @@ export function lineLink(readable: Readable, writable: Writable, options: LineLi
     maxLength: options.sendLength ?? Number.POSITIVE_INFINITY,
     onBroken: (fault) => reader.finish(fault),
   });
+  const reads = new LongReads({ maxBytes: messageBytes, depth });
   const reader = lineReader(readable, {
     maxBytes: messageBytes,
     depth,
+    reads,
     onEnd: async (fault) => {
       const said = options.onEnd === undefined ? fault : await options.onEnd(fault);
       // A peer that only ended its side, or broke a rule, may still read.
@@ -57,7 +60,14 @@ export function lineLink(readable: Readable, writable: Writable, options: LineLi
   return {
     ...sharedStream,
     incoming: reader,
-    send: (message) => writer.send(message),
+    send(message) {
+      if (reads.sent(message)) reader.wake();
+      return writer.send(message);
+    },
+    pace(call, held) {
+      reads.pace(call, held);
+      if (!held) reader.wake();
+    },
     get backlog() {
       return writer.backlog;
     },

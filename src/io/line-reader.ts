@@ -1,12 +1,24 @@
 import type { Readable } from "node:stream";
-import { type Incoming, type Line, type LineFramer, lineFramer, parseLine } from "../codec/index.js";
+import {
+  type Incoming,
+  type IncomingError,
+  type IncomingPart,
+  type IncomingResult,
+  type Line,
+  type LineFramer,
+  lineFramer,
+  parseLine,
+} from "../codec/index.js";
 import { Fault, toFault } from "../core/index.js";
+import type { LongReads } from "./long-reads.js";
 
-export type Batch = readonly Incoming[];
+export type Batch = readonly (Incoming | IncomingPart)[];
 
 export interface LineReader extends AsyncIterableIterator<Batch, undefined> {
   /** The peer is gone: gives out what it still sent, then throws the fault. */
   finish(fault: Fault): void;
+  /** Looks again whether it may go on. */
+  wake(): void;
   /** Reads no more: a pending next() and all later ones end, or throw the reason once. */
   stop(reason?: Fault): void;
 }
@@ -14,6 +26,8 @@ export interface LineReader extends AsyncIterableIterator<Batch, undefined> {
 export interface LineReaderOptions {
   readonly maxBytes: number;
   readonly depth: number;
+  /** What becomes of answers to reads that are too long to be held. */
+  readonly reads?: LongReads | undefined;
   /** Asked once, at the end or with the fault that broke the stream, for what is to be thrown in place of it. */
   readonly onEnd: (fault: Fault | undefined) => Promise<Fault | undefined>;
 }
@@ -21,7 +35,10 @@ export interface LineReaderOptions {
 /** Milliseconds that finish() waits for the rest in all, should someone else hold the stream open. */
 const restMs = 200;
 
-/** Lines that are parsed at a time. What is no message costs far more than what is one, and a chunk has room for thousands of them. */
+/**
+ * Lines that are parsed at a time. What is no message costs far more than what is one, and a chunk has room for thousands of them. Of the
+ * parts of an answer one is given out at a time: its reader says with each whether it is behind.
+ */
 const linesAtOnce = 1024;
 
 const end: IteratorResult<Batch, undefined> = { done: true, value: undefined };
@@ -71,7 +88,7 @@ class Reader implements LineReader {
   constructor(readable: Readable, options: LineReaderOptions) {
     this.#readable = readable;
     this.#options = options;
-    this.#framer = lineFramer({ maxBytes: options.maxBytes });
+    this.#framer = lineFramer({ maxBytes: options.maxBytes, long: options.reads });
     readable.on("readable", this.#wake);
     readable.on("end", this.#onClose);
     readable.on("close", this.#onClose);
@@ -92,14 +109,14 @@ class Reader implements LineReader {
     let batch: Batch | undefined;
     let broken: Fault | undefined;
     try {
-      if (!this.#resting) batch = this.#take();
+      if (!this.#stopped) batch = this.#take();
     } catch (error) {
       broken = toFault(error);
     }
     if (batch !== undefined) return Promise.resolve({ done: false, value: batch });
     return new Promise((resolve, reject) => {
       this.#waiting = { resolve, reject };
-      if (this.#resting) return;
+      if (this.#stopped) return;
       if (broken !== undefined) this.#conclude(broken);
       else this.#starve();
     });
@@ -122,6 +139,14 @@ class Reader implements LineReader {
     this.#settle(reason);
   }
 
+  get #stopped(): boolean {
+    return this.#resting || this.#options.reads?.paused === true;
+  }
+
+  wake(): void {
+    this.#wake();
+  }
+
   /** What can be had at once. */
   #take(): Batch | undefined {
     if (this.#lines.length > 0) return this.#parse(this.#lines);
@@ -138,9 +163,14 @@ class Reader implements LineReader {
 
   #parse(lines: readonly Line[]): Batch | undefined {
     if (lines.length === 0) return undefined;
-    const many = lines.length > linesAtOnce;
-    const batch = (many ? lines.slice(0, linesAtOnce) : lines).map((line) => parseLine(line, this.#options));
-    this.#lines = many ? lines.slice(linesAtOnce) : [];
+    const [first] = lines;
+    const most = typeof first === "object" && "message" in first ? 1 : linesAtOnce;
+    const many = lines.length > most;
+    const batch = (many ? lines.slice(0, most) : lines).map((line) => parseLine(line, this.#options));
+    this.#lines = many ? lines.slice(most) : [];
+    const { reads } = this.#options;
+    if (reads?.any === true)
+      for (const message of batch) if (message.kind === "result" || message.kind === "error") answered(reads, message);
     if (batch.some(({ kind }) => kind === "bad")) {
       this.#resting = true;
       setImmediate(this.#rested);
@@ -155,7 +185,7 @@ class Reader implements LineReader {
 
   #wake = (): void => {
     const waiting = this.#waiting;
-    if (waiting === undefined || this.#resting || this.#state.tag === "ending") return;
+    if (waiting === undefined || this.#stopped || this.#state.tag === "ending") return;
     try {
       const batch = this.#take();
       if (batch === undefined) {
@@ -222,6 +252,10 @@ class Reader implements LineReader {
     // Errors that come after the end are of no interest, but must not be uncaught.
     this.#readable.off("error", ignore).on("error", ignore);
   }
+}
+
+function answered(reads: LongReads, { id }: IncomingResult | IncomingError): void {
+  if (id !== undefined) reads.answered(id);
 }
 
 function ignore(): void {}

@@ -13,7 +13,7 @@ async function dialed(): Promise<{ server: Raw; connection: Connection }> {
   const server = raw(theirs);
   const dialing = dialLink(mine, { era: "modern" });
   const { id } = await requestOf(server, "server/discover");
-  const extensions = { "dev.anywire/ranges": {}, "dev.anywire/window": {} };
+  const extensions = { "dev.anywire/window": {} };
   await server.send({ jsonrpc: "2.0", id, result: { supportedVersions: ["2026-07-28"], capabilities: { extensions } } });
   return { server, connection: await dialing };
 }
@@ -30,7 +30,6 @@ describe("what a server keeps for a caller that left", () => {
   const results: readonly (readonly [string, JsonObject, JsonObject])[] = [
     ["tools/list", { tools: [], nextCursor: "c" }, { method: "tools/list", cursor: "c" }],
     ["tools/call", { resultType: "input_required", requestState: "aw1.x" }, { requestState: "aw1.x" }],
-    ["resources/read", { contents: [], _meta: { "dev.anywire/range": { pieces: [], next: "n" } } }, { next: "n" }],
   ];
 
   it.each(results)("is let go of when the result of %s crosses with the cancel", async (method, result, released) => {

@@ -85,7 +85,7 @@ describe("34. remote input names no command, argument or environment", () => {
       name: "echo",
       arguments: parts,
       ...parts,
-      _meta: envelope(parts, { ...parts, "dev.anywire/range": parts }),
+      _meta: envelope(parts, { ...parts, "dev.anywire/chunked": parts }),
     }),
     request(3, "server/discover", { ...parts, _meta: envelope({ stdio: parts }) }),
     request(4, "dev.anywire/ambient", { ...parts, _meta: envelope() }),

@@ -60,31 +60,6 @@ export class Answers {
     return cancel;
   }
 
-  /** Answers all of `inputRequests` at once; the first failure withdraws the others and is the failure of the call. */
-  async gather(requests: unknown, cancel: Canceller): Promise<JsonObject> {
-    if (!isObject(requests)) throw new Fault("invalid-request", "the server's inputRequests are no object");
-    const answers: Record<string, JsonObject> = {};
-    const work = Object.entries(requests).map(async ([key, request]) => {
-      if (!isObject(request) || typeof request["method"] !== "string")
-        throw new Fault("invalid-request", `the server's input request ${JSON.stringify(key)} has no method`);
-      const method = request["method"];
-      if (!this.#handlers.has(method))
-        throw new Fault("missing-capability", `the server asks for ${method}, which this client does not answer`);
-      const params = isObject(request["params"]) ? request["params"] : {};
-      const value = await this.#answer({ method, params }, cancel, () => {});
-      // Not by assignment, which loses the key "__proto__".
-      Object.defineProperty(answers, key, { value, enumerable: true, configurable: true, writable: true });
-    });
-    const withdrawn = new Promise<never>((_, reject) => cancel.on(() => reject(cancel.reason)));
-    try {
-      await Promise.race([Promise.all(work), withdrawn]);
-      return answers;
-    } catch (error) {
-      cancel.fire();
-      throw error;
-    }
-  }
-
   async #answer(request: Request, cancel: Canceller, progress: (params: JsonObject) => void): Promise<JsonObject> {
     const handler = this.#handlers.get(request.method);
     if (handler === undefined) throw new Fault("unknown-method", `this client does not answer ${request.method}`);

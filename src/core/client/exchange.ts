@@ -1,7 +1,8 @@
-import { Canceller } from "../cancel.js";
+import { type CallAgain, callAgain, requiresInput } from "../call-again.js";
+import type { Canceller } from "../cancel.js";
 import { Fault, toFault } from "../fault.js";
 import type { JsonObject } from "../json.js";
-import { isKeptState, RELEASE } from "../parked.js";
+import { RELEASE } from "../parked.js";
 import { DONE, type Timed, timed } from "../replies.js";
 import type { Ask, Context, Replies, Reply, Request, Service } from "../service.js";
 import type { Answers } from "./asks.js";
@@ -44,15 +45,13 @@ export class Exchange implements Replies {
   readonly number: number = ++count;
   readonly #home: Home;
   readonly #begin: () => Start;
-  #request: Request;
+  readonly #request: Request;
   #start: Start | undefined;
   #inner: Replies | undefined;
   #timed: Timed | undefined;
   #deadline: number | undefined;
-  #rounds = 0;
+  /** Whether no call is open, because the answers for its next round are waited for. */
   #gathering = false;
-  /** What the server keeps for the next round. */
-  #kept: string | undefined;
   #asks: Set<Canceller> | undefined;
   #ended = false;
   #failure: Fault | undefined;
@@ -117,11 +116,10 @@ export class Exchange implements Replies {
     const start = (this.#start = this.#begin());
     this.#deadline = start.context.deadline;
     if (start.release !== undefined) start.cancel.on(() => this.fail(start.cancel.reason as Fault));
-    if (!this.#ended) this.#call(start.context);
+    if (!this.#ended) this.#read(this.#home.service.call(this.#request, start.context));
   }
 
-  #call(context: Context): void {
-    const replies = this.#home.service.call(this.#request, context);
+  #read(replies: Replies): void {
     this.#inner = this.#deadline === undefined ? replies : (this.#timed = timed(replies, this.#deadline));
   }
 
@@ -138,8 +136,10 @@ export class Exchange implements Replies {
     else if (step.value.kind === "ask") {
       this.#take(step.value.ask);
       this.#pull();
-    } else if (step.value.kind === "result" && step.value.value["resultType"] === "input_required") void this.#again(step.value.value);
-    else this.#give(step.value);
+    } else if (step.value.kind === "result" && requiresInput(step.value.value)) {
+      this.#read(callAgain(this.#again(step.value.value)));
+      this.#pull();
+    } else this.#give(step.value);
   };
 
   /** Gives the reader a reply. One that it cannot read fails the call; a notification that it cannot read is only reported. */
@@ -180,57 +180,26 @@ export class Exchange implements Replies {
     if (!taken.fired) asks.add(taken);
   }
 
-  async #again(result: JsonObject): Promise<void> {
-    const start = this.#start as Start;
-    const { inputRequests, requestState } = result;
-    this.#kept = isKeptState(requestState) ? requestState : undefined;
-    try {
-      if (++this.#rounds > this.#home.maxRounds)
-        throw new Fault("overload", `the server asked for input more than ${this.#home.maxRounds} times`, { data: { limit: "maxRounds" } });
-      const began = Date.now();
-      const { inputResponses: _, requestState: __, ...params } = this.#request.params;
-      const retry: Record<string, unknown> = params;
-      if (inputRequests !== undefined) retry["inputResponses"] = await this.#gather(inputRequests);
-      else if (requestState === undefined)
-        throw new Fault("invalid-request", "the server requires input, but names neither requests nor a state");
-      if (this.#ended) return;
-      this.#kept = undefined;
-      if (requestState !== undefined) retry["requestState"] = requestState;
-      this.#request = { method: this.#request.method, params: retry };
-      if (this.#deadline === undefined) this.#call(start.context);
-      else {
-        this.#deadline += Date.now() - began;
-        this.#call({ ...start.context, deadline: this.#deadline });
-      }
-      this.#pull();
-    } catch (error) {
-      this.fail(toFault(error));
-    }
-  }
-
-  async #gather(requests: unknown): Promise<JsonObject> {
-    const asks = (this.#asks ??= new Set());
-    const cancel = new Canceller();
-    asks.add(cancel);
-    this.#gathering = true;
-    try {
-      return await this.#home.answers.gather(requests, cancel);
-    } finally {
-      this.#gathering = false;
-      asks.delete(cancel);
-    }
-  }
-
-  #letGo(requestState: string): void {
+  #again(required: JsonObject): CallAgain {
+    const { service, maxRounds } = this.#home;
     const { context } = this.#start as Start;
-    this.#home.service.notify({ method: RELEASE, params: { requestState } }, context).catch(() => {});
+    return {
+      request: this.#request,
+      context,
+      required,
+      maxRounds,
+      call: (request, inner) => service.call(request, inner),
+      release: (kept) => void service.notify({ method: RELEASE, params: kept }, context).catch(() => {}),
+      waits: (waiting) => {
+        this.#gathering = waiting;
+      },
+    };
   }
 
   #end(): void {
     this.#ended = true;
     this.#start?.release?.();
     this.#home.leave(this);
-    if (this.#kept !== undefined) this.#letGo(this.#kept);
     if (this.#asks === undefined) return;
     for (const cancel of this.#asks) cancel.fire(new Fault("cancelled", "the call ended before the answer came"));
   }

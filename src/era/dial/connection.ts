@@ -17,11 +17,10 @@ import {
   toFault,
 } from "../../core/index.js";
 import { withoutModern } from "../envelope.js";
-import { beyondLink, linkExtensions } from "../extensions.js";
+import { beyondLink, isAnywireLink } from "../extensions.js";
 import { ambientOver } from "./ambient-over.js";
 import type { LegacyDial } from "./legacy.js";
 import type { Peer } from "./peer.js";
-import { rangedRead } from "./ranged.js";
 import { readParts } from "./read-parts.js";
 
 /** What a handshake came to. */
@@ -36,8 +35,7 @@ export interface Agreed {
 /** A peer as a service, once hands were shaken. */
 export function connection(peer: Peer, agreed: Agreed): Connection {
   const { legacy, era } = agreed;
-  const { ranges, window } = linkExtensions(agreed.found);
-  peer.kin = window;
+  peer.kin = isAnywireLink(agreed.found);
   peer.credit.kept = peer.kin;
   peer.ready = true;
   const plain = (request: Request, context: Context): Replies => peer.call(request, context);
@@ -81,8 +79,8 @@ export function connection(peer: Peer, agreed: Agreed): Connection {
           release: (at) => peer.release({ method, cursor: at }),
         });
       }
-      if (method === "resources/read" && peer.traits.inParts(method)) return readParts(peer, request, context);
-      if (method === "resources/read" && ranges) return rangedRead(peer, request, context);
+      if (method !== "resources/read") return plain(request, context);
+      if (peer.traits.inParts(method) || peer.kin) return readParts(peer, request, context);
       return plain(request, context);
     },
     notify({ method, params }: Message, { client }: Context) {

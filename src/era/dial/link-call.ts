@@ -19,8 +19,8 @@ export interface LinkCaller {
   consumed(call: LinkCall, bytes: number): void;
   /** The reader is behind, or has caught up. */
   pace(call: LinkCall, held: boolean): void;
-  /** Bytes that may wait for the reader. */
-  readonly callBytes: number;
+  /** Bytes that may wait for the reader of a call. */
+  roomFor(call: LinkCall): number;
   /** Whether it wants to know what the reader has taken. */
   readonly counts: boolean;
 }
@@ -54,6 +54,7 @@ export class LinkCall implements Replies {
   #read = 0;
   #bytes = 0;
   #held = false;
+  #room = 0;
   #resolve: ((step: Step) => void) | undefined;
   #reject: ((fault: Fault) => void) | undefined;
   #unhook: (() => void) | undefined;
@@ -100,7 +101,7 @@ export class LinkCall implements Replies {
 
   /** A reply came that need not be its own: it must not be what makes it fail. False if there is no room for it. */
   offer(reply: Reply): boolean {
-    if (this.#state !== OPEN || this.#bytes + weighReply(reply) > this.#caller.callBytes / 2) return false;
+    if (this.#state !== OPEN || this.#bytes + weighReply(reply) > this.#room / 2) return false;
     this.push(reply);
     return true;
   }
@@ -122,9 +123,9 @@ export class LinkCall implements Replies {
     this.#bytes += weight;
     if (reply.kind === "result") return;
     if (!this.#held && this.#bytes > this.#enough) this.#caller.pace(this, (this.#held = true));
-    if (this.#bytes <= this.#caller.callBytes) return;
+    if (this.#bytes <= this.#room) return;
     const fault = new Fault("overload", "the reader of this call is too slow for what its server sends", {
-      data: { limit: "callBytes", max: this.#caller.callBytes },
+      data: { limit: "callBytes", max: this.#room },
     });
     this.#caller.close(this, true, fault);
     this.#empty();
@@ -147,6 +148,7 @@ export class LinkCall implements Replies {
       return;
     }
     try {
+      this.#room = this.#caller.roomFor(this);
       this.id = this.#caller.open(this);
       this.#state = OPEN;
       this.#unhook = cancel.on(() => this.#cancelled(cancel.reason as Fault));
@@ -199,7 +201,7 @@ export class LinkCall implements Replies {
 
   /** Bytes that wait for the reader when its stream is held up. Only a read needs many of them to fill a long line. */
   get #enough(): number {
-    const most = this.#caller.callBytes / 4;
+    const most = this.#room / 4;
     return this.request.method === "resources/read" ? most : Math.min(most, WINDOW_BYTES);
   }
 

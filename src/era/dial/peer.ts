@@ -89,6 +89,12 @@ export class Peer implements LinkCaller {
     return new LinkCall(request, context, this);
   }
 
+  /** What a peer keeps to is let in, and a little more, since it may weigh otherwise. */
+  roomFor(call: LinkCall): number {
+    const granted = this.credit.kept && !this.traits.ownStream(call.request.method) ? this.credit.windowOf(call) : 0;
+    return Math.max(this.callBytes, granted * 1.125);
+  }
+
   open(call: LinkCall): Id {
     if (this.#gone !== undefined) throw this.#gone;
     if (this.#link.backlog > this.#limits.backlogBytes) {

@@ -1,4 +1,4 @@
-import type { Incoming, IncomingPart, IncomingRequest } from "../../codec/index.js";
+import { type BadPart, type Incoming, type IncomingPart, type IncomingRequest, readPart } from "../../codec/index.js";
 import { fromRpcError, toFault, toRpcError } from "../../core/index.js";
 import { deliver } from "./deliver.js";
 import type { Peer } from "./peer.js";
@@ -30,8 +30,11 @@ function take(peer: Peer, message: Incoming | IncomingPart): void {
       else call.fail(fromRpcError(message.error));
       return;
     }
-    case "notification":
-      return deliver(peer, message);
+    case "notification": {
+      const part = readPart(message);
+      if (part === undefined) return deliver(peer, message);
+      return part.kind === "part" ? take(peer, part) : spoil(peer, part);
+    }
     case "request":
       return peer.manner === undefined || !peer.ready ? tooEarly(peer, message) : peer.manner.request(message);
     case "batch":
@@ -43,6 +46,14 @@ function take(peer: Peer, message: Incoming | IncomingPart): void {
       if (message.answers !== undefined && peer.pending.has(message.answers)) peer.settle(message.answers)?.fail(message.fault);
       else if (message.id !== undefined) peer.answers.send({ jsonrpc: "2.0", id: message.id, error: toRpcError(message.fault, "legacy") });
   }
+}
+
+/** Ends the call whose answer has a hole in it. */
+function spoil(peer: Peer, { id, fault }: BadPart): void {
+  const call = peer.pending.get(id);
+  if (call === undefined) return;
+  peer.close(call, true, fault);
+  call.fail(fault);
 }
 
 function tooEarly(peer: Peer, { id, method }: IncomingRequest): void {

@@ -5,23 +5,22 @@ import { handle, inputRequired, pass } from "./asking.js";
 import { type Desk, type Job, keep } from "./desk.js";
 import { listPlace, placeFor } from "./parking.js";
 import { answerParts } from "./parts.js";
-import { answerRange, answerWhole } from "./read.js";
+import { answerWhole, readsInParts } from "./read.js";
 import { WAITING, Work } from "./work.js";
 
 /** Answers a call with its undressed result; undefined if it ended without one, because it was left. */
 export async function answer(desk: Desk, job: Job): Promise<JsonObject | undefined> {
-  const { request, range } = job.envelope;
+  const { request, chunked } = job.envelope;
   const member = listMembers.get(request.method);
-  const parts = desk.traits.inParts(request.method);
-  if (member !== undefined && !parts) return answerList(desk, job, member);
-  const resuming = range?.next !== undefined || request.params["requestState"] !== undefined;
-  const parked = resuming ? await resumed(desk, job) : undefined;
-  const work = parked ?? new Work(desk.service.call(request, job.context), range?.next !== undefined);
+  if (member !== undefined && !desk.traits.inParts(request.method)) return answerList(desk, job, member);
+  const parked = request.params["requestState"] === undefined ? undefined : await resumed(desk, job);
+  const work = parked ?? new Work(desk.service.call(request, job.context));
   try {
-    // A list in parts is what such a link has; a read in parts has to be asked for.
-    if (parts && (member !== undefined || job.envelope.chunked !== undefined)) return await answerParts(desk, job, work);
+    if (member !== undefined) return await answerParts(desk, job, work);
     if (request.method !== "resources/read") return await answerPlain(desk, job, work);
-    return range === undefined ? await answerWhole(desk, job, work) : await answerRange(desk, job, work, range);
+    // A read in parts has to be asked for. A call with a stream of its own may have one that does not take them.
+    const parts = chunked !== undefined && (!desk.traits.ownStream(request.method) || readsInParts(desk, job));
+    return parts ? await answerParts(desk, job, work) : await answerWhole(desk, job, work);
   } catch (error) {
     // What failed may have been the way to the client: then the call itself still runs.
     work.leave();
@@ -29,13 +28,9 @@ export async function answer(desk: Desk, job: Job): Promise<JsonObject | undefin
   }
 }
 
-/** The call that this request goes on with: parked between ranges, or waiting for the answers the request brings. */
+/** The call that waits for the answers which this request brings. */
 async function resumed(desk: Desk, job: Job): Promise<Work | undefined> {
-  const { request, range } = job.envelope;
-  if (range?.next !== undefined) {
-    const work = desk.parking.reads.take(placeFor(job.client.identity.principal, range.next));
-    if (work !== undefined) return adopt(job, work);
-  }
+  const { request } = job.envelope;
   const state = request.params["requestState"];
   if (typeof state !== "string" || !desk.parking.seal.mine(state)) return undefined;
   const work = desk.parking.asked.take(
@@ -90,7 +85,7 @@ async function answerPlain(desk: Desk, job: Job, work: Work): Promise<JsonObject
     if (step.done === true) return undefined;
     const reply = step.value;
     if (reply.kind === "result") {
-      if (await again(desk, job, work, reply.value)) continue;
+      if (again(desk, job, work, reply.value)) continue;
       return reply.value;
     }
     const waiting = handle(job, work, reply);

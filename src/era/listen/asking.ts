@@ -8,7 +8,7 @@ import type { Work } from "./work.js";
 /** Sends on what is neither item nor content nor result. An ask of a modern client's call waits in its work. */
 export function handle(job: Job, work: Work, reply: Reply): Promise<void> | undefined {
   if (reply.kind !== "ask") return job.sink.notify(reply);
-  if (job.asks !== undefined) return job.asks.ask(work.send(reply.ask), job.id, job.envelope.window !== undefined);
+  if (job.asks !== undefined) return job.asks.ask(reply.ask, job.id, job.envelope.window !== undefined);
   const refused = unaskable(job, reply.ask) ?? lacking(reply.ask.request, job.client.capabilities);
   if (refused === undefined) work.hold(reply.ask);
   else reply.ask.refuse(refused);

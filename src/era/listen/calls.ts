@@ -84,8 +84,7 @@ export class Calls {
     if (this.#deadline !== undefined) context.deadline = this.#deadline;
     if (trace !== undefined) context.trace = trace;
     if (pageSize !== undefined) context.pageSize = pageSize;
-    const range = rangeOf(envelope);
-    if (range !== undefined) context.range = range;
+    if (envelope.chunked !== undefined) context.range = envelope.chunked;
     const running = this.#run({ id, envelope, client, era, context, cancel, sink, asks, neutral }, respond, release);
     const { method } = envelope.request;
     if (method !== "subscriptions/listen" && this.#endless?.has(method) !== true) return this.hold(running);
@@ -184,11 +183,6 @@ export class Calls {
   #discovered(result: JsonObject, peer: boolean): JsonObject {
     return { ...(peer ? withExtensions(result) : forForeignPeer(result)), supportedVersions: this.#versions };
   }
-}
-
-/** Where a read is answered range by range, how long those are is this edge's business. */
-function rangeOf({ range, chunked }: Envelope): Context["range"] {
-  return chunked ?? (range === undefined ? undefined : { offset: range.offset });
 }
 
 /** What a client hears that is still waiting when the server closes: a subscription ends well, a call does not. */

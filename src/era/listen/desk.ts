@@ -16,12 +16,7 @@ export interface Desk {
   send(message: Outgoing, options?: SendOptions): Promise<void>;
   /** Takes a part of an answer, where the link carries those. Undefined: there is room for the next. */
   part(call: Id, part: Part): Promise<void> | undefined;
-  /** Where a link of messages can write the answer to a large read as it comes. */
-  large?(call: Id): WritePart | undefined;
 }
-
-/** Takes a part of the one answer that it writes. Undefined: there is room for the next. */
-export type WritePart = (part: Part) => Promise<void> | undefined;
 
 /** Parks a stream for the client's next request. One that is cancelled has left it already, and nobody will come for it. */
 export function keep<T>(job: Job, parked: Park<T>, key: string, value: T): void {

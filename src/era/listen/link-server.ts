@@ -1,14 +1,15 @@
-import type {
-  Id,
-  Incoming,
-  IncomingBad,
-  IncomingBatch,
-  IncomingRequest,
-  LinkTraits,
-  Outgoing,
-  OutgoingMessage,
-  Part,
-  SendOptions,
+import {
+  type Id,
+  type Incoming,
+  type IncomingBad,
+  type IncomingBatch,
+  type IncomingRequest,
+  type LinkTraits,
+  type Outgoing,
+  type OutgoingMessage,
+  type Part,
+  partMessage,
+  type SendOptions,
 } from "../../codec/index.js";
 import {
   AMBIENT,
@@ -29,7 +30,7 @@ import { careful } from "../careful.js";
 import { modernClient, openEnvelope, type RelayedCaller } from "../envelope.js";
 import { together } from "./batch.js";
 import { Calls, type Respond } from "./calls.js";
-import type { Desk, WritePart } from "./desk.js";
+import type { Desk } from "./desk.js";
 import { EITHER, eraOf, versionsOf } from "./eras.js";
 import { type CallerLease, callerOfOneCall, KnownCallers } from "./known-callers.js";
 import { type LegacyHost, LegacyListen } from "./legacy.js";
@@ -61,6 +62,8 @@ export class LinkServer implements Serving, LegacyHost, Notified {
   readonly legacy: LegacyListen;
   readonly watch: ServingWatch | undefined;
   readonly #link: Outlet;
+  /** Whether the link has a way of its own for parts; else they are notifications. */
+  readonly #carries: boolean;
   readonly #options: ServeLinkOptions;
   /** Who the link itself is; known once someone wants to know. */
   #own: CallerLease | undefined;
@@ -77,6 +80,7 @@ export class LinkServer implements Serving, LegacyHost, Notified {
     this.watch = watch;
     this.#link = link;
     this.traits = link.traits;
+    this.#carries = link.traits.inParts("resources/read") || link.traits.ownStream("resources/read");
     this.eras = options.eras ?? EITHER;
     this.#options = options;
     this.#callers = options.callers;
@@ -104,11 +108,8 @@ export class LinkServer implements Serving, LegacyHost, Notified {
   }
 
   part(call: Id, part: Part): Promise<void> | undefined {
-    return this.#link.part(call, part);
-  }
-
-  large(call: Id): WritePart | undefined {
-    return this.#link.large?.(call);
+    if (this.#carries) return this.#link.part(call, part);
+    return this.send(partMessage(part, { call, bytes: this.traits.bytes }), { call });
   }
 
   get #full(): boolean {

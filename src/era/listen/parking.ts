@@ -10,9 +10,7 @@ import type { Work } from "./work.js";
 export class Parking {
   /** Lists between two pages. */
   readonly lists: Park<Rest>;
-  /** Reads between two ranges. */
-  readonly reads: Park<Work>;
-  /** Calls that wait for the answers to their asks. Apart from reads, which can begin anew. */
+  /** Calls that wait for the answers to their asks. */
   readonly asked: Park<Work>;
   readonly seal: Seal = seal();
   /** Who serves; asked for once. */
@@ -21,13 +19,11 @@ export class Parking {
   constructor(service: Service, { parked: limit, parkedMs: ms }: Limits) {
     this.info = new ServerInfo(service);
     this.lists = park({ limit, ms, release: (rest) => void rest.replies.return() });
-    this.reads = park({ limit, ms, release: (work) => work.leave() });
     this.asked = park({ limit, ms, release: (work) => work.leave() });
   }
 
   /** Lets go of what a client will not come back for; gives the part that is not of this edge. */
-  async release({ next, method, cursor, requestState }: JsonObject, principal: string | undefined): Promise<JsonObject | undefined> {
-    if (typeof next === "string") this.reads.drop(placeFor(principal, next));
+  async release({ method, cursor, requestState }: JsonObject, principal: string | undefined): Promise<JsonObject | undefined> {
     if (typeof method === "string" && typeof cursor === "string")
       return this.lists.drop(placeFor(principal, listPlace(method, cursor))) ? undefined : { method, cursor };
     if (!isKeptState(requestState)) return undefined;
@@ -39,7 +35,6 @@ export class Parking {
 
   clear(): void {
     this.lists.clear();
-    this.reads.clear();
     this.asked.clear();
   }
 }

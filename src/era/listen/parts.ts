@@ -1,28 +1,44 @@
-import type { JsonObject, Reply } from "../../core/index.js";
+import type { Part } from "../../codec/index.js";
+import { type JsonObject, listMembers, type Reply, requiresInput } from "../../core/index.js";
 import { cutText } from "../../stream/index.js";
-import { RANGE_BYTES } from "../keys.js";
+import { PART_BYTES } from "../keys.js";
 import { sizeOf } from "../size.js";
 import { again } from "./again.js";
 import { handle, inputRequired, pass } from "./asking.js";
 import type { Desk, Job } from "./desk.js";
-import { explode } from "./read.js";
+import { explode, explodeLarge } from "./read.js";
 import { repliesOf, WAITING, type Work } from "./work.js";
+
+/** Bytes up to which a read is one message on a link of messages. */
+const SMALL_BYTES = 32 * 1024;
 
 /** Answers a list or a read piece by piece, as its service makes it; the result has what is left. */
 export async function answerParts(desk: Desk, job: Job, work: Work): Promise<JsonObject | undefined> {
-  const read = job.envelope.request.method === "resources/read";
-  const chunkSize = job.envelope.chunked?.chunkSize ?? RANGE_BYTES;
+  const { request, chunked } = job.envelope;
+  const read = !listMembers.has(request.method);
+  /** Whether the link has nothing but parts: then they are no messages that could be saved. */
+  const carried = desk.traits.inParts(request.method);
+  const chunkSize = Math.min(chunked?.chunkSize ?? PART_BYTES, carried ? Number.POSITIVE_INFINITY : PART_BYTES);
+  // What begins at an offset has to say so, and what goes on after a question is no whole: a result can say neither.
+  let gathering = read && !carried && !desk.traits.bytes && chunked?.offset === 0 && !work.contents.begun;
   for (;;) {
-    const step = await work.step();
-    if (step === WAITING) return inputRequired(desk, job, work);
-    if (step.done === true) return undefined;
-    const reply: Reply = step.value;
+    const step = work.contents.empty ? await work.step() : await work.soon();
+    if (step !== WAITING && step.done === true) return undefined;
+    const reply: Reply | undefined = step === WAITING ? undefined : step.value;
+    if (gathering && reply !== undefined && work.contents.take(reply) && work.contents.weight <= SMALL_BYTES) continue;
+    if (!work.contents.empty) {
+      if (reply?.kind === "result" && !requiresInput(reply.value)) return { ...reply.value, contents: work.contents.whole() };
+      gathering = false;
+      for (const part of work.contents.drain()) await sendPart(job, part, chunkSize);
+      if (reply === undefined || reply.kind === "content" || reply.kind === "chunk") continue;
+    }
+    if (reply === undefined) return inputRequired(desk, job, work);
     let waiting: Promise<void> | undefined;
     switch (reply.kind) {
       case "result": {
-        if (await again(desk, job, work, reply.value)) continue;
+        if (again(desk, job, work, reply.value)) continue;
         // What a handler gave whole goes the way of everything else, unless something of it would be lost.
-        const pieces = read ? explode(reply.value) : undefined;
+        const pieces = !read ? undefined : carried ? explode(reply.value) : explodeLarge(reply.value);
         if (pieces === undefined) return reply.value;
         work.over(repliesOf(pieces));
         continue;
@@ -30,10 +46,8 @@ export async function answerParts(desk: Desk, job: Job, work: Work): Promise<Jso
       case "item":
       case "page":
       case "content":
-        waiting = job.sink.part(reply);
-        break;
       case "chunk":
-        waiting = sendChunk(job, reply.data, chunkSize);
+        waiting = sendPart(job, reply, chunkSize);
         break;
       default:
         waiting = read ? handle(job, work, reply) : pass(job, reply);
@@ -42,10 +56,12 @@ export async function answerParts(desk: Desk, job: Job, work: Work): Promise<Jso
   }
 }
 
-/** A chunk, in pieces that do not hold up the neighbours on a shared link. */
-function sendChunk(job: Job, data: string | Uint8Array, size: number): Promise<void> | undefined {
+/** A part; a chunk in pieces that do not hold up the neighbours on a shared link. */
+function sendPart(job: Job, part: Part, size: number): Promise<void> | undefined {
+  if (part.kind !== "chunk") return job.sink.part(part);
+  const { data } = part;
   // Counting all of a long text, only to find that it is too long, would cost more than the rest.
-  if (data.length <= size && sizeOf(data) <= size) return job.sink.part({ kind: "chunk", data });
+  if (data.length <= size && sizeOf(data) <= size) return job.sink.part(part);
   return sendPieces(job, data, size);
 }
 

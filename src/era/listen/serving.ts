@@ -1,15 +1,8 @@
-import type { Id, Incoming, Link } from "../../codec/index.js";
+import type { Incoming, Link } from "../../codec/index.js";
 import type { Fault } from "../../core/index.js";
-import type { WritePart } from "./desk.js";
 
 /** Where answers go. */
-export interface Outlet extends Pick<Link, "traits" | "send" | "backlog" | "part"> {
-  /**
-   * Begins to write the answer to a read that knows no ranges, contents and chunks as they come; what is sent for that call next
-   * is the rest of its result, or the error that it ends with. Undefined where it cannot be written so: then it comes whole.
-   */
-  large?(call: Id): WritePart | undefined;
-}
+export type Outlet = Pick<Link, "traits" | "send" | "backlog" | "part">;
 
 /** The serving side of a link, for a wire that feeds it by itself. */
 export interface Serving {

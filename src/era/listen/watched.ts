@@ -55,14 +55,6 @@ export class ServingWatch {
         part(call, sent);
         return link.part(call, sent);
       },
-      large(call) {
-        const write = link.large?.(call);
-        if (write === undefined) return undefined;
-        return (sent) => {
-          part(call, sent);
-          return write(sent);
-        };
-      },
     };
   }
 

@@ -8,27 +8,18 @@ export const WAITING: unique symbol = Symbol("waiting");
 /** Milliseconds in which asks are gathered while their call goes on all the same. */
 const GATHER_MS = 50;
 
-/** A call that is being answered, and may outlive the request that began it: parked between ranges or while its asks are open. */
+/** A call that is being answered, and may outlive the request that began it: parked while its asks are open. */
 export class Work {
   /** What was read of a resource and not yet sent. */
   readonly contents: Contents = new Contents();
-  /** Whether a range of it was answered: then the last is one, too, even if there is nothing left for it. */
-  begun = false;
-  /** How often it was made again with answers. */
-  rounds = 0;
-  /** Whether it begins in place of a read that was let go of: its reader has to know. */
-  anew: boolean;
   #asks: Map<string, Ask> | undefined;
   #replies: Replies;
   #next: Promise<Step> | undefined;
   #ahead: Reply | undefined;
   #asked = 0;
-  #abroad = 0;
-  #home: (() => void) | undefined;
 
-  constructor(replies: Replies, anew = false) {
+  constructor(replies: Replies) {
     this.#replies = replies;
-    this.anew = anew;
   }
 
   /** The asks that wait for the client's next request. */
@@ -91,41 +82,9 @@ export class Work {
     ask.cancel.on(() => this.asks.delete(ask.key));
   }
 
-  /** The ask to send to the client at once, on behalf of the request that is being answered. */
-  send(ask: Ask): Ask {
-    let open = true;
-    this.#abroad++;
-    const settle = (): void => {
-      if (!open) return;
-      open = false;
-      if (--this.#abroad === 0) this.#home?.();
-    };
-    ask.cancel.on(settle);
-    return {
-      ...ask,
-      answer(result) {
-        settle();
-        ask.answer(result);
-      },
-      refuse(fault) {
-        settle();
-        ask.refuse(fault);
-      },
-    };
-  }
-
-  /** Resolves when no ask is with the client any more: it would be void if its request were answered before. */
-  async settled(): Promise<void> {
-    if (this.#abroad === 0) return;
-    await new Promise<void>((resolve) => {
-      this.#home = resolve;
-    });
-  }
-
   /** Ends it: the handler's cancel fires, its asks are withdrawn. */
   leave(): void {
     void this.#replies.return();
-    this.#home?.();
   }
 }
 

@@ -22,8 +22,8 @@ export interface Exchange {
 
 /** The body of an answer that is being written. */
 export interface Outlet {
-  /** Resolves once there is room for more; at once if the client has gone. */
-  write(text: string): Promise<void>;
+  /** Writes pieces one after the other. Resolves once there is room for more; at once if the client has gone. */
+  write(...pieces: readonly (string | Uint8Array)[]): Promise<void>;
   end(): void;
   /** Cuts the connection's stream: whoever waits to write goes on, what was not written is lost. */
   abort(): void;

@@ -62,9 +62,9 @@ function piped(gone: () => void): { readable: ReadableStream<Uint8Array>; outlet
     { highWaterMark: 64 * 1024, size: (chunk) => chunk.byteLength },
   );
   const outlet: Outlet = {
-    async write(text) {
+    async write(...pieces) {
       if (over) return;
-      controller?.enqueue(encoder.encode(text));
+      for (const piece of pieces) controller?.enqueue(typeof piece === "string" ? encoder.encode(piece) : piece);
       if ((controller?.desiredSize ?? 1) > 0) return;
       // Several may wait: the call, and a sign of life.
       await new Promise<void>((resolve) => {

@@ -119,8 +119,10 @@ function outlet(response: NodeResponse): Outlet {
   /** One for all who wait for room: the calls of a stream are many. */
   let room: Promise<void> | undefined;
   return {
-    write(text) {
-      if (gone(response) || (response as ServerResponse).write(text)) return written;
+    write(...pieces) {
+      let more = true;
+      if (!gone(response)) for (const piece of pieces) more = (response as ServerResponse).write(piece);
+      if (more) return written;
       room ??= new Promise((resolve) => {
         const done = (): void => {
           room = undefined;

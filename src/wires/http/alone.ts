@@ -1,8 +1,8 @@
-import type { Id, Incoming, Outgoing } from "../../codec/index.js";
+import type { Incoming, Outgoing } from "../../codec/index.js";
 import { type Era, Fault, type JsonObject, type Limits, type Service } from "../../core/index.js";
-import { KnownCallers, Parking, type Serving, serving, sharedStream, type WritePart } from "../../era/index.js";
+import { KnownCallers, type LinkTraits, Parking, type Serving, serving, sharedStream } from "../../era/index.js";
 import type { Exchange } from "../../io/index.js";
-import { postAnswer } from "./answer.js";
+import { type Answer, postAnswer } from "./answer.js";
 import { expectsAnswer, statusOf } from "./checks.js";
 import type { HttpOptions } from "./options.js";
 import type { ParamCheck } from "./param-check.js";
@@ -16,8 +16,17 @@ export interface Manner {
   readonly era: Era;
   readonly streams: boolean;
   readonly json: boolean;
+  readonly parts: boolean;
   readonly headers: Readonly<Record<string, string>>;
   readonly principal: string | undefined;
+}
+
+type Outlet = Parameters<typeof serving>[1];
+const ownStream = (): boolean => true;
+const never = (): boolean => false;
+
+function onlyReads(answer: Answer): LinkTraits["inParts"] {
+  return (method, call) => method === "resources/read" && call !== undefined && answer.inParts;
 }
 
 interface Open {
@@ -29,7 +38,7 @@ interface Open {
 export class Alone {
   readonly #service: Service;
   readonly #options: HttpOptions;
-  /** Shared, since the next page, range or answer comes in another exchange. */
+  /** Shared, since the next page or answer comes in another exchange. */
   readonly #parking: Parking;
   /** Callers with credentials, and those behind a relay: their requests come each by itself. */
   readonly #callers = new KnownCallers();
@@ -62,8 +71,8 @@ export class Alone {
   }
 
   #answer(exchange: Exchange, message: Incoming, manner: Manner): void {
-    const { era, streams, json, headers } = manner;
-    const answer = postAnswer(exchange, { streams, json, headers, status: (sent) => statusOf(sent, era) });
+    const { era, streams, json, parts, headers } = manner;
+    const answer = postAnswer(exchange, { streams, json, parts, headers, status: (sent) => statusOf(sent, era) });
     const lists = manner.era === "modern" && message.kind === "request" && message.method === "tools/list";
     let unhook = (): void => {};
     const end = (reason: Fault): void => {
@@ -79,15 +88,16 @@ export class Alone {
       return written;
     };
     // The answers to a batch go back together.
-    const large = message.kind === "request" ? (id: Id): WritePart | undefined => answer.large(id) : undefined;
-    const served = this.#serving(exchange, message, manner, { send, ...(large === undefined ? undefined : { large }) });
+    const inParts = message.kind === "request" ? onlyReads(answer) : never;
+    const traits: LinkTraits = { ownStream, inParts, bytes: false };
+    const served = this.#serving(exchange, message, manner, { send, traits, part: answer.part });
     const open: Open = { keepAlive: () => answer.keepAlive(), drain: (reason, ms) => served.drain(reason, ms) };
     this.#open.add(open);
     unhook = exchange.onGone(() => end(new Fault("cancelled", "the client closed the stream")));
     void served.take(message);
   }
 
-  #serving(exchange: Exchange, message: Incoming, manner: Manner, outlet: Pick<Parameters<typeof serving>[1], "send" | "large">): Serving {
+  #serving(exchange: Exchange, message: Incoming, manner: Manner, outlet: Partial<Outlet> & Pick<Outlet, "send">): Serving {
     const { era, principal } = manner;
     const { limits, onFault, pageSize, observe, wire } = this.#options;
     // A handshake without a session is answered like any request; what it agrees on comes with every later one.

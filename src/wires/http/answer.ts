@@ -1,32 +1,39 @@
-import { type Id, type Outgoing, serialise, writeSse } from "../../codec/index.js";
+import { emptyFrame, type Id, messageFrame, type Outgoing, type Part, partFrame, serialise, writeSse } from "../../codec/index.js";
 import type { JsonObject } from "../../core/index.js";
-import type { WritePart } from "../../era/index.js";
 import type { Exchange, Outlet } from "../../io/index.js";
 import { type LargeAnswer, largeAnswer } from "./large.js";
 
 export const JSON_TYPE = "application/json";
 export const SSE_TYPE = "text/event-stream";
-export const sseHeaders: Readonly<Record<string, string>> = {
-  "content-type": SSE_TYPE,
-  "cache-control": "no-cache, no-transform",
-  "x-accel-buffering": "no",
-};
+/** Of the answer to a read, for a client that asks for it: messages and bytes as they come. */
+export const PARTS_TYPE = "application/vnd.anywire.parts";
+const unbuffered: Readonly<Record<string, string>> = { "cache-control": "no-cache, no-transform", "x-accel-buffering": "no" };
+export const sseHeaders: Readonly<Record<string, string>> = { "content-type": SSE_TYPE, ...unbuffered };
+const partsHeaders: Readonly<Record<string, string>> = { "content-type": PARTS_TYPE, ...unbuffered };
 
-/** The answer to one POST: one JSON object if the response is all there is to say, else a stream of events. */
+/** The answer to one POST: one JSON object if the response is all there is to say, else a stream of events, or of parts. */
 export interface Answer {
   /** Sends a message of the call; the response ends it. */
   send(message: Outgoing, final: boolean): Promise<void>;
-  /** Begins the response to a read that is written as it comes; from then on nothing else of the call is sent. */
-  large(id: Id): WritePart | undefined;
+  /** Whether a read can be answered in parts now. */
+  readonly inParts: boolean;
+  /** Whether messages have a place beside the parts. One JSON object has none, so that they are dropped once its first part is written. */
+  readonly mixed: boolean;
+  /** Writes a part of the answer; resolves once there is room for the next. */
+  part(id: Id, part: Part): Promise<void>;
   /** Shows that it is still alive: a stream gets a comment, and an answer that has not begun becomes a stream. */
   keepAlive(): void;
+  /** Cuts it; one that has not begun is that of a session which is gone. */
+  abort(): void;
 }
 
 export interface AnswerOptions {
-  /** Whether the client takes a stream. */
+  /** Whether the client takes a stream of events. */
   readonly streams: boolean;
   /** Whether it takes one object. */
   readonly json: boolean;
+  /** Whether it takes a stream of parts. */
+  readonly parts: boolean;
   readonly headers: Readonly<Record<string, string>>;
   /** The status of a response that comes alone. */
   readonly status: (message: Outgoing) => number;
@@ -34,22 +41,31 @@ export interface AnswerOptions {
 
 const done: Promise<void> = Promise.resolve();
 
-/** Ends an answer that is written as it comes with the rest of its result; an error can only cut it. */
-export async function finish(large: LargeAnswer, message: Outgoing): Promise<void> {
-  if (!Array.isArray(message) && "result" in message) return large.finish(message.result as JsonObject).catch(() => large.abort());
-  large.abort();
-}
-
-export function postAnswer(exchange: Exchange, { streams, json, headers, status }: AnswerOptions): Answer {
+export function postAnswer(exchange: Exchange, { streams, json, parts, headers, status }: AnswerOptions): Answer {
   let outlet: Outlet | undefined;
   let ended = false;
   let writing = 0;
   let large: LargeAnswer | undefined;
   const open = (): Outlet => {
-    outlet ??= exchange.stream(200, { ...headers, ...sseHeaders });
+    outlet ??= exchange.stream(200, { ...headers, ...(parts ? partsHeaders : sseHeaders) });
     return outlet;
   };
+  const write = (...pieces: readonly (string | Uint8Array)[]): Promise<void> => {
+    writing++;
+    return open()
+      .write(...pieces)
+      .finally(() => writing--);
+  };
+  const begin = (id: Id): LargeAnswer => {
+    const event = outlet !== undefined || !json;
+    outlet ??= event ? open() : exchange.stream(200, { ...headers, "content-type": JSON_TYPE });
+    return largeAnswer(outlet, { id, event });
+  };
   return {
+    mixed: parts,
+    get inParts() {
+      return !ended && (json || streams || parts);
+    },
     send(message, final) {
       if (ended) return done;
       if (final) ended = true;
@@ -60,23 +76,31 @@ export function postAnswer(exchange: Exchange, { streams, json, headers, status 
         return done;
       }
       // A client that takes no stream gets the response alone.
-      if (!streams) return done;
-      writing++;
-      const written = open()
-        .write(writeSse({ event: "message", data: text }))
-        .finally(() => writing--);
+      if (!streams && !parts) return done;
+      const written = parts ? write(...messageFrame(text)) : write(writeSse({ event: "message", data: text }));
       if (final) open().end();
       return written;
     },
-    large(id) {
-      if (ended || large !== undefined || (!json && !streams)) return undefined;
-      const event = outlet !== undefined || !json;
-      large = largeAnswer(event ? open() : exchange.stream(200, { ...headers, "content-type": JSON_TYPE }), { id, event });
-      return large.part;
+    part(id, part) {
+      if (ended) return done;
+      if (parts) return write(...partFrame(part));
+      large ??= begin(id);
+      return large.part(part);
     },
     keepAlive() {
       // An answer that is being written shows that it is alive, or that nobody reads it.
-      if (!ended && large === undefined && streams && writing === 0) void open().write(": alive\n\n");
+      if (!ended && large === undefined && (streams || parts) && writing === 0) void open().write(parts ? emptyFrame : ": alive\n\n");
+    },
+    abort() {
+      if (!ended && outlet === undefined) exchange.reply(404, headers);
+      ended = true;
+      outlet?.abort();
     },
   };
+}
+
+/** Ends an answer that is written as it comes with the rest of its result; an error can only cut it. */
+async function finish(large: LargeAnswer, message: Outgoing): Promise<void> {
+  if (!Array.isArray(message) && "result" in message) return large.finish(message.result as JsonObject).catch(() => large.abort());
+  large.abort();
 }

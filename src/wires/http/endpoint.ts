@@ -18,7 +18,7 @@ import {
 import { observedAs } from "../../era/index.js";
 import { admit, type Exchange, tellRefused } from "../../io/index.js";
 import { Alone, type Manner } from "./alone.js";
-import { JSON_TYPE, SSE_TYPE } from "./answer.js";
+import { JSON_TYPE, PARTS_TYPE, SSE_TYPE } from "./answer.js";
 import { accepts, checkBody, checkEnvelope, checkVersion, claimsModern, expectsAnswer } from "./checks.js";
 import { checkHeaders } from "./headers.js";
 import type { HttpOptions } from "./options.js";
@@ -171,7 +171,9 @@ class HttpEndpoint implements Endpoint {
     const version = exchange.header("mcp-protocol-version");
     const modern = this.#modern && (claimsModern(message) || (version !== undefined && isModernVersion(version)) || !this.#legacy);
     // Member by member here and in what every call makes: a spread takes as long as all the rest of it.
-    const manner: Manner = { era: modern ? "modern" : "legacy", streams, json, headers: caller.headers, principal: caller.principal };
+    const parts = accept.includes(PARTS_TYPE);
+    const { headers, principal } = caller;
+    const manner: Manner = { era: modern ? "modern" : "legacy", streams, json, parts, headers, principal };
     const begins = message.kind === "request" && message.method === "initialize";
     if (modern) {
       const checked = checkModern(exchange, message) ?? this.#checkParams(exchange, caller, message);
@@ -203,7 +205,8 @@ class HttpEndpoint implements Endpoint {
       exchange.reply(202, headers);
       return undefined;
     }
-    await session.take(message.kind === "request" ? { ...message, metadata: exchange.headers } : message, { exchange, headers });
+    const parts = (exchange.header("accept") ?? "").includes(PARTS_TYPE);
+    await session.take(message.kind === "request" ? { ...message, metadata: exchange.headers } : message, { exchange, headers, parts });
     return undefined;
   }
 

@@ -1,11 +1,10 @@
 import { type Id, type Incoming, type Outgoing, type OutgoingMessage, serialise } from "../../codec/index.js";
 import { Fault, refusedStatus, requestStatuses, type Service, toRpcError } from "../../core/index.js";
-import { randomToken, type ServeLinkOptions, type Serving, serving, sharedStream, type WritePart } from "../../era/index.js";
+import { type LinkTraits, randomToken, type ServeLinkOptions, type Serving, serving, sharedStream } from "../../era/index.js";
 import type { Exchange } from "../../io/index.js";
-import { finish, JSON_TYPE, sseHeaders } from "./answer.js";
+import { type Answer, JSON_TYPE, postAnswer, sseHeaders } from "./answer.js";
 import { statusOf } from "./checks.js";
 import { type EventStore, place } from "./events.js";
-import { type LargeAnswer, largeAnswer } from "./large.js";
 import { EventStream } from "./stream.js";
 
 export interface SessionOptions extends ServeLinkOptions {
@@ -27,16 +26,18 @@ const done: Promise<void> = Promise.resolve();
 export interface Answering {
   readonly exchange: Exchange;
   readonly headers: Readonly<Record<string, string>>;
+  /** Whether the client takes parts. */
+  readonly parts: boolean;
 }
 
 /**
  * The requests of one POST: several in a batch. Their answer has not begun, or has become a stream, with or without a connection, or
- * is a read that is being written.
+ * is a read that is written in parts, which nobody can come back for.
  */
 interface Post {
   readonly ids: Set<Id>;
   readonly batch: boolean;
-  to: Answering | EventStream | { readonly large: LargeAnswer };
+  to: Answering | EventStream | { readonly direct: Answer };
   unhook: () => void;
 }
 
@@ -53,6 +54,11 @@ export class HttpSession {
   readonly #posts = new Map<Id, Post>();
   readonly #streams = new Map<string, EventStream>();
   readonly #general: EventStream;
+  readonly #traits: LinkTraits = {
+    ownStream: () => true,
+    inParts: (method, call) => method === "resources/read" && call !== undefined && this.#direct(call.id) !== undefined,
+    bytes: false,
+  };
   #count = 0;
   /** The POST whose message is being taken: what is answered without an id meanwhile is its answer. */
   #taking: Post | undefined;
@@ -66,7 +72,13 @@ export class HttpSession {
     this.#general = this.#open({});
     this.#serving = serving(
       service,
-      { ...sharedStream, backlog: 0, send: (message, options) => this.#send(message, options?.call), large: (call) => this.#large(call) },
+      {
+        ...sharedStream,
+        traits: this.#traits,
+        backlog: 0,
+        send: (message, options) => this.#send(message, options?.call),
+        part: (call, part) => this.#direct(call)?.part(call, part),
+      },
       { ...options, eras: ["legacy"] },
     );
   }
@@ -116,7 +128,10 @@ export class HttpSession {
   }
 
   keepAlive(): void {
-    for (const post of new Set(this.#posts.values())) if ("exchange" in post.to) this.#begin(post, post.to);
+    for (const post of new Set(this.#posts.values())) {
+      if ("exchange" in post.to) this.#begin(post, post.to);
+      else if ("direct" in post.to) post.to.direct.keepAlive();
+    }
     for (const stream of this.#streams.values()) stream.keepAlive();
   }
 
@@ -134,7 +149,7 @@ export class HttpSession {
     this.#serving.end(reason);
     for (const { to, unhook } of new Set(this.#posts.values())) {
       unhook();
-      if ("large" in to) to.large.abort();
+      if ("direct" in to) to.direct.abort();
       else if ("exchange" in to) to.exchange.reply(requestStatuses["a session that is unknown, ended or another's"], to.headers);
     }
     this.#posts.clear();
@@ -168,7 +183,8 @@ export class HttpSession {
     post.unhook = answering.exchange.onGone(() => {
       if (!this.#closed && post.to === answering && ids.size > 0) post.to = this.#open({ awayMs: this.#options.awayMs ?? AWAY_MS });
     });
-    if (this.#options.pollMs !== undefined && comesBack(answering.exchange)) this.#begin(post, answering);
+    if (answering.parts && message.kind === "request") this.#direct(message.id);
+    else if (this.#options.pollMs !== undefined && comesBack(answering.exchange)) this.#begin(post, answering);
     return post;
   }
 
@@ -185,24 +201,25 @@ export class HttpSession {
     if (!("method" in single)) return this.#respond([single], single);
     const post = call === undefined ? undefined : this.#posts.get(call);
     const to = post?.to;
+    if (to !== undefined && "direct" in to && to.direct.mixed) return to.direct.send(single, false);
     // Beside an answer that is being written there is no place for what else the call has to say, unless it is a question.
-    if (to !== undefined && "large" in to && !("id" in single)) return done;
+    if (to !== undefined && "direct" in to && !("id" in single)) return done;
     const stream =
       to instanceof EventStream ? to : post !== undefined && to !== undefined && "exchange" in to ? this.#begin(post, to) : this.#general;
     return stream.send(serialise(single), false);
   }
 
-  /** Begins to write the answer to a read as it comes, unless it has become a stream: its events are kept, so they come whole. */
-  #large(call: Id): WritePart | undefined {
+  /** The answer to a read that is written in parts from now on, unless it has become a stream: its events are kept, so they come whole. */
+  #direct(call: Id): Answer | undefined {
     const post = this.#posts.get(call);
-    if (post === undefined || post.batch || !("exchange" in post.to)) return undefined;
-    const { exchange, headers } = post.to;
+    if (post === undefined || post.batch || post.to instanceof EventStream) return undefined;
+    if ("direct" in post.to) return post.to.direct;
+    const { exchange, headers, parts } = post.to;
     post.unhook();
-    const large = largeAnswer(exchange.stream(200, { ...headers, "content-type": JSON_TYPE }), { id: call, event: false });
-    post.to = { large };
+    post.to = { direct: postAnswer(exchange, { streams: false, json: true, parts, headers, status: () => 200 }) };
     // Nobody can come back for the rest of it.
     post.unhook = exchange.onGone(() => this.#left(call));
-    return large.part;
+    return post.to.direct;
   }
 
   #left(call: Id): void {
@@ -235,7 +252,7 @@ export class HttpSession {
       this.#forgetOldest();
       return to.send(serialise(whole), true);
     }
-    if ("large" in to) return finish(to.large, whole);
+    if ("direct" in to) return to.direct.send(whole, true);
     this.#reply(to, whole, statusOf(whole, "legacy"));
     if (!this.established && !Array.isArray(whole)) this.#options.onRefused?.();
     return done;
@@ -250,7 +267,7 @@ export class HttpSession {
     // The others of a batch are still answered.
     if (post.ids.size > 0) return;
     post.unhook();
-    if ("large" in post.to) return post.to.large.abort();
+    if ("direct" in post.to) return post.to.direct.abort();
     if ("exchange" in post.to) return post.to.exchange.stream(200, { ...post.to.headers, ...sseHeaders }).end();
     post.to.close();
     this.#streams.delete(post.to.name);

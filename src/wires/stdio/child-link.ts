@@ -1,4 +1,4 @@
-import { type Incoming, sharedStream } from "../../codec/index.js";
+import { sharedStream } from "../../codec/index.js";
 import { type Command, defaultLimits, Fault, type Limits } from "../../core/index.js";
 import type { Link } from "../../era/index.js";
 import { type Child, type ChildOptions, type Exit, lineLink, startChild } from "../../io/index.js";
@@ -10,7 +10,6 @@ export interface ChildLinkOptions extends ChildOptions {
 
 /** A link whose peer is a child process. Closing it stops the child. */
 export interface ChildLink extends Link {
-  readonly incoming: AsyncIterable<readonly Incoming[]>;
   readonly child: Child;
 }
 
@@ -43,6 +42,7 @@ export async function childLink(command: Command, options: ChildLinkOptions = {}
     child,
     incoming: link.incoming,
     send: link.send,
+    pace: link.pace,
     get backlog() {
       return link.backlog;
     },

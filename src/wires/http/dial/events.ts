@@ -36,11 +36,16 @@ export async function readEvents(sent: Sent, { limits, seen, call, open, take }:
       await take(message.kind === "batch" ? message.messages : [call === undefined ? message : carried(message, call)]);
     }
     seen.retry = parser.retry ?? seen.retry;
-    while (open?.held === true) {
-      await new Promise<void>((resolve) => {
-        open.wake = resolve;
-      });
-    }
+    if (open !== undefined) await caughtUp(open);
+  }
+}
+
+/** Resolves when the reader is not held up any more. */
+export async function caughtUp(open: Held): Promise<void> {
+  while (open.held) {
+    await new Promise<void>((resolve) => {
+      open.wake = resolve;
+    });
   }
 }
 

@@ -1,6 +1,7 @@
 import { encodeHeader, type OutgoingMessage, type SendOptions } from "../../../codec/index.js";
 import { isObject, meta, traceHeaders } from "../../../core/index.js";
-import { JSON_TYPE, SSE_TYPE } from "../answer.js";
+import { own } from "../../../era/index.js";
+import { JSON_TYPE, PARTS_TYPE, SSE_TYPE } from "../answer.js";
 import { nameOf } from "../headers.js";
 import type { ToolHeaders } from "../tool-headers.js";
 
@@ -23,6 +24,8 @@ export function requestHeaders(message: OutgoingMessage | undefined, options: He
   if (message !== undefined && "method" in message) Object.assign(headers, traceHeaders(message.params));
   const envelope =
     message !== undefined && "method" in message && isObject(message.params?.["_meta"]) ? message.params["_meta"] : undefined;
+  // Only an Anywire server is asked for parts.
+  if (envelope?.[own.chunked] !== undefined) headers["accept"] = `${headers["accept"]}, ${PARTS_TYPE}`;
   const version = envelope?.[meta.protocolVersion];
   if (message !== undefined && "method" in message && typeof version === "string") {
     headers["mcp-protocol-version"] = version;

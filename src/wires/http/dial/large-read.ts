@@ -1,9 +1,8 @@
-import { type Id, type IncomingPart, type IncomingResult, type Part, parseMessage } from "../../../codec/index.js";
+import { type Id, type IncomingPart, type IncomingResult, type Part, parseMessage, scanner } from "../../../codec/index.js";
 import { Fault, type Limits } from "../../../core/index.js";
 import type { Sent } from "../../../io/index.js";
 import { concat } from "../../../stream/index.js";
-import type { Held } from "./events.js";
-import { scanner } from "./scanner.js";
+import { caughtUp, type Held } from "./events.js";
 
 /** Bytes of an answer up to which it is held and parsed whole, whatever it looks like. */
 const WHOLE_BYTES = 8 * 1024 * 1024;
@@ -73,11 +72,7 @@ async function give(parts: readonly Part[], { id, open, take }: LargeReadOptions
     weight = 0;
     // The reader hears of it within this turn, and says in it whether it is behind.
     await new Promise((resolve) => setImmediate(resolve));
-    while (open.held) {
-      await new Promise<void>((resolve) => {
-        open.wake = resolve;
-      });
-    }
+    await caughtUp(open);
   }
 }
 

@@ -7,6 +7,7 @@ import {
   type Outgoing,
   type OutgoingMessage,
   parseMessage,
+  partsReader,
   serialise,
 } from "../../../codec/index.js";
 import {
@@ -25,9 +26,9 @@ import {
 import { type Link, type LinkTraits, type SendOptions, sharedStream } from "../../../era/index.js";
 import { authorized, type HttpAuth, type HttpClient, httpClient, type Sent, type TlsDialOptions } from "../../../io/index.js";
 import { pipe } from "../../../stream/index.js";
-import { JSON_TYPE, SSE_TYPE } from "../answer.js";
+import { JSON_TYPE, PARTS_TYPE, SSE_TYPE } from "../answer.js";
 import { ToolHeaders } from "../tool-headers.js";
-import { type Held, readEvents } from "./events.js";
+import { caughtUp, type Held, readEvents } from "./events.js";
 import { httpFault, isRefusal, noMessage, refusalFault } from "./fault.js";
 import { requestHeaders } from "./headers.js";
 import { readLarge } from "./large-read.js";
@@ -203,6 +204,7 @@ class HttpLink implements Link {
   async #answer(id: Id, sent: Sent, open: Open, begins: boolean): Promise<void> {
     const type = sent.header("content-type")?.split(";", 1)[0]?.trim();
     if (sent.status === 200 && type === SSE_TYPE) return this.#events(id, sent, open, begins);
+    if (sent.status === 200 && type === PARTS_TYPE) return this.#parts(id, sent, open);
     const text = await this.#body(id, sent, open, type);
     if (typeof text !== "string") return this.#deliver([text]);
     // Whatever the body says: a refused caller has to be told from a method that the server does not know.
@@ -213,6 +215,18 @@ class HttpLink implements Link {
     if (message?.kind === "error" && message.id === undefined) return this.#deliver([{ ...message, id }]);
     if (message !== undefined && message.kind !== "bad") return this.#deliver([message], begins);
     throw sent.status >= 300 ? httpFault(sent.status, text, sent.header("location")) : noMessage(sent.status, type);
+  }
+
+  async #parts(id: Id, sent: Sent, open: Open): Promise<void> {
+    const reader = partsReader({ id, maxBytes: this.#limits.messageBytes, depth: this.#limits.depth });
+    let answered = false;
+    for await (const chunk of sent.body) {
+      const messages = reader.push(chunk);
+      answered ||= messages.some((message) => (message.kind === "result" || message.kind === "error") && message.id === id);
+      if (messages.length > 0) await this.#inbox.write(messages);
+      await caughtUp(open);
+    }
+    if (!answered) throw new Fault("unavailable", "the server closed the stream before its answer", { data: { reason: "closed" } });
   }
 
   /** The text of an answer; of a large read only the result is left, and the rest has been delivered. */

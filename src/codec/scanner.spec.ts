@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { Part } from "../../../codec/index.js";
-import { isObject, type JsonObject } from "../../../core/index.js";
+import { isObject, type JsonObject } from "../core/index.js";
+import type { Part } from "./jsonrpc.js";
 import { scanner } from "./scanner.js";
 
 const options = { maxBytes: 1024 * 1024, depth: 64 };

@@ -1,4 +1,7 @@
-import { type Ask, type Cancel, Canceller, Fault, isObject, type JsonObject } from "../core/index.js";
+import { type Cancel, Canceller } from "./cancel.js";
+import { Fault } from "./fault.js";
+import { isObject, type JsonObject } from "./json.js";
+import type { Ask } from "./service.js";
 
 /** What an `input_required` result asks, as asks in the middle of a call. */
 export interface Questions {
@@ -22,7 +25,9 @@ export function questions(requests: unknown, cancel: Cancel): Questions {
         origin: "stated",
         cancel: withdrawn,
         answer: (result) => resolve([key, result]),
-        refuse: reject,
+        // Nobody is there for that question, which is not to say that the call itself is unknown.
+        refuse: (fault) =>
+          reject(fault.code === "unknown-method" ? new Fault("missing-capability", fault.message, { cause: fault }) : fault),
         progress() {},
         wantsProgress: false,
       });

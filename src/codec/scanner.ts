@@ -1,6 +1,7 @@
-import { type Part, parseJson } from "../../../codec/index.js";
-import { Fault, isObject, type JsonObject } from "../../../core/index.js";
-import { concat } from "../../../stream/index.js";
+import { Fault, isObject, type JsonObject } from "../core/index.js";
+import { concat } from "../stream/index.js";
+import type { Part } from "./jsonrpc.js";
+import { parseJson } from "./numbers.js";
 import { type Data, dataReader } from "./scanned-data.js";
 
 /** Takes the contents out of the JSON text of an answer to a read, so that neither the text nor its data has to be held. */

@@ -1,5 +1,5 @@
-import { Fault } from "../../../core/index.js";
-import { decodeBase64, type Utf8Decoder, utf8Decoder } from "../../../stream/index.js";
+import { Fault } from "../core/index.js";
+import { decodeBase64, type Utf8Decoder, utf8Decoder } from "../stream/index.js";
 
 /** Reads the inside of one JSON string as it comes. */
 export interface Data {

@@ -1,0 +1,58 @@
+import { Fault } from "../core/index.js";
+import { concat } from "../stream/index.js";
+import type { IncomingBad } from "./jsonrpc.js";
+import type { BadLine, LongLine } from "./lines.js";
+
+/** Bytes of the start and of the end of a line in which the id of its message is looked for. */
+const ENDS = 4 * 1024;
+
+/** Lines of more messages than this have no end: whoever waits behind one would wait for ever. */
+const MOST = 16;
+
+/** A line that is longer than a message may be: all that is kept of it is what may tell whose it is. Throws a Fault once it has no end. */
+export function skippedLine(maxBytes: number): LongLine {
+  const fault = new Fault("overload", "the line is too long", { data: { limit: "messageBytes", max: maxBytes } });
+  let skipped = 0;
+  let head = new Uint8Array(0);
+  let tail = new Uint8Array(0);
+  return {
+    push(bytes) {
+      skipped += bytes.byteLength;
+      if (skipped > MOST * maxBytes) throw fault;
+      if (head.byteLength < ENDS) head = concat([head, bytes.slice(0, ENDS - head.byteLength)]) as Uint8Array<ArrayBuffer>;
+      tail = bytes.byteLength >= ENDS ? bytes.slice(-ENDS) : concat([tail, bytes]).slice(-ENDS);
+      return [];
+    },
+    end(): [BadLine] {
+      const text = new TextDecoder();
+      return [{ fault, whose: whoseOfEnds(text.decode(head), text.decode(tail)) }];
+    },
+  };
+}
+
+const member = /\s*"([^"\\]*)"\s*:\s*("(?:[^"\\]|\\.)*"|-?\d+|true|false|null)?/y;
+const separator = /\s*,/y;
+/** The end closes the message itself, so what stands right before it is a member of the message. */
+const last = /,\s*"id"\s*:\s*("(?:[^"\\]|\\.)*"|-?\d+)\s*(?:,\s*"jsonrpc"\s*:\s*"2\.0"\s*)?\}\s*$/;
+
+/** Whose message it is, by the members before its first long one and by those after its last. */
+function whoseOfEnds(head: string, tail: string): Pick<IncomingBad, "id" | "answers"> {
+  const found = new Map<string, string | undefined>();
+  for (let at = head.indexOf("{") + 1; at > 0; ) {
+    member.lastIndex = at;
+    const match = member.exec(head);
+    if (match === null) break;
+    found.set(match[1] as string, match[2]);
+    separator.lastIndex = member.lastIndex;
+    at = match[2] !== undefined && separator.test(head) ? separator.lastIndex : 0;
+  }
+  const id = idOf(found.get("id") ?? last.exec(tail)?.[1]);
+  if (id === undefined) return {};
+  if (found.has("method") || found.has("params")) return { id };
+  return found.has("result") || found.has("error") ? { answers: id } : { id, answers: id };
+}
+
+function idOf(text: string | undefined): string | number | undefined {
+  const id: unknown = text === undefined ? undefined : JSON.parse(text);
+  return typeof id === "string" || Number.isSafeInteger(id) ? (id as string | number) : undefined;
+}

@@ -1,0 +1,81 @@
+import { Fault } from "./fault.js";
+import type { JsonObject } from "./json.js";
+import { isKeptState } from "./parked.js";
+import { questions } from "./questions.js";
+import { guard } from "./replies.js";
+import type { Context, Replies, Reply, Request } from "./service.js";
+
+export interface CallAgain {
+  readonly request: Request;
+  readonly context: Context;
+  /** The result that requires input. */
+  readonly required: JsonObject;
+  /** How often the call may be made again; any number unless given. */
+  readonly maxRounds?: number;
+  call(request: Request, context: Context): Replies;
+  /** Nobody will come back for what the server keeps. */
+  release(kept: { readonly requestState: string }): void;
+  /** Hears when no call is open because answers are waited for, and when that is over. */
+  waits?(waiting: boolean): void;
+}
+
+/** Whether a result requires input. */
+export function requiresInput(result: JsonObject): boolean {
+  return result["resultType"] === "input_required";
+}
+
+/** Goes on with a call whose result requires input: asks what it asks as asks of the call, and makes the call again with the answers. */
+export function callAgain(again: CallAgain): Replies {
+  return guard((inner) => rounds(again, inner), again.context);
+}
+
+async function* rounds(again: CallAgain, context: Context): AsyncGenerator<Reply, JsonObject> {
+  const { request, call } = again;
+  let { deadline } = context;
+  for (let required = again.required, round = 1; ; round++) {
+    const began = Date.now();
+    const params = yield* answered(again, required, round, context);
+    // Whoever answers takes time that is not the server's.
+    if (deadline !== undefined) deadline += Date.now() - began;
+    let result: JsonObject | undefined;
+    for await (const reply of call({ method: request.method, params }, deadline === undefined ? context : { ...context, deadline })) {
+      if (reply.kind === "result") result = reply.value;
+      else yield reply;
+    }
+    if (result === undefined) throw new Fault("unavailable", "the call ended without a result");
+    if (!requiresInput(result)) return result;
+    required = result;
+  }
+}
+
+/** The params of the next round. */
+async function* answered(
+  { request, maxRounds = Number.POSITIVE_INFINITY, release, waits }: CallAgain,
+  { inputRequests, requestState }: JsonObject,
+  round: number,
+  { cancel }: Context,
+): AsyncGenerator<Reply, JsonObject> {
+  const { inputResponses: _, requestState: __, ...params } = request.params;
+  const next: Record<string, unknown> = params;
+  let kept = isKeptState(requestState) ? { requestState } : undefined;
+  waits?.(true);
+  try {
+    if (inputRequests === undefined && requestState === undefined)
+      throw new Fault("invalid-request", "the server requires input, but names neither requests nor a state");
+    if (round > maxRounds)
+      throw new Fault("overload", `the server asked for input more than ${maxRounds} times`, {
+        data: { limit: "maxRounds", max: maxRounds },
+      });
+    if (inputRequests !== undefined) {
+      const { asks, answers } = questions(inputRequests, cancel);
+      for (const ask of asks) yield { kind: "ask", ask };
+      next["inputResponses"] = await answers;
+    }
+    if (requestState !== undefined) next["requestState"] = requestState;
+    kept = undefined;
+    return next;
+  } finally {
+    waits?.(false);
+    if (kept !== undefined) release(kept);
+  }
+}
