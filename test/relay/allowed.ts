@@ -166,6 +166,14 @@ export const allowed: readonly Rule[] = [
     method: /\/list$|^initialize$|^notifications\//,
     text: "In the result of a list the items and `nextCursor` to its end, in that of `initialize` `serverInfo`, in `_meta` of a notification `io.modelcontextprotocol/subscriptionId`.",
   },
+  {
+    section: "moves",
+    from: "server",
+    what: "error",
+    kinds: ["order"],
+    path: /^error$/,
+    text: "In an error, members that JSON-RPC does not name to its end.",
+  },
   ...(["client", "server"] as const).map(
     (from): Rule => ({
       section: "moves",

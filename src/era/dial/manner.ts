@@ -41,6 +41,6 @@ function callerOf(peer: Peer, call: LinkCall, era: Era): RelayedCaller | undefin
   const scattered = peer.traits.ownStream("resources/read");
   const named = identity.span === "lasting" || (identity.span === "self" && scattered && era === "modern");
   if (named) return { key: peer.nameOf(identity), ...version };
-  const alone = identity.span === "call" && !scattered;
+  const alone = identity.span === "call" && !peer.traits.ownStream(call.request.method);
   return alone || version !== undefined ? { ...version } : undefined;
 }

@@ -1,5 +1,16 @@
 import type { Id, OutgoingMessage } from "../../codec/index.js";
-import { Canceller, type Client, type Context, type Era, Fault, type JsonObject, meta, toFault, toRpcError } from "../../core/index.js";
+import {
+  AMBIENT,
+  Canceller,
+  type Client,
+  type Context,
+  type Era,
+  Fault,
+  type JsonObject,
+  meta,
+  toFault,
+  toRpcError,
+} from "../../core/index.js";
 import { Registry, within } from "../../stream/index.js";
 import { dressLegacy, dressModern } from "../dress.js";
 import type { Envelope } from "../envelope.js";
@@ -87,7 +98,7 @@ export class Calls {
     if (envelope.chunked !== undefined) context.range = envelope.chunked;
     const running = this.#run({ id, envelope, client, era, context, cancel, sink, asks, neutral }, respond, release);
     const { method } = envelope.request;
-    if (method !== "subscriptions/listen" && this.#endless?.has(method) !== true) return this.hold(running);
+    if (method !== "subscriptions/listen" && method !== AMBIENT && this.#endless?.has(method) !== true) return this.hold(running);
     this.#running.add(running);
     void running.finally(() => this.#running.delete(running));
   }

@@ -53,7 +53,7 @@ export function rpcClient(carrier: RpcCarrier, era: Era, take: Take): RawClient 
       };
       void carrier.call(rpc, bytes, metadata, heard).then(({ session: begun, failed }) => {
         session ??= begun;
-        const error = failed === undefined ? reader.error : errorOf(failed);
+        const error = reader.error ?? (failed === undefined ? undefined : errorOf(failed));
         take(written([["id", id], error === undefined ? ["result", object(reader.whole)] : ["error", error]]));
       });
     },

@@ -129,6 +129,10 @@ export class AnswerReader {
   take(message: Plain): readonly [method: string, params: Exact] | undefined {
     const { method, output, answer } = this.#rpc;
     const note = message["notification"] as Plain | undefined;
+    if (note?.["errorJson"] !== undefined) {
+      this.error = jsonOf(note["errorJson"]);
+      return undefined;
+    }
     if (note !== undefined) return [note["method"] as string, note["paramsJson"] === undefined ? object([]) : jsonOf(note["paramsJson"])];
     if (answer === "one") this.result = fromMessage(output, message);
     else if (answer === "progress") return this.#update(output, message["update"] as { case: string; value: Plain });

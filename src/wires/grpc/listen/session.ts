@@ -11,6 +11,10 @@ import { TURN, turn } from "./turns.js";
 /** Milliseconds that calls in flight have after the client closed its side. */
 const DRAIN_MS = 250;
 
+/** Questions that may wait for a stream, and for how many milliseconds. */
+const HELD = 16;
+const HELD_MS = 30_000;
+
 export interface SessionOptions extends ServeLinkOptions {
   readonly id: string;
   /** Began by the Initialize RPC: it outlives its stream. */
@@ -28,6 +32,8 @@ export class Session {
   readonly #rpcs = new Map<Id, Answer>();
   #stream: SessionStream | undefined;
   #call: ServerCall | undefined;
+  /** Questions that wait for a stream. */
+  readonly #held = new Set<(stream: SessionStream | undefined) => void>();
 
   constructor(service: Service, options: SessionOptions) {
     this.id = options.id;
@@ -81,6 +87,7 @@ export class Session {
   async serve(call: ServerCall, stream: SessionStream): Promise<void> {
     this.#stream = stream;
     this.#call = call;
+    for (const open of [...this.#held]) open(stream);
     try {
       for await (const frames of call.messages) {
         let taken = 0;
@@ -119,6 +126,7 @@ export class Session {
     const error = toRpcError(reason, "legacy");
     for (const answer of this.#rpcs.values()) void answer.send({ jsonrpc: "2.0", id: null, error, fault: reason });
     this.#rpcs.clear();
+    for (const open of [...this.#held]) open(undefined);
     this.#serving.end(reason);
     this.#call?.end(faultStatus(reason));
   }
@@ -134,8 +142,23 @@ export class Session {
       return Promise.reject(toFault(error));
     }
     // Without a stream there is no way to bring the client anything but its answers.
-    if ("method" in one && "id" in one) return Promise.reject(new Fault("unknown-method", "the client has no stream open to be asked on"));
-    return done;
+    if (!("method" in one && "id" in one)) return done;
+    return call === undefined && this.lasting ? this.#later(one) : Promise.reject(unasked());
+  }
+
+  /** A question of no call waits a while for the stream that the client may be about to open. */
+  #later(question: OutgoingMessage): Promise<void> {
+    if (this.#held.size >= HELD) return Promise.reject(unasked());
+    return new Promise((resolve, reject) => {
+      const open = (stream: SessionStream | undefined): void => {
+        clearTimeout(timer);
+        this.#held.delete(open);
+        if (stream === undefined) reject(unasked());
+        else stream.send(question, undefined).then(resolve, reject);
+      };
+      const timer = setTimeout(open, HELD_MS, undefined);
+      this.#held.add(open);
+    });
   }
 
   #part(id: Id, part: Part): Promise<void> | undefined {
@@ -146,3 +169,7 @@ export class Session {
 }
 
 const done = Promise.resolve();
+
+function unasked(): Fault {
+  return new Fault("unknown-method", "the client has no stream open to be asked on");
+}
