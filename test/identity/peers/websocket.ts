@@ -13,6 +13,7 @@ export function webSocket(address: string): Opening {
     return {
       send: (message) => socket.send(JSON.stringify(message)),
       close: async () => {
+        if (socket.readyState === WebSocket.CLOSED) return;
         const closed = once(socket, "close");
         socket.close();
         await closed;

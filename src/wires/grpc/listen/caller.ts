@@ -1,4 +1,4 @@
-import { Fault, toFault, withoutCredentials } from "../../../core/index.js";
+import { Fault, isObject, type JsonObject, meta, toFault, withoutCredentials } from "../../../core/index.js";
 import { checkCredentials, firstOf, type GateOptions, type Metadata, refusal, type ServerCall, tellRefused } from "../../../io/index.js";
 import { header } from "../names.js";
 
@@ -10,6 +10,11 @@ export interface Caller {
   readonly kin: boolean;
   /** Whether it may know nothing but the base. */
   readonly base: boolean;
+}
+
+/** Whether a request is a modern one. Its client knows the added fields: without them it could not say so. */
+export function isModernRequest(params: JsonObject): boolean {
+  return isObject(params["_meta"]) && params["_meta"][meta.protocolVersion] !== undefined;
 }
 
 /** A call whose Host, Origin and credentials were looked at before it was made. */

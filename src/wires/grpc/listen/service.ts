@@ -9,7 +9,6 @@ import {
   type Limits,
   layered,
   legacyVersions,
-  meta,
   type Service,
   toFault,
   toRpcError,
@@ -22,7 +21,7 @@ import { faultStatus } from "../faults.js";
 import { checkMirror } from "../mirror.js";
 import { header, type Rpc, rpcs, SERVICE, WATCH } from "../names.js";
 import { type Answer, rpcAnswer, type Taker } from "./answers.js";
-import { type Caller, callerOf } from "./caller.js";
+import { type Caller, callerOf, isModernRequest } from "./caller.js";
 import type { GrpcListenOptions } from "./options.js";
 import { Session } from "./session.js";
 import { SessionStream } from "./session-stream.js";
@@ -95,7 +94,7 @@ export class McpService {
     const answer = rpcAnswer(call, {
       rpc,
       kin: caller.kin,
-      base: caller.base,
+      base: caller.base && !isModernRequest(params),
       anonymous: progress && tokenOf(params) === undefined,
       begin: () => begin(call, caller),
       ended: () => {
@@ -166,13 +165,17 @@ export class McpService {
 
   async #toolCalls(call: ServerCall, caller: Caller): Promise<void> {
     begin(call, caller);
+    let { base } = caller;
     const calls = new ToolCalls(call, {
       limits: this.#limits,
       kin: caller.kin,
-      base: caller.base,
+      get base() {
+        return base;
+      },
       id: () => this.#newId(),
       taker: (sent) => {
         const params = this.#params(sent, "tools/call", caller);
+        base &&= !isModernRequest(params);
         return { params, taker: this.#taker(call, caller, params) };
       },
     });
@@ -193,7 +196,7 @@ export class McpService {
 
   #taker(call: ServerCall, caller: Caller, params: JsonObject): Taker {
     const session = firstOf(caller.metadata, header.session);
-    const modern = isObject(params["_meta"]) && params["_meta"][meta.protocolVersion] !== undefined;
+    const modern = isModernRequest(params);
     if (session !== undefined && !modern) return this.#sessions.find(session, caller.principal);
     return this.#alone(call, caller, modern);
   }

@@ -12,7 +12,7 @@ import {
 import { Fault, isObject, type JsonObject, type Limits } from "../../../core/index.js";
 import type { ServerCall } from "../../../io/index.js";
 import { COMPLETED, WATCHED } from "../names.js";
-import type { Caller } from "./caller.js";
+import { type Caller, isModernRequest } from "./caller.js";
 
 /** A request that is being answered: a result does not say what it answers. */
 interface Open {
@@ -31,9 +31,9 @@ export class SessionStream {
   readonly #limits: Limits;
   /** Whether the client is an Anywire end. */
   readonly #kin: boolean;
-  readonly #options: EncodeOptions;
+  #options: EncodeOptions;
   /** Of an answer that came in chunks. Made once: to spread the options for each answer took a twentieth of a call. */
-  readonly #streamed: EncodeOptions & { readonly streamed: true };
+  #streamed: EncodeOptions & { readonly streamed: true };
   readonly #open = new Map<Id, Open>();
   /** A legacy session has begun, and its client has not said that it is ready. */
   #begun = false;
@@ -65,6 +65,10 @@ export class SessionStream {
     if (message.kind === "notification" && message.method === "notifications/initialized") this.#begun = false;
     if (message.kind !== "request") return undefined;
     const { id, method, params } = message;
+    if (this.#options.base === true && isModernRequest(params)) {
+      this.#options = { twin: this.#kin, base: false };
+      this.#streamed = { ...this.#options, streamed: true };
+    }
     const known = this.#open.get(id);
     if (known !== undefined) known.uses++;
     else {
