@@ -1,6 +1,6 @@
 import { Fault, isObject, jsonText } from "../core/index.js";
 import { blobText } from "./blob-text.js";
-import type { Incoming, IncomingBad, IncomingBatch, Outgoing, OutgoingMessage } from "./jsonrpc.js";
+import type { Incoming, IncomingBad, IncomingBatch, Outgoing, OutgoingMessage, OutgoingNotification } from "./jsonrpc.js";
 import { listText } from "./list-text.js";
 import { whole } from "./members.js";
 
@@ -39,7 +39,8 @@ export function receivedMessage(message: Exclude<Incoming, IncomingBatch>): Outg
 /** What of a message is written. JSON.stringify leaves out what is undefined, and an answer without its result would be no message. */
 export function sentMessage(message: OutgoingMessage): OutgoingMessage {
   if ("error" in message) return whole(message.fault === undefined ? message : { jsonrpc: "2.0", id: message.id, error: message.error });
-  if ("method" in message || isObject(message.result)) return whole(message);
+  if ("method" in message) return whole("blob" in message ? withBlob(message) : message);
+  if (isObject(message.result)) return whole(message);
   throw new Fault("internal", "a result must be an object");
 }
 
@@ -52,4 +53,9 @@ function stringify(message: object): string {
     const limit = cause.message.includes("string length") ? "messageBytes" : "depth";
     throw new Fault("overload", "the message is too large to write", { cause, data: { limit } });
   }
+}
+
+/** A part of an answer as plain JSON, for links that do not write its text themselves. */
+function withBlob({ blob, ...message }: OutgoingNotification): OutgoingNotification {
+  return { ...message, params: { ...message.params, blob } };
 }

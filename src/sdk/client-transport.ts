@@ -1,4 +1,5 @@
 import { wireFor } from "../api/index.js";
+import { type Outgoing, type OutgoingMessage, sentMessage } from "../codec/index.js";
 import {
   type Address,
   Caller,
@@ -12,7 +13,7 @@ import {
   type Service,
   type Wire,
 } from "../core/index.js";
-import { type Link, serveLink } from "../era/index.js";
+import { type Link, serveLink, sharedStream } from "../era/index.js";
 import { linkPair } from "../wires/memory/index.js";
 import { held } from "./held.js";
 import { linkTransport } from "./link-transport.js";
@@ -72,6 +73,9 @@ const LEFT = new Fault("cancelled", "the client closed its transport");
 function withoutDrain(link: Link): Link {
   return {
     ...link,
+    // What passes goes through the SDK, as JSON.
+    traits: sharedStream.traits,
+    send: (message, options) => link.send(plainMessage(message), options),
     incoming: (async function* () {
       yield* link.incoming;
       throw LEFT;
@@ -80,6 +84,10 @@ function withoutDrain(link: Link): Link {
       return link.backlog;
     },
   };
+}
+
+function plainMessage(message: Outgoing): Outgoing {
+  return Array.isArray(message) ? message.map(sentMessage) : sentMessage(message as OutgoingMessage);
 }
 
 interface Upstream {

@@ -33,7 +33,7 @@ describe("read", () => {
     writeFileSync(`${file}.part`, generated(0, 654_321));
     const second = await run(["read", "demo://generated/1mb", "-o", file, "-vv", ...demo]);
     expect(second.stderr).toContain("going on at 654321");
-    expect(/"dev\.anywire\/range":\{"offset":(\d+)/.exec(second.stderr)?.[1]).toBe("654321");
+    expect(/"dev\.anywire\/chunked":\{"offset":(\d+)/.exec(second.stderr)?.[1]).toBe("654321");
     expect(readFileSync(file).equals(generated(0, 1_000_000))).toBe(true);
   });
 

@@ -28,12 +28,22 @@ describe("--header and --token-env", () => {
 
   for (const scheme of ["http", "sse+http", "ws"]) {
     it(`go with every request: ${scheme}`, async () => {
-      await using listener = await serve(recorded, `${scheme}://127.0.0.1:0/${scheme === "sse+http" ? "sse" : "mcp"}`);
+      const tokens: string[] = [];
+      const verify = (token: string): { id: string } => {
+        tokens.push(token);
+        return { id: "me" };
+      };
+      await using listener = await serve(recorded, `${scheme}://127.0.0.1:0/${scheme === "sse+http" ? "sse" : "mcp"}`, {
+        auth: { verify },
+      });
       const options = ["--header", "X-Team: docs", "--header", "x-one:1", "--header", "X-One: 2", "--token-env", "THE_TOKEN"];
       const { code, stderr } = await run(["ping", "-vv", ...options, listener.address], { env: { THE_TOKEN: "s3cr3t" } });
       expect([code, stderr.includes("s3cr3t")]).toEqual([0, false]);
       expect(seen.length).toBeGreaterThan(0);
-      for (const metadata of seen) expect(metadata).toMatchObject({ "x-team": "docs", "x-one": "1, 2", authorization: "Bearer s3cr3t" });
+      for (const metadata of seen) expect(metadata).toMatchObject({ "x-team": "docs", "x-one": "1, 2" });
+      // The credential itself is for the gate alone.
+      for (const metadata of seen) expect(metadata).not.toHaveProperty("authorization");
+      expect(new Set(tokens)).toEqual(new Set(["s3cr3t"]));
     });
   }
 

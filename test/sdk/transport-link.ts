@@ -1,4 +1,4 @@
-import { type Id, type Incoming, type Outgoing, parseMessage } from "../../src/codec/index.js";
+import { type Id, type Incoming, type Outgoing, parseMessage, serialise } from "../../src/codec/index.js";
 import { type Link, sharedStream } from "../../src/era/index.js";
 import type { SdkMessage, SdkTransport } from "../../src/sdk/index.js";
 import { pipe } from "../../src/stream/index.js";
@@ -23,7 +23,7 @@ export async function transportLink(transport: SdkTransport): Promise<Link> {
       for (const each of Array.isArray(message) ? message : [message]) {
         if (!("method" in each)) open.delete(each.id);
         const related = "method" in each && open.size === 1 ? { relatedRequestId: [...open][0] } : {};
-        await transport.send(JSON.parse(JSON.stringify(each)) as SdkMessage, related);
+        await transport.send(JSON.parse(serialise(each)) as SdkMessage, related);
       }
     },
     async close() {

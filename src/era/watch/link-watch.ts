@@ -89,5 +89,5 @@ export function observedAs<O extends WireOptions>(options: O, side: Observed["si
 }
 
 function objectOf(message: OutgoingMessage): JsonObject {
-  return ("error" in message ? sentMessage(message) : message) as object as JsonObject;
+  return sentMessage(message) as object as JsonObject;
 }
