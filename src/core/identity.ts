@@ -12,6 +12,8 @@ export interface Identity {
    * `self`: this program, which calls in its own name.
    */
   readonly span: "lasting" | "call" | "self";
+  /** The legacy session that it calls in, where a relay shares one among its callers: the relay knows whose it is what names no call. */
+  readonly session?: Identity | undefined;
   /** Fires when the caller is gone, and with it what belongs to it: subscriptions, log levels, parked calls. */
   readonly ended: Cancel;
 }
@@ -19,18 +21,21 @@ export interface Identity {
 export interface IdentityOptions {
   readonly principal?: string | undefined;
   readonly span?: Identity["span"];
+  readonly session?: Identity | undefined;
 }
 
 /** An identity with its end. Its maker ends it. */
 export class Caller implements Identity {
   readonly principal: string | undefined;
   readonly span: Identity["span"];
+  readonly session: Identity | undefined;
   readonly ended: Canceller = new Canceller();
   #key: string | undefined;
 
-  constructor({ principal, span = "lasting" }: IdentityOptions = {}) {
+  constructor({ principal, span = "lasting", session }: IdentityOptions = {}) {
     this.principal = principal;
     this.span = span;
+    this.session = session;
   }
 
   /** Made on first use: most callers of one call are never named. */

@@ -1,4 +1,5 @@
 import {
+  beside,
   type Client,
   type Context,
   type Era,
@@ -12,15 +13,17 @@ import {
   type JsonObject,
   meta,
   modernVersions,
+  noParams,
   type Request,
   traceNames,
+  withBeside,
 } from "../core/index.js";
 import { own } from "./keys.js";
 
 /** What only a modern request says of its client. */
 const modernKeys: ReadonlySet<string> = new Set([meta.protocolVersion, meta.clientInfo, meta.clientCapabilities, meta.logLevel]);
 /** What belongs to one link. */
-const ownKeys: ReadonlySet<string> = new Set([own.peer, own.caller, own.window, own.pageSize, own.chunked]);
+const ownKeys: ReadonlySet<string> = new Set([own.peer, own.caller, own.bare, own.window, own.pageSize, own.chunked]);
 const moved: ReadonlySet<string> = new Set([...traceNames, "progressToken", ...modernKeys, ...ownKeys]);
 
 /** A request's `_meta` taken apart: what the waist keeps in its Context, and what travels on. All members are there, so that every envelope has one shape. */
@@ -89,7 +92,10 @@ export function withoutModern(params: JsonObject): JsonObject {
 
 /** The params with what is left of their `_meta`. */
 function without(params: JsonObject, found: JsonObject, keys: ReadonlySet<string>): JsonObject {
+  const names = Object.keys(found);
+  if (names.length === 0) return params;
   const { _meta, ...rest } = params;
+  if (found[own.bare] === "absent") return beside(rest) === undefined ? noParams : withBeside(rest, { ...beside(rest), params: undefined });
   let left: Record<string, unknown> | undefined;
   for (const key of Object.keys(found)) {
     if (keys.has(key)) continue;
@@ -157,6 +163,8 @@ export interface Stamps {
   readonly caller: RelayedCaller | undefined;
   /** Asks an Anywire end what it can do. */
   readonly peer: boolean;
+  /** Tells an Anywire end that the request has no params of its own. */
+  readonly bare: boolean;
 }
 
 /** Params for a modern peer: the Context's part goes back into `_meta`. */
@@ -186,7 +194,8 @@ function keptMeta(request: Request, context: Context): Record<string, unknown> {
   return extended(isObject(kept) ? kept : undefined, context.trace);
 }
 
-function stamp(sealed: Record<string, unknown>, { progressToken, window, pageSize, caller, peer }: Stamps): void {
+function stamp(sealed: Record<string, unknown>, { progressToken, window, pageSize, caller, peer, bare }: Stamps): void {
+  if (bare) sealed[own.bare] = "absent";
   if (peer) sealed[own.peer] = {};
   if (caller !== undefined) sealed[own.caller] = caller;
   if (progressToken !== undefined) sealed["progressToken"] = progressToken;

@@ -5,8 +5,8 @@ import type { AmbientCall } from "./ambient.js";
 export interface Changes {
   listen(params: JsonObject, context: Context): AsyncGenerator<Reply, JsonObject>;
   /** A legacy client's own `resources/subscribe` and `resources/unsubscribe`; the changes come where it listens. */
-  subscribe(params: JsonObject, identity: Identity): Promise<JsonObject>;
-  unsubscribe(params: JsonObject, identity: Identity): Promise<JsonObject>;
+  subscribe(params: JsonObject, context: Context): Promise<JsonObject>;
+  unsubscribe(params: JsonObject, context: Context): Promise<JsonObject>;
   /** Takes a notification of the server if it is a change. */
   take(method: string, params: JsonObject): boolean;
   close(reason: Fault): void;
@@ -38,7 +38,7 @@ interface Subscriber {
 export interface ChangesOptions {
   readonly capabilities: JsonObject;
   /** Asks the server on the edge's own account. */
-  readonly ask: (method: string, params: JsonObject) => Promise<JsonObject>;
+  readonly ask: (method: string, params: JsonObject, trace?: Context["trace"]) => Promise<JsonObject>;
   /** Bytes of changes that may wait for one listener. */
   readonly callBytes: number;
   /** The calls of clients that listen for what belongs to none of their calls. */
@@ -52,22 +52,22 @@ export function changes({ capabilities, ask, callBytes, listeners }: ChangesOpti
   const sessions = new Map<Identity, Set<string>>();
 
   const feature = (name: string, member: string): boolean => isObject(capabilities[name]) && capabilities[name][member] === true;
-  const subscribe = (uri: string, params: JsonObject = { uri }): Promise<JsonObject> => {
+  const subscribe = (uri: string, params: JsonObject = { uri }, trace?: Context["trace"]): Promise<JsonObject> => {
     const entry = counts.get(uri);
     if (entry !== undefined) {
       entry.count++;
       return entry.subscribed;
     }
-    const begun = { count: 1, subscribed: ask("resources/subscribe", params) };
+    const begun = { count: 1, subscribed: ask("resources/subscribe", params, trace) };
     counts.set(uri, begun);
     begun.subscribed.catch(() => counts.get(uri) === begun && counts.delete(uri));
     return begun.subscribed;
   };
-  const unsubscribe = (uri: string, params: JsonObject = { uri }): Promise<JsonObject> => {
+  const unsubscribe = (uri: string, params: JsonObject = { uri }, trace?: Context["trace"]): Promise<JsonObject> => {
     const entry = counts.get(uri);
     if (entry !== undefined && --entry.count > 0) return Promise.resolve({});
     counts.delete(uri);
-    return ask("resources/unsubscribe", params);
+    return ask("resources/unsubscribe", params, trace);
   };
   const leave = (uri: string): void => void (counts.has(uri) && unsubscribe(uri).catch(() => {}));
   const sessionOf = (identity: Identity): Set<string> => {
@@ -151,24 +151,24 @@ export function changes({ capabilities, ask, callBytes, listeners }: ChangesOpti
         for (const uri of held) leave(uri);
       }
     },
-    async subscribe(params, identity) {
+    async subscribe(params, { client, trace }) {
       const { uri } = params;
-      if (typeof uri !== "string") return ask("resources/subscribe", params);
-      const uris = sessionOf(identity);
+      if (typeof uri !== "string") return ask("resources/subscribe", params, trace);
+      const uris = sessionOf(client.identity);
       if (uris.has(uri)) return {};
       uris.add(uri);
       try {
-        return await subscribe(uri, params);
+        return await subscribe(uri, params, trace);
       } catch (error) {
         uris.delete(uri);
         throw error;
       }
     },
-    unsubscribe(params, identity) {
+    unsubscribe(params, { client, trace }) {
       const { uri } = params;
-      if (typeof uri !== "string") return ask("resources/unsubscribe", params);
-      if (sessions.get(identity)?.delete(uri) === true) return unsubscribe(uri, params);
-      return counts.has(uri) ? Promise.resolve({}) : ask("resources/unsubscribe", params);
+      if (typeof uri !== "string") return ask("resources/unsubscribe", params, trace);
+      if (sessions.get(client.identity)?.delete(uri) === true) return unsubscribe(uri, params, trace);
+      return counts.has(uri) ? Promise.resolve({}) : ask("resources/unsubscribe", params, trace);
     },
     take(method, params) {
       const list = [...lists.values()].some((each) => each.method === method);

@@ -73,7 +73,7 @@ export function connection(peer: Peer, agreed: Agreed): Connection {
       if (member !== undefined && !peer.traits.inParts(method)) {
         const { cursor, ...rest } = params;
         const fetch = (at: string | undefined): Replies =>
-          plain({ method, params: at === undefined ? rest : { ...rest, cursor: at } }, context);
+          plain({ method, params: at === undefined ? (cursor === undefined ? params : rest) : { ...rest, cursor: at } }, context);
         return itemsOfPages(fetch, member, {
           cursor: typeof cursor === "string" ? cursor : undefined,
           release: (at) => peer.release({ method, cursor: at }),

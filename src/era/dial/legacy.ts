@@ -36,8 +36,8 @@ export interface LegacyDial {
 export function legacyDial(peer: Peer, initialized: JsonObject, context: (cancel: Canceller) => Context): LegacyDial {
   const capabilities = isObject(initialized["capabilities"]) ? initialized["capabilities"] : {};
   const asks = serverAsks(peer);
-  const ask = (method: string, params: JsonObject): Promise<JsonObject> =>
-    resultOf(peer.call({ method, params }, context(new Canceller())));
+  const ask = (method: string, params: JsonObject, trace?: Context["trace"]): Promise<JsonObject> =>
+    resultOf(peer.call({ method, params }, { ...context(new Canceller()), ...(trace && { trace }) }));
   const listening = changes({ capabilities, ask, callBytes: peer.callBytes, listeners: () => peer.unnamed.listeners });
   const logs = capabilities["logging"] !== undefined;
   const levels = sessionLevels((level) => logs && peer.tell("logging/setLevel", { level }));
@@ -92,9 +92,9 @@ export function legacyDial(peer: Peer, initialized: JsonObject, context: (cancel
         case "logging/setLevel":
           return peer.call({ method, params: levels.set(params, client.identity) }, callContext);
         case "resources/subscribe":
-          return once(callContext, () => listening.subscribe(params, client.identity));
+          return once(callContext, () => listening.subscribe(params, callContext));
         case "resources/unsubscribe":
-          return once(callContext, () => listening.unsubscribe(params, client.identity));
+          return once(callContext, () => listening.unsubscribe(params, callContext));
         default:
           return undefined;
       }

@@ -99,7 +99,7 @@ export class Presence {
     const present = new Set<Identity>();
     for (const [identity, { asking: open, until }] of this.#present) {
       if (open.size > 0 || until > now) asking.add(identity);
-      if (!identity.ended.fired) present.add(identity);
+      if (!identity.ended.fired) present.add(identity.session ?? identity);
     }
     return { asking, present };
   }

@@ -1,4 +1,4 @@
-import { Caller, type Identity } from "../../core/index.js";
+import { Caller, type Identity, type IdentityOptions } from "../../core/index.js";
 
 /** How long callers without a connection of their own are remembered, and how many. */
 export const CALLER_IDLE_MS: number = 5 * 60_000;
@@ -32,9 +32,9 @@ export class KnownCallers {
   }
 
   /** The caller of that name. Where too many are known, it is one of this call alone. */
-  lease(name: string, principal: string | undefined): CallerLease {
-    const known = this.#known.get(name) ?? this.#begin(name, principal);
-    if (known === undefined) return callerOfOneCall(principal);
+  lease(name: string, options: IdentityOptions): CallerLease {
+    const known = this.#known.get(name) ?? this.#begin(options);
+    if (known === undefined) return callerOfOneCall(options);
     this.#known.delete(name);
     this.#known.set(name, known);
     known.calls++;
@@ -61,13 +61,13 @@ export class KnownCallers {
     for (const name of [...this.#known.keys()]) this.end(name);
   }
 
-  #begin(name: string, principal: string | undefined): Known | undefined {
+  #begin(options: IdentityOptions): Known | undefined {
     if (this.#known.size >= MOST_CALLERS) {
       const idle = [...this.#known].find(([, { calls }]) => calls === 0);
       if (idle === undefined) return undefined;
       this.end(idle[0]);
     }
-    return { caller: new Caller({ principal }), calls: 0, touched: Date.now() };
+    return { caller: new Caller(options), calls: 0, touched: Date.now() };
   }
 
   #arm(): void {
@@ -86,7 +86,7 @@ export class KnownCallers {
 }
 
 /** A caller that nothing tells apart from others: it is known for one call. */
-export function callerOfOneCall(principal: string | undefined): CallerLease {
-  const identity = new Caller({ principal, span: "call" });
+export function callerOfOneCall(options: IdentityOptions): CallerLease {
+  const identity = new Caller({ ...options, span: "call" });
   return { identity, release: () => identity.end() };
 }

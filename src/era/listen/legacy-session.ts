@@ -33,7 +33,7 @@ export interface LegacySession {
   /** After `notifications/initialized`: opens what brings the client asks, logs and changes of no call. */
   start(): void;
   /** Answers the requests that are about the session itself; undefined for every other. */
-  request(request: Request): Promise<JsonObject> | undefined;
+  request(request: Request, trace: Context["trace"]): Promise<JsonObject> | undefined;
   close(reason: Fault): void;
 }
 
@@ -144,10 +144,10 @@ class Session implements LegacySession {
     if (Object.keys(changes).length > 0) this.#changes = this.#listen(changes);
   }
 
-  request(request: Request): Promise<JsonObject> | undefined {
+  request(request: Request, trace: Context["trace"]): Promise<JsonObject> | undefined {
     switch (request.method) {
       case "logging/setLevel":
-        return this.neutral ? this.#passLevel(request) : this.#setLevel(request.params["level"]);
+        return this.neutral ? this.#passLevel(request, trace) : this.#setLevel(request.params["level"]);
       case "resources/subscribe":
         if (this.neutral) return undefined;
         return this.#subscribe(request.params["uri"]);
@@ -210,10 +210,10 @@ class Session implements LegacySession {
   }
 
   /** What the client calls next goes by the new level already, unless the server refuses it. */
-  async #passLevel(request: Request): Promise<JsonObject> {
+  async #passLevel(request: Request, trace: Context["trace"]): Promise<JsonObject> {
     const before = this.level;
     const level = logLevels.find((known) => known === request.params["level"]) ?? before;
-    const result = resultOf(this.#desk.service.call(request, this.#context(new Canceller())));
+    const result = resultOf(this.#desk.service.call(request, { ...this.#context(new Canceller()), ...(trace && { trace }) }));
     this.level = level;
     this.#openAmbient();
     return result.catch((error) => {

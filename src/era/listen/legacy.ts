@@ -52,9 +52,9 @@ export class LegacyListen {
       const fault = new Fault("invalid-request", "the session is not initialised: send notifications/initialized first");
       return refuse(id, fault, "legacy", respond);
     }
-    const answering = session.request(envelope.request);
+    const answering = session.request(envelope.request, envelope.trace);
     if (answering === undefined) {
-      const { identity, release } = this.#host.caller(envelope.caller);
+      const { identity, release } = this.#host.caller(envelope.caller, session.client.identity);
       const client = envelope.caller === undefined ? session.client : { ...session.client, identity };
       const { level: logLevel, asks, neutral } = session;
       calls.start({ id, envelope, client, era: "legacy", logLevel, asks, neutral, respond, release, metadata });

@@ -18,6 +18,7 @@ import {
   defaultLimits,
   type Era,
   Fault,
+  type Identity,
   type Limits,
   legacyMethods,
   type Service,
@@ -166,14 +167,15 @@ export class LinkServer implements Serving, LegacyHost, Notified {
     if (this.#options.callers === undefined) this.#callers?.close();
   }
 
-  caller(relayed: RelayedCaller | undefined): CallerLease {
+  caller(relayed: RelayedCaller | undefined, session?: Identity): CallerLease {
     if (relayed === undefined) {
       this.#own ??= this.#lease();
       return { identity: this.#own.identity, release: () => {} };
     }
-    if (relayed.key === undefined) return callerOfOneCall(this.principal);
+    const { principal } = this;
+    if (relayed.key === undefined) return callerOfOneCall({ principal, session });
     this.#callers ??= new KnownCallers();
-    return this.#callers.lease(this.#nameOf(relayed.key), this.principal);
+    return this.#callers.lease(this.#nameOf(relayed.key), { principal, session });
   }
 
   /** The key of a caller, to be told to an observer; undefined for one that is known for its call only. */
@@ -200,9 +202,9 @@ export class LinkServer implements Serving, LegacyHost, Notified {
       return { identity: made, release: () => made.end() };
     }
     if (identity !== "each") return { identity, release: () => {} };
-    if (this.principal === undefined && anonymous !== "one") return callerOfOneCall(undefined);
+    if (this.principal === undefined && anonymous !== "one") return callerOfOneCall({});
     this.#callers ??= new KnownCallers();
-    return this.#callers.lease(JSON.stringify([this.principal ?? null]), this.principal);
+    return this.#callers.lease(JSON.stringify([this.principal ?? null]), { principal: this.principal });
   }
 
   /** The era to speak where a message does not say. */

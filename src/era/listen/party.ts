@@ -1,4 +1,4 @@
-import type { Context } from "../../core/index.js";
+import type { Context, Identity } from "../../core/index.js";
 import type { RelayedCaller } from "../envelope.js";
 import type { CallerLease } from "./known-callers.js";
 
@@ -6,6 +6,6 @@ import type { CallerLease } from "./known-callers.js";
 export interface Party {
   readonly principal: string | undefined;
   readonly metadata: Context["metadata"];
-  /** Who makes a call, for the time of that call. */
-  caller(relayed: RelayedCaller | undefined): CallerLease;
+  /** Who makes a call, for the time of that call. `session`: the legacy session that it is made in. */
+  caller(relayed: RelayedCaller | undefined, session?: Identity): CallerLease;
 }
