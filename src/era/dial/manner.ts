@@ -38,10 +38,7 @@ function callerOf(peer: Peer, call: LinkCall, era: Era): RelayedCaller | undefin
   const { identity } = client;
   if (identity === peer.self) return undefined;
   const version = era === "modern" && client.era === "legacy" ? { version: client.protocolVersion } : undefined;
-  // Where calls have streams of their own, nothing but its name tells that they are one caller's.
-  const scattered = peer.traits.ownStream("resources/read");
-  const named = identity.span === "lasting" || (identity.span === "self" && scattered && era === "modern");
-  if (named) return { key: peer.nameOf(identity), ...version };
+  if (identity.span === "lasting") return { key: peer.nameOf(identity), ...version };
   const alone = identity.span === "call" && !peer.traits.ownStream(call.request.method);
   return alone || version !== undefined ? { ...version } : undefined;
 }

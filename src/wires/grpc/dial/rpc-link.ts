@@ -155,7 +155,7 @@ class RpcLink implements Link {
     const open: Open = { call: undefined, held: false, wake: undefined, error: undefined };
     this.#open.set(id, open);
     try {
-      const named = this.#session === undefined || isModern(params) ? undefined : await this.#named(this.#session);
+      const named = isModern(params) ? this.#beside() : this.#session === undefined ? undefined : await this.#named(this.#session);
       // It may have been left meanwhile.
       if (this.#open.get(id) !== open) return;
       const call = this.#call(name, params, { deadline, metadata: metadata === undefined ? named : { ...metadata, ...named } });
@@ -251,6 +251,12 @@ class RpcLink implements Link {
   async #remember(call: ClientCall): Promise<void> {
     const id = (await call.headers)[header.session];
     if (typeof id === "string") this.#metadata = { ...this.#metadata, [header.session]: id };
+  }
+
+  /** Tells that a modern call is made by whoever has the stream open. */
+  #beside(): Metadata | undefined {
+    const stream = this.#session?.stream;
+    return stream === undefined ? undefined : { [header.session]: stream };
   }
 
   /** Asked for anew with every call: the session is another once its stream was opened again. */

@@ -17,6 +17,8 @@ const FIRST_MS = 100;
 const MOST_MS = 10_000;
 
 export interface SessionLink extends Link {
+  /** The name of the stream that is open, as soon as its server has said it. */
+  readonly stream: string | undefined;
   /** The name of the legacy session that the server keeps, once all was sent that was said in it; one whose stream broke begins again. */
   session(): Promise<string | undefined>;
 }
@@ -55,6 +57,7 @@ class StreamLink implements SessionLink {
   /** The calls that are open, and their methods: an answer does not name its own. */
   #methods = new Map<Id, string>();
   #stream: ClientCall | undefined;
+  stream: string | undefined;
   readonly #renewal = new Renewal();
   #retry: ReturnType<typeof setTimeout> | undefined;
   #wait = FIRST_MS;
@@ -113,6 +116,14 @@ class StreamLink implements SessionLink {
   #open(message?: OutgoingMessage): ClientCall {
     const stream = this.#channel.call(`${SERVICE}Session`, { metadata: { ...this.#options.metadata, [header.twins]: "1" } });
     this.#stream = stream;
+    this.stream = undefined;
+    stream.headers.then(
+      (headers) => {
+        const name = headers[header.session];
+        if (this.#stream === stream && typeof name === "string") this.stream = name;
+      },
+      () => {},
+    );
     void this.#read(stream);
     for (const before of this.#renewal.messages(message)) void stream.send(encodeToServer(before, { twin: true }))?.catch(() => {});
     return stream;
@@ -130,7 +141,7 @@ class StreamLink implements SessionLink {
     } catch (error) {
       reason = brokenBy(toFault(error));
     }
-    if (this.#stream === stream) this.#stream = undefined;
+    if (this.#stream === stream) this.#stream = this.stream = undefined;
     this.#broken(reason);
   }
 

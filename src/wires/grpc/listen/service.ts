@@ -198,11 +198,11 @@ export class McpService {
     const session = firstOf(caller.metadata, header.session);
     const modern = isModernRequest(params);
     if (session !== undefined && !modern) return this.#sessions.find(session, caller.principal);
-    return this.#alone(call, caller, modern);
+    return this.#alone(call, caller, modern, session);
   }
 
   /** A request that stands for itself: modern, or of a legacy client that never initialised. */
-  #alone(call: ServerCall, caller: Caller, modern: boolean): Taker {
+  #alone(call: ServerCall, caller: Caller, modern: boolean, session: string | undefined): Taker {
     let answer: Answer | undefined;
     const version = firstOf(caller.metadata, header.version);
     const legacy = version !== undefined && !isModernVersion(version) ? version : legacyVersions[0];
@@ -221,7 +221,7 @@ export class McpService {
         },
         part: (_call, part) => answer?.part(part),
       },
-      this.#serveOptions(caller, assume, call.deadline),
+      this.#serveOptions(caller, assume, call.deadline, session),
     );
     return {
       take(message, to) {
@@ -235,13 +235,11 @@ export class McpService {
   #begin(caller: Caller, lasting: boolean): Session {
     // A client of the base may do without initialize altogether.
     const assume = caller.kin || lasting ? undefined : (firstOf(caller.metadata, header.version) ?? legacyVersions[0]);
-    return this.#sessions.begin(
-      (id) => new Session(this.#service, { ...this.#serveOptions(caller, assume), id, identity: undefined, lasting }),
-    );
+    return this.#sessions.begin((id) => new Session(this.#service, { ...this.#serveOptions(caller, assume), id, lasting }));
   }
 
   /** Of one shape, and without spreads: they are made for every call. */
-  #serveOptions({ principal, metadata }: Caller, assume: string | undefined, deadline?: number): ServeLinkOptions {
+  #serveOptions({ principal, metadata }: Caller, assume: string | undefined, deadline?: number, session?: string): ServeLinkOptions {
     const { limits, onFault, eras, observe, wire } = this.#options;
     const { anonymous } = this.#options;
     return {
@@ -250,7 +248,8 @@ export class McpService {
       eras,
       observe,
       wire,
-      identity: "each",
+      // A modern call may name the stream of its caller; a name that is not known says nothing.
+      identity: (session === undefined ? undefined : this.#sessions.known(session, principal)?.identity) ?? "each",
       anonymous,
       callers: this.#callers,
       endless,

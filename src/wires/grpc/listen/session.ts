@@ -1,5 +1,5 @@
 import type { Id, Incoming, Outgoing, OutgoingMessage, Part } from "../../../codec/index.js";
-import { Fault, type Service, toFault, toRpcError } from "../../../core/index.js";
+import { Caller, Fault, type Service, toFault, toRpcError } from "../../../core/index.js";
 import { type ServeLinkOptions, type Serving, serving } from "../../../era/index.js";
 import type { ServerCall } from "../../../io/index.js";
 import { faultStatus } from "../faults.js";
@@ -25,6 +25,8 @@ export interface SessionOptions extends ServeLinkOptions {
 export class Session {
   readonly id: string;
   readonly principal: string | undefined;
+  /** Who calls in it, also by RPCs of its own that name it. */
+  readonly identity: Caller;
   readonly lasting: boolean;
   /** When it was last used. */
   touched: number = Date.now();
@@ -38,6 +40,7 @@ export class Session {
   constructor(service: Service, options: SessionOptions) {
     this.id = options.id;
     this.principal = options.principal;
+    this.identity = new Caller({ principal: options.principal });
     this.lasting = options.lasting;
     const stream = (): SessionStream | undefined => this.#stream;
     this.#serving = serving(
@@ -50,7 +53,7 @@ export class Session {
         send: (message, options) => this.#send(message, options?.call),
         part: (call, part) => this.#part(call, part),
       },
-      options,
+      { ...options, identity: this.identity },
     );
   }
 
@@ -128,6 +131,7 @@ export class Session {
     this.#rpcs.clear();
     for (const open of [...this.#held]) open(undefined);
     this.#serving.end(reason);
+    this.identity.end();
     this.#call?.end(faultStatus(reason));
   }
 

@@ -28,10 +28,15 @@ export class Sessions {
     return session;
   }
 
+  known(id: string, principal: string | undefined): Session | undefined {
+    const session = this.#sessions.get(id);
+    return session?.principal === principal ? session : undefined;
+  }
+
   /** The session of that name, if it is the caller's: nobody learns whether another's exists. */
   find(id: string, principal: string | undefined): Session {
-    const session = this.#sessions.get(id);
-    if (session?.principal === principal && session !== undefined) return session;
+    const session = this.known(id, principal);
+    if (session !== undefined) return session;
     throw new Fault("not-found", "no such session: call Initialize");
   }
 
