@@ -39,6 +39,6 @@ function callerOf(peer: Peer, call: LinkCall, era: Era): RelayedCaller | undefin
   if (identity === peer.self) return undefined;
   const version = era === "modern" && client.era === "legacy" ? { version: client.protocolVersion } : undefined;
   if (identity.span === "lasting") return { key: peer.nameOf(identity), ...version };
-  const alone = identity.span === "call" && !peer.traits.ownStream(call.request.method);
-  return alone || version !== undefined ? { ...version } : undefined;
+  // Without a word it would be taken for a call of the link itself.
+  return identity.span === "call" || version !== undefined ? { ...version } : undefined;
 }
