@@ -181,7 +181,7 @@ export function serverAsks(peer: Peer): ServerAsks {
 }
 
 function ambiguous({ method }: Request): Fault {
-  const message = `${method} names no call, and several clients share this connection: Anywire cannot tell which client it is for. Give each client a connection of its own (fanIn)`;
+  const message = `${method} names no call. Several clients share this connection, so Anywire cannot tell which client it is for. Give each client its own connection with the option fanIn`;
   return new Fault("unavailable", message, { data: { reason: "ambiguous-client", option: "fanIn" } });
 }
 

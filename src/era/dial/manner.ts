@@ -38,7 +38,9 @@ function callerOf(peer: Peer, call: LinkCall, era: Era): RelayedCaller | undefin
   const { identity } = client;
   if (identity === peer.self) return undefined;
   const version = era === "modern" && client.era === "legacy" ? { version: client.protocolVersion } : undefined;
-  if (identity.span === "lasting") return { key: peer.nameOf(identity), ...version };
+  // A legacy client of this program is not what a modern link takes its caller for, so it needs a name too.
+  const named = identity.span === "lasting" || (identity.span === "self" && version !== undefined);
+  if (named) return { key: peer.nameOf(identity), ...version };
   // Without a word it would be taken for a call of the link itself.
-  return identity.span === "call" || version !== undefined ? { ...version } : undefined;
+  return identity.span === "call" ? { ...version } : undefined;
 }

@@ -16,8 +16,6 @@ interface Held {
 
 /** Brings a caller what its server says outside its calls, or without naming one. */
 export class Unnamed {
-  /** What nobody could be given. */
-  dropped = 0;
   readonly #presence: Presence;
   readonly #bytes: number;
   readonly #onDrop: (reply: Said) => void;
@@ -99,7 +97,6 @@ export class Unnamed {
   }
 
   #drop(reply: Said): void {
-    this.dropped++;
     this.#onDrop(reply);
   }
 }
