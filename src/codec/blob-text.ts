@@ -6,22 +6,34 @@ export const PART = "notifications/dev.anywire/part";
 /** A chunk of bytes as such a notification is written and read by hand: JSON takes four times as long over base64 as all the rest. */
 const HEAD = `{"jsonrpc":"2.0","method":"${PART}","params":{"call":`;
 const MIDDLE = ',"blob":"';
-const TAIL = '"}}';
-/** Characters of the longest id that is looked for. */
-const ID = 64;
+/** Characters in which the blob begins, if its call has an id of no more than 64. */
+export const BLOB_HEAD: number = HEAD.length + 64 + MIDDLE.length;
+/** What comes after the blob. */
+export const BLOB_TAIL = '"}}';
 
-/** The text of a notification with a blob. */
-export function blobText(blob: string, { params }: OutgoingNotification): string {
-  return `${HEAD}${JSON.stringify(params?.["call"])}${MIDDLE}${blob}${TAIL}`;
+/** The text of a notification with a blob, in three pieces: what comes before the blob, it, and what comes after. */
+export function blobPieces(blob: string, { params }: OutgoingNotification): readonly [head: string, blob: string, tail: string] {
+  return [`${HEAD}${JSON.stringify(params?.["call"])}${MIDDLE}`, blob, BLOB_TAIL];
+}
+
+/** The text in one piece. */
+export function blobText(blob: string, message: OutgoingNotification): string {
+  return blobPieces(blob, message).join("");
 }
 
 /** What blobText() wrote; undefined for any other text. That the blob is base64 is for its reader to see: what is no JSON is no base64 either. */
 export function readBlobText(text: string): IncomingNotification | undefined {
-  if (!text.startsWith(HEAD) || !text.endsWith(TAIL)) return undefined;
-  const middle = text.slice(HEAD.length, HEAD.length + ID).indexOf(MIDDLE);
+  const head = text.endsWith(BLOB_TAIL) ? blobHead(text) : undefined;
+  if (head === undefined) return undefined;
+  return { kind: "notification", method: PART, params: { call: head.call, blob: text.slice(head.length, -BLOB_TAIL.length) } };
+}
+
+/** The call that such a text names before its blob, and how much of it that is. */
+export function blobHead(text: string): { readonly call: Id; readonly length: number } | undefined {
+  if (!text.startsWith(HEAD)) return undefined;
+  const middle = text.slice(HEAD.length, BLOB_HEAD).indexOf(MIDDLE);
   const call = middle < 0 ? undefined : idOf(text.slice(HEAD.length, HEAD.length + middle));
-  if (call === undefined) return undefined;
-  return { kind: "notification", method: PART, params: { call, blob: text.slice(HEAD.length + middle + MIDDLE.length, -TAIL.length) } };
+  return call === undefined ? undefined : { call, length: HEAD.length + middle + MIDDLE.length };
 }
 
 const plainId = /^(?:\d{1,15}|"[\w-]*")$/;

@@ -1,4 +1,6 @@
 export { noParams } from "../core/index.js";
+export { blobLines } from "./blob-lines.js";
+export { blobPieces } from "./blob-text.js";
 export { decodeHeader, encodeHeader, headerSays } from "./header-value.js";
 export type {
   Id,

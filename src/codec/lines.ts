@@ -48,7 +48,8 @@ export interface LineFramer {
 export interface LineFramerOptions {
   /** Bytes of one line without its `\n`. */
   readonly maxBytes: number;
-  readonly long?: LongLines | undefined;
+  /** Asked in this order. */
+  readonly long?: readonly LongLines[] | undefined;
 }
 
 /** Lines end with `\n`, and one `\r` before it is no part of them; blank ones and a byte order mark at the start are left out. */
@@ -69,7 +70,7 @@ const lenient = new TextDecoder();
 
 class Framer implements LineFramer {
   readonly #max: number;
-  readonly #longLines: LongLines | undefined;
+  readonly #longLines: readonly LongLines[];
   /** The half line so far: large parts as they came, small ones in a tail, whose first bytes are behind the last part. */
   #parts: Uint8Array[] = [];
   #tail = new Uint8Array(0);
@@ -78,10 +79,10 @@ class Framer implements LineFramer {
   #started = false;
   /** The line that is being read without being held. */
   #long: LongLine | undefined;
-  /** Whether it was asked if this line can be read so. */
-  #asked = false;
+  /** How many were asked if they can read this line so. */
+  #asked = 0;
 
-  constructor({ maxBytes, long }: LineFramerOptions) {
+  constructor({ maxBytes, long = [] }: LineFramerOptions) {
     this.#max = maxBytes;
     this.#longLines = long;
   }
@@ -163,12 +164,13 @@ class Framer implements LineFramer {
     if (this.#long !== undefined) return this.#long.push(bytes);
     this.#append(bytes);
     if (this.#length > this.#max) return this.#lengthen(this.#takeHalf(), skippedLine(this.#max));
-    if (this.#longLines === undefined || this.#asked || this.#length <= this.#longLines.bytes) return nothing;
-    this.#asked = true;
-    const held = this.#takeHalf();
-    const long = this.#longLines.begin(held);
-    if (long !== undefined) return this.#lengthen(held, long);
-    this.#append(held);
+    for (let next = this.#longLines[this.#asked]; next !== undefined && this.#length > next.bytes; next = this.#longLines[this.#asked]) {
+      this.#asked++;
+      const held = this.#takeHalf();
+      const long = next.begin(held);
+      if (long !== undefined) return this.#lengthen(held, long);
+      this.#append(held);
+    }
     return nothing;
   }
 
@@ -183,7 +185,7 @@ class Framer implements LineFramer {
     if (this.#long === undefined) this.#readLine(this.#takeHalf(), lines);
     else lines.push(...this.#long.end());
     this.#long = undefined;
-    this.#asked = false;
+    this.#asked = 0;
     this.#length = 0;
   }
 

@@ -1,5 +1,6 @@
 import type { Readable } from "node:stream";
 import {
+  blobLines,
   type Incoming,
   type IncomingError,
   type IncomingPart,
@@ -88,7 +89,7 @@ class Reader implements LineReader {
   constructor(readable: Readable, options: LineReaderOptions) {
     this.#readable = readable;
     this.#options = options;
-    this.#framer = lineFramer({ maxBytes: options.maxBytes, long: options.reads });
+    this.#framer = lineFramer({ maxBytes: options.maxBytes, long: options.reads && [blobLines(options.maxBytes), options.reads] });
     readable.on("readable", this.#wake);
     readable.on("end", this.#onClose);
     readable.on("close", this.#onClose);

@@ -1,5 +1,5 @@
 import type { Writable } from "node:stream";
-import { type Outgoing, serialise } from "../codec/index.js";
+import { blobPieces, type Outgoing, type OutgoingNotification, serialise } from "../codec/index.js";
 import { Fault, messageTooLarge, toFault } from "../core/index.js";
 import { within } from "../stream/index.js";
 
@@ -26,6 +26,10 @@ export interface LineWriterOptions {
 const room: Promise<void> = Promise.resolve();
 /** Text that is written before its tick is over: else the peer would idle until the last message is made, and we until it has read them all. */
 const ENOUGH = 2 * 1024;
+/** Bytes of the memory in which a blob is written. It is used again: to get new memory costs more than all the rest. */
+const BLOB_BYTES = 96 * 1024;
+/** How much such memory is kept. */
+const SPARE = 4;
 
 /** Newline JSON-RPC on a writable. The small messages of one tick leave together. */
 export function lineWriter(writable: Writable, options: LineWriterOptions): LineWriter {
@@ -36,6 +40,7 @@ class Writer implements LineWriter {
   readonly #writable: Writable;
   readonly #options: LineWriterOptions;
   #pending = "";
+  readonly #spare: Buffer[] = [];
   #reason: Fault | undefined;
   #drained: Gate | undefined;
   #flushed: Gate | undefined;
@@ -53,6 +58,7 @@ class Writer implements LineWriter {
 
   send(message: Outgoing): Promise<void> {
     if (this.#reason !== undefined) return Promise.reject(this.#reason);
+    if ("blob" in message) return this.#sendBlob(message as OutgoingNotification & { readonly blob: string });
     let line: string;
     try {
       line = serialise(message);
@@ -64,6 +70,27 @@ class Writer implements LineWriter {
     if (this.#pending === "") process.nextTick(this.#flush);
     this.#pending += `${line}\n`;
     if (this.#pending.length >= ENOUGH) this.#flush();
+    return this.#room();
+  }
+
+  /** Writes bytes, since base64 need not be looked at for what is no ASCII, nor be joined with what is around it. */
+  #sendBlob(message: OutgoingNotification & { readonly blob: string }): Promise<void> {
+    const [head, blob, tail] = blobPieces(message.blob, message);
+    const length = Buffer.byteLength(head) + blob.length + tail.length + 1;
+    if (length > this.#options.maxLength) return Promise.reject(messageTooLarge(this.#options.maxLength));
+    this.#flush();
+    const memory = (length <= BLOB_BYTES ? this.#spare.pop() : undefined) ?? Buffer.allocUnsafeSlow(Math.max(length, BLOB_BYTES));
+    let at = memory.write(head);
+    at += memory.write(blob, at, "latin1");
+    at += memory.write(`${tail}\n`, at, "latin1");
+    this.#writable.write(memory.subarray(0, at), (error) => {
+      if (this.#spare.length < SPARE && memory.byteLength === BLOB_BYTES) this.#spare.push(memory);
+      this.#written(error);
+    });
+    return this.#room();
+  }
+
+  #room(): Promise<void> {
     if (this.backlog < this.#options.highWater) return room;
     this.#drained ??= gate();
     return this.#drained.promise;
