@@ -14,7 +14,7 @@ export const far: Bench = { name: "far", run };
 const wires = [
   ["http", "http://127.0.0.1:0/mcp", 1],
   ["ws", "ws://127.0.0.1:0/mcp", 1],
-  ["grpc", "grpc://127.0.0.1:0", 8],
+  ["grpc", "grpc://127.0.0.1:0", 1.5],
 ] as const;
 
 async function run(): Promise<Outcome> {
@@ -38,8 +38,10 @@ async function run(): Promise<Outcome> {
     }
     const url = await behind(opened(await listening("anywire", "plain", "http://127.0.0.1:0/mcp")).address);
     contenders.push(fetching(url));
+    const bare = await behind(opened(await listening("bare-source", "http")).address);
+    contenders.push(counted("a plain fetch of the bytes from node:http", async () => bodyOf(`${bare}${SIZE}`), SIZE));
     const rated = await takeTurns(contenders, { rounds: 5, ms: 1, warmUpMs: 500 });
-    const floor = rated.at(-1) as Rated;
+    const floor = rated[wires.length] as Rated;
     return {
       figures: wires.map(([name, , least], at) =>
         atLeast(`${name}: 16 MiB at ${2 * DELAY_MS} ms round trip, over a plain fetch`, ratio(rated[at] as Rated, floor), least, "x"),
@@ -71,4 +73,9 @@ function fetching(url: string): Contender {
     },
     SIZE,
   );
+}
+
+async function* bodyOf(url: string): AsyncGenerator<Uint8Array> {
+  const { body } = await fetch(url);
+  for await (const chunk of body as unknown as AsyncIterable<Uint8Array>) yield chunk;
 }
