@@ -6,6 +6,11 @@ import { type Gate, gate, rejected } from "./gate.js";
 const HIGH_WATER = 512 * 1024;
 /** From this size on a message is written from where it lies; smaller ones are copied together. */
 const LARGE = 32 * 1024;
+/**
+ * Bytes that are written before their tick is over: else the peer would idle until the last message is made, and we until it has read
+ * them all. Twice as many for each further write of that tick, since a write costs as much as some messages.
+ */
+const EARLY = 1536;
 const PREFIX = 5;
 /** Bytes that are kept at most for a stream that the server may refuse. */
 const REPLAY = 64 * 1024;
@@ -21,7 +26,7 @@ export interface ByteSink {
   destroy(error: Error): unknown;
 }
 
-/** The outgoing half of a call: messages in, as few writes to the stream as ticks. */
+/** The outgoing half of a call: messages in, few writes to the stream. */
 export class Outbox {
   #stream: ByteSink | undefined;
   #encoding: Encoding = "identity";
@@ -37,6 +42,7 @@ export class Outbox {
   #rawBytes = 0;
   #compressing = false;
   #scheduled = false;
+  #early = EARLY;
   #ending = false;
   #room: Gate | undefined;
   /** Bytes down to which whoever wants room waits. */
@@ -128,13 +134,22 @@ export class Outbox {
   #add(message: Uint8Array): void {
     this.#queue.push(message);
     this.#queued += PREFIX + message.length + (this.#tails?.get(message)?.length ?? 0);
-    if (this.#scheduled) return;
-    this.#scheduled = true;
-    process.nextTick(this.#flush);
+    if (!this.#scheduled) {
+      this.#scheduled = true;
+      process.nextTick(this.#tick);
+    }
+    if (this.#queued < this.#early) return;
+    this.#early *= 2;
+    this.#flush();
   }
 
-  readonly #flush = (): void => {
+  readonly #tick = (): void => {
     this.#scheduled = false;
+    this.#early = EARLY;
+    this.#flush();
+  };
+
+  #flush(): void {
     const stream = this.#stream;
     if (this.#queued === 0 || stream === undefined || !stream.writable) return;
     const pieces = this.#pack();
@@ -145,7 +160,7 @@ export class Outbox {
     stream.cork?.();
     for (const piece of pieces) stream.write(piece, this.#written);
     stream.uncork?.();
-  };
+  }
 
   #finish(): void {
     const stream = this.#stream;
