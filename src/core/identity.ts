@@ -18,6 +18,9 @@ export interface Identity {
   readonly ended: Cancel;
 }
 
+/** Calls `lost` once when the credentials behind a stream are not valid any more; the returned function stops looking. */
+export type CredentialWatch = (lost: (fault: Fault) => void) => () => void;
+
 export interface IdentityOptions {
   readonly principal?: string | undefined;
   readonly span?: Identity["span"];

@@ -54,7 +54,7 @@ export {
 export { jsonRpcCodes, unsendable } from "./faults/json-rpc.js";
 export { type PerRevision, type Revision, revisionOf, revisions } from "./faults/revisions.js";
 export { fixed, fixedText, weightOf } from "./fixed.js";
-export { Caller, type Identity, type IdentityOptions } from "./identity.js";
+export { Caller, type CredentialWatch, type Identity, type IdentityOptions } from "./identity.js";
 export { beside, extended, isObject, type JsonObject, noParams, weigh, withBeside } from "./json.js";
 export { closingFault, DRAIN_MS, listenerOf } from "./listener.js";
 export { outgoingMetadata, traceHeaders, traceNames, withoutCredentials, withTrace } from "./metadata.js";

@@ -31,7 +31,7 @@ export { type AuthRequest, authorized, type Challenge, type HttpAuth } from "./h
 export { type AuthOptions, checkCredentials, METADATA_PATH, type Principal, type Verdict } from "./http/credentials.js";
 export type { Exchange, Outlet } from "./http/exchange.js";
 export { fetchExchange } from "./http/fetch-exchange.js";
-export { type Admission, admit, type GateOptions, tellRefused } from "./http/gate.js";
+export { type Admission, admit, type GateOptions, tellRefused, whileValid } from "./http/gate.js";
 export { corsHeaders, type GuardOptions, preflightHeaders, refusal } from "./http/guard.js";
 export { type Host, type HostOptions, httpHost } from "./http/host.js";
 export { nodeExchange } from "./http/node-exchange.js";

@@ -1,4 +1,4 @@
-import type { Cancel, Context, Identity, ListenOptions } from "../../core/index.js";
+import type { Cancel, Context, CredentialWatch, Identity, ListenOptions } from "../../core/index.js";
 import type { KnownCallers } from "./known-callers.js";
 import type { Parking } from "./parking.js";
 
@@ -21,6 +21,8 @@ export interface ServeLinkOptions extends ListenOptions {
   readonly assume?: string | undefined;
   /** Shared by the links of one listener; a link has one of its own unless given. */
   readonly parking?: Parking | undefined;
+  /** Drains the link, and closes it, when they are not valid any more. */
+  readonly credentials?: CredentialWatch | undefined;
   /** Drains the link when it fires, and closes it. */
   readonly closing?: Cancel | undefined;
 }

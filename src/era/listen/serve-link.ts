@@ -28,11 +28,10 @@ export function serving(service: Service, link: Outlet, options: ServeLinkOption
 /** Serves a peer of either era on a link until the link ends; rejects with what broke it. */
 export async function serveLink(service: Service, link: Link, options: ServeLinkOptions = {}): Promise<void> {
   const server = linkServer(service, link, options);
-  const { closing, drainMs = DRAIN_MS } = options;
-  const unhook = closing?.on(() => {
-    const reason = closing.reason ?? closingFault();
-    void server.drain(reason, drainMs).then(() => link.close(reason));
-  });
+  const { closing, credentials, drainMs = DRAIN_MS } = options;
+  const leave = (reason: Fault): void => void server.drain(reason, drainMs).then(() => link.close(reason));
+  const unhook = closing?.on(() => leave(closing.reason ?? closingFault()));
+  const unwatch = credentials?.(leave);
   let broken: Fault | undefined;
   try {
     for await (const batch of link.incoming) {
@@ -49,6 +48,7 @@ export async function serveLink(service: Service, link: Link, options: ServeLink
     await server.lastWords(broken);
   }
   unhook?.();
+  unwatch?.();
   server.end(broken ?? new Fault("unavailable", "the client closed the link", { data: { reason: "closed" } }));
   await link.close();
   if (broken !== undefined) throw broken;

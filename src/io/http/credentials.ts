@@ -1,9 +1,13 @@
+import { type CredentialWatch, Fault } from "../../core/index.js";
+import { within } from "../../stream/index.js";
 import type { Exchange } from "./exchange.js";
 
 /** Who a bearer token stands for. */
 export interface Principal {
   readonly id: string;
   readonly scopes?: readonly string[];
+  /** When the token stops being valid, in epoch milliseconds: a stream that it opened ends then, unless `verify` says otherwise. */
+  readonly expiresAt?: number;
 }
 
 export interface AuthOptions {
@@ -12,6 +16,8 @@ export interface AuthOptions {
    * issuer, for another audience.
    */
   verify(token: string): Promise<Principal | undefined> | Principal | undefined;
+  /** Milliseconds after which the token of a stream that is still open is verified again; 60,000 unless given. */
+  readonly recheckMs?: number;
   /** Scopes that every call needs. */
   readonly scopes?: readonly string[];
   /** The protected-resource metadata (RFC 9728) to serve: at least `resource` and `authorization_servers`. */
@@ -20,7 +26,9 @@ export interface AuthOptions {
 
 export const METADATA_PATH = "/.well-known/oauth-protected-resource";
 
-export type Verdict = { readonly principal: Principal } | { readonly refused: "unauthenticated" | "denied"; readonly challenge: string };
+export type Verdict =
+  | { readonly principal: Principal; readonly watch: CredentialWatch }
+  | { readonly refused: "unauthenticated" | "denied"; readonly challenge: string };
 
 /** Looks at the credentials of every request. A token in the query is not looked at. */
 export async function checkCredentials(
@@ -39,10 +47,43 @@ export async function checkCredentials(
   if (token === undefined) return { refused: "unauthenticated", challenge: challenge(needed) };
   const principal = await verified(token, auth);
   if (principal === undefined) return { refused: "unauthenticated", challenge: challenge({ error: "invalid_token", ...needed }) };
-  const missing = auth.scopes?.filter((name) => principal.scopes?.includes(name) !== true) ?? [];
   // Every required scope is named, not only the missing one: the client has to ask for them all again.
-  if (missing.length > 0) return { refused: "denied", challenge: challenge({ error: "insufficient_scope", scope: scope ?? "" }) };
-  return { principal };
+  if (!suffices(principal, auth)) return { refused: "denied", challenge: challenge({ error: "insufficient_scope", scope: scope ?? "" }) };
+  return { principal, watch: (lost) => watchToken(token, principal, auth, lost) };
+}
+
+function suffices({ scopes }: Principal, auth: AuthOptions): boolean {
+  return auth.scopes?.every((name) => scopes?.includes(name) === true) ?? true;
+}
+
+const RECHECK_MS = 60_000;
+
+/** Verifies a token again when it expires, and every so often. It has to stand for the same principal, who is the stream's for good. */
+function watchToken(token: string, principal: Principal, auth: AuthOptions, lost: (fault: Fault) => void): () => void {
+  const { recheckMs = RECHECK_MS } = auth;
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  let stopped = false;
+  const later = ({ expiresAt = Number.POSITIVE_INFINITY }: Principal): void => {
+    timer = setTimeout(() => void again(), Math.max(0, Math.min(recheckMs, expiresAt - Date.now())));
+    timer.unref?.();
+  };
+  const again = async (): Promise<void> => {
+    let now: Principal | undefined;
+    await within(
+      verified(token, auth).then((said) => {
+        now = said;
+      }),
+      recheckMs,
+    );
+    if (stopped) return;
+    if (now?.id === principal.id && suffices(now, auth) && (now.expiresAt ?? Number.POSITIVE_INFINITY) > Date.now()) later(now);
+    else lost(new Fault("unauthenticated", "the credentials of this stream are not valid any more", { data: { reason: "credentials" } }));
+  };
+  later(principal);
+  return () => {
+    stopped = true;
+    clearTimeout(timer);
+  };
 }
 
 /** A verifier that throws has not said yes. */

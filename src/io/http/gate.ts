@@ -1,4 +1,4 @@
-import { Fault, refusalOf, refusedStatus, tell, type WireOptions } from "../../core/index.js";
+import { type CredentialWatch, Fault, refusalOf, refusedStatus, tell, type WireOptions } from "../../core/index.js";
 import { type AuthOptions, checkCredentials, METADATA_PATH } from "./credentials.js";
 import type { Exchange } from "./exchange.js";
 import { corsHeaders, type GuardOptions, preflightHeaders, refusal } from "./guard.js";
@@ -9,7 +9,12 @@ export interface GateOptions extends GuardOptions, Pick<WireOptions, "observe" |
 
 /** Someone let in, or the answer for someone who is not: sent before anything else of the request is looked at. */
 export type Admission =
-  | { readonly principal: string | undefined; readonly headers: Readonly<Record<string, string>> }
+  | {
+      readonly principal: string | undefined;
+      readonly headers: Readonly<Record<string, string>>;
+      /** For whoever opens a stream that outlives the request. */
+      readonly credentials?: CredentialWatch;
+    }
   | { readonly status: number; readonly headers: Readonly<Record<string, string>>; readonly text: string };
 
 /** What every wire on HTTP asks first: Host and Origin, the metadata of RFC 9728, a preflight, the credentials. */
@@ -32,7 +37,44 @@ export async function admit(exchange: Exchange, options: GateOptions, path: stri
     tellRefused(options, fault);
     return { status: refusedStatus(fault), headers: { ...headers, "www-authenticate": verdict.challenge }, text: "" };
   }
-  return { principal: verdict.principal.id, headers };
+  return { principal: verdict.principal.id, headers, credentials: verdict.watch };
+}
+
+/** An exchange whose streamed answer is cut when the credentials that it came with are not valid any more. */
+export function whileValid(exchange: Exchange, credentials: CredentialWatch | undefined): Exchange {
+  if (credentials === undefined) return exchange;
+  const { method, path, secure } = exchange;
+  return {
+    method,
+    path,
+    ...(secure === undefined ? undefined : { secure }),
+    get query() {
+      return exchange.query;
+    },
+    get headers() {
+      return exchange.headers;
+    },
+    header: (name) => exchange.header(name),
+    body: (maxBytes) => exchange.body(maxBytes),
+    reply: (status, headers, text) => exchange.reply(status, headers, text),
+    onGone: (listener) => exchange.onGone(listener),
+    stream(status, headers) {
+      const outlet = exchange.stream(status, headers);
+      const stop = credentials(() => outlet.abort());
+      exchange.onGone(stop);
+      return {
+        write: (...pieces) => outlet.write(...pieces),
+        end() {
+          stop();
+          outlet.end();
+        },
+        abort() {
+          stop();
+          outlet.abort();
+        },
+      };
+    },
+  };
 }
 
 /** Tells the observer of a listener, if there is one, of a request that its wire turned away. */

@@ -1,5 +1,6 @@
 import { type Id, type Incoming, parseMessage, serialise } from "../../codec/index.js";
 import {
+  type CredentialWatch,
   closingFault,
   DRAIN_MS,
   defaultLimits,
@@ -16,7 +17,7 @@ import {
   withTrace,
 } from "../../core/index.js";
 import { observedAs } from "../../era/index.js";
-import { admit, type Exchange, tellRefused } from "../../io/index.js";
+import { admit, type Exchange, tellRefused, whileValid } from "../../io/index.js";
 import { Alone, type Manner } from "./alone.js";
 import { JSON_TYPE, PARTS_TYPE, SSE_TYPE } from "./answer.js";
 import { accepts, checkBody, checkEnvelope, checkVersion, claimsModern, expectsAnswer } from "./checks.js";
@@ -37,6 +38,7 @@ export interface Endpoint {
 interface Caller {
   readonly principal: string | undefined;
   readonly headers: Readonly<Record<string, string>>;
+  readonly credentials?: CredentialWatch | undefined;
 }
 
 export function httpEndpoint(service: Service, options: HttpOptions = {}): Endpoint {
@@ -184,7 +186,8 @@ class HttpEndpoint implements Endpoint {
       if (unsupported !== undefined) return refuse(unsupported, message.kind === "request" ? message.id : null);
       if (this.#stateful) return json && streams ? this.#postSession(exchange, caller, message, begins) : unacceptable();
     }
-    this.#alone.take(exchange, message, manner);
+    const listens = message.kind === "request" && message.method === "subscriptions/listen";
+    this.#alone.take(listens ? whileValid(exchange, caller.credentials) : exchange, message, manner);
     return undefined;
   }
 
@@ -224,7 +227,8 @@ class HttpEndpoint implements Endpoint {
     );
   }
 
-  async #get(exchange: Exchange, caller: Caller): Promise<Routed> {
+  async #get(asked: Exchange, caller: Caller): Promise<Routed> {
+    const exchange = whileValid(asked, caller.credentials);
     if (!accepts(exchange.header("accept") ?? "", SSE_TYPE))
       return refuseRequest("an Accept that leaves nothing to answer with", `the Accept has to name ${SSE_TYPE}`);
     const session = this.#find(exchange, caller);

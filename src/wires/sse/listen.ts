@@ -12,7 +12,7 @@ import {
   type Service,
   toFault,
 } from "../../core/index.js";
-import { type Link, observedAs, randomToken, ServedLinks, sharedStream } from "../../era/index.js";
+import { type Link, observedAs, randomToken, ServedLinks, type ServeLinkOptions, sharedStream } from "../../era/index.js";
 import {
   admit,
   corsHeaders,
@@ -55,7 +55,7 @@ export async function listen(service: Service, address: Address, given: SseOptio
   const sessions = new Map<string, Session>();
   const links = new ServedLinks(service, options);
 
-  const open = (exchange: Exchange, principal: string | undefined): void => {
+  const open = (exchange: Exchange, { principal, credentials }: Pick<ServeLinkOptions, "principal" | "credentials">): void => {
     if (links.closing.fired) return refuse(exchange, links.closing.reason);
     if (sessions.size >= max) return refuse(exchange, new Fault("overload", "too many sessions", { data: { limit: "maxSessions", max } }));
     const id = randomToken();
@@ -63,7 +63,7 @@ export async function listen(service: Service, address: Address, given: SseOptio
     sessions.set(id, { inbox, principal });
     const link = streamLink(exchange, inbox, options.keepAliveMs ?? 15_000, () => sessions.delete(id));
     void link.outlet.write(writeSse({ event: "endpoint", data: `${post}?sessionId=${id}` }));
-    void links.add(link, { eras: ["legacy"], metadata: exchange.headers, ...(principal === undefined ? undefined : { principal }) });
+    void links.add(link, { eras: ["legacy"], metadata: exchange.headers, principal, credentials });
   };
 
   const take = async (exchange: Exchange, principal: string | undefined): Promise<void> => {
@@ -86,7 +86,7 @@ export async function listen(service: Service, address: Address, given: SseOptio
   const handle = async (exchange: Exchange): Promise<void> => {
     const admission = await admit(exchange, options, path);
     if ("status" in admission) return exchange.reply(admission.status, admission.headers, admission.text);
-    if (exchange.method === "GET" && (exchange.path === path || exchange.path === "/")) return open(exchange, admission.principal);
+    if (exchange.method === "GET" && (exchange.path === path || exchange.path === "/")) return open(exchange, admission);
     if (exchange.method === "POST" && exchange.path === post) return take(exchange, admission.principal);
     return exchange.reply(requestStatuses["no such path"], admission.headers, `no such path; the stream is at ${path}\n`);
   };

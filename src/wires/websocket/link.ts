@@ -98,7 +98,7 @@ export function socketLink(socket: Socket, limits: Partial<Limits> = {}, gather?
       if (socket.bufferedAmount > HIGH_WATER) await room();
     },
     async close(reason) {
-      if (closed === undefined) socket.close(isClosing(reason) ? 1001 : 1000, utf8Prefix(reason?.message ?? ""));
+      if (closed === undefined) socket.close(closeCode(reason), utf8Prefix(reason?.message ?? ""));
       // One that is not being read would never hear the peer's answer.
       if (paused) socket.resume?.();
       end(reason ?? new Fault("unavailable", "the link was closed", { data: { reason: "closed" } }), true);
@@ -106,9 +106,10 @@ export function socketLink(socket: Socket, limits: Partial<Limits> = {}, gather?
   };
 }
 
-/** Whether a whole server closes, and not this link alone. */
-function isClosing(reason: Fault | undefined): boolean {
-  return isObject(reason?.data) && reason.data["reason"] === "closing";
+/** 1001: a whole server closes, and not this link alone. 3000: registered for a client without valid credentials. */
+function closeCode(reason: Fault | undefined): number {
+  if (reason?.code === "unauthenticated") return 3000;
+  return isObject(reason?.data) && reason.data["reason"] === "closing" ? 1001 : 1000;
 }
 
 /** A close frame holds 123 bytes of reason. */

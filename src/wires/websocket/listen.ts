@@ -35,6 +35,8 @@ export interface WebSocketListenOptions extends ListenOptions, GateOptions, Secu
   readonly headersMs?: number | undefined;
 }
 
+type Admitted = Exclude<Admission, { status: number }>;
+
 /** Milliseconds that a peer has to answer a close. */
 const CLOSE_MS = 1_000;
 
@@ -54,11 +56,11 @@ export async function listen(service: Service, address: Address, given: WebSocke
   });
   const links = new ServedLinks(service, options);
 
-  const serve = (open: WebSocket, request: IncomingMessage, principal: string | undefined): void => {
+  const serve = (open: WebSocket, request: IncomingMessage, { principal, credentials }: Admitted): void => {
     const stop = keepAlive(open, options.pingMs ?? PING_MS);
     const link = socketLink(open as unknown as Socket, options.limits, gatherer(request.socket));
     const metadata = nodeExchange(request, undefined as never).headers;
-    void links.add(link, { metadata, ...(principal === undefined ? undefined : { principal }) }).finally(stop);
+    void links.add(link, { metadata, principal, credentials }).finally(stop);
   };
   const upgrade = async (request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> => {
     const exchange = nodeExchange(request, undefined as never);
@@ -66,7 +68,7 @@ export async function listen(service: Service, address: Address, given: WebSocke
     if ("status" in admission) return refuse(socket, admission.status, admission);
     if (exchange.path !== path) return refuse(socket, requestStatuses["no such path"], admission);
     if (links.closing.fired) return refuse(socket, refusedStatus(closingFault()), admission);
-    server.handleUpgrade(request, socket, head, (open) => serve(open, request, admission.principal));
+    server.handleUpgrade(request, socket, head, (open) => serve(open, request, admission));
   };
   const host = await httpHost({
     hostname: place.hostname,

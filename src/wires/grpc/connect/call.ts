@@ -1,7 +1,7 @@
 import { type BinaryReadOptions, type DescMethod, fromBinary, type Message, toBinary } from "@bufbuild/protobuf";
 import { Code, ConnectError, createContextKey, type HandlerContext } from "@connectrpc/connect";
 import { isText } from "../../../codec/mcpv1/index.js";
-import { type Cancel, Canceller, Fault, toFault } from "../../../core/index.js";
+import { type Cancel, Canceller, type CredentialWatch, Fault, toFault } from "../../../core/index.js";
 import { faultStatus, type Messages, type Metadata, type Peer, type Status, statusFault } from "../../../io/index.js";
 import { concat } from "../../../stream/index.js";
 import type { AdmittedCall } from "../listen/caller.js";
@@ -15,6 +15,7 @@ export interface Accepted {
   readonly authority: string | undefined;
   readonly peer: Peer;
   readonly principal: string | undefined;
+  readonly credentials?: CredentialWatch | undefined;
 }
 
 export const acceptedKey: { id: symbol; defaultValue: Accepted } = createContextKey<Accepted>({
@@ -30,7 +31,7 @@ type State = { tag: "open"; begun: boolean } | { tag: "ended"; error: ConnectErr
 export class ConnectCall implements AdmittedCall {
   readonly path: string;
   readonly deadline: number | undefined;
-  readonly admitted: { readonly principal: string | undefined };
+  readonly admitted: AdmittedCall["admitted"];
   readonly messages: Messages;
   readonly #context: HandlerContext;
   readonly #accepted: Accepted;

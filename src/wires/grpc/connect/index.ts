@@ -82,6 +82,7 @@ export class ConnectServer {
       authority: exchange.header(":authority") ?? exchange.header("host"),
       peer,
       principal: admission.principal,
+      credentials: admission.credentials,
     };
     await run(request, response, { handler, accepted, signal, headers, explain: (status) => explain(status, path) });
   }

@@ -1,10 +1,12 @@
-import { Fault, isObject, type JsonObject, meta, toFault, withoutCredentials } from "../../../core/index.js";
+import { type CredentialWatch, Fault, isObject, type JsonObject, meta, toFault, withoutCredentials } from "../../../core/index.js";
 import { checkCredentials, firstOf, type GateOptions, type Metadata, refusal, type ServerCall, tellRefused } from "../../../io/index.js";
 import { header } from "../names.js";
 
 /** Who makes a call, as far as the wire can tell. */
 export interface Caller {
   readonly principal: string | undefined;
+  /** For a stream that takes more calls later. */
+  readonly credentials?: CredentialWatch | undefined;
   readonly metadata: Metadata;
   /** Whether the caller is an Anywire end. */
   readonly kin: boolean;
@@ -19,7 +21,7 @@ export function isModernRequest(params: JsonObject): boolean {
 
 /** A call whose Host, Origin and credentials were looked at before it was made. */
 export interface AdmittedCall extends ServerCall {
-  readonly admitted: { readonly principal: string | undefined };
+  readonly admitted: { readonly principal: string | undefined; readonly credentials?: CredentialWatch | undefined };
 }
 
 /**
@@ -31,7 +33,8 @@ export function callerOf(call: ServerCall | AdmittedCall, options: GateOptions):
   const kin = metadata[header.twins] !== undefined;
   const base = !kin && metadata[header.fields] === undefined;
   const certified = call.peer.certificate === undefined ? undefined : identity(call.peer.certificate);
-  if ("admitted" in call) return { principal: call.admitted.principal ?? certified, metadata, kin, base };
+  if ("admitted" in call)
+    return { principal: call.admitted.principal ?? certified, credentials: call.admitted.credentials, metadata, kin, base };
   const exchange = { header: (name: string) => (name === ":authority" ? call.authority : firstOf(call.metadata, name)) };
   // Nobody but a local process gets to a pipe or a Unix socket.
   const refused = call.peer.address === undefined ? undefined : refusal(exchange, options);
@@ -52,7 +55,7 @@ async function credited(
   caller: Omit<Caller, "principal">,
 ): Promise<Caller> {
   const verdict = await checkCredentials(exchange, auth, undefined);
-  if (!("refused" in verdict)) return { principal: verdict.principal.id, ...caller };
+  if (!("refused" in verdict)) return { principal: verdict.principal.id, credentials: verdict.watch, ...caller };
   if (verdict.refused === "unauthenticated")
     throw new Fault("unauthenticated", "the call needs valid credentials", { data: { challenge: verdict.challenge } });
   throw new Fault("denied", `the call needs the scopes ${auth.scopes?.join(" ") ?? ""}`, { data: { challenge: verdict.challenge } });

@@ -1,5 +1,6 @@
 import { decodeMessage, encodeMessage } from "../../../codec/mcpv1/index.js";
 import {
+  DRAIN_MS,
   defaultLimits,
   extended,
   Fault,
@@ -109,7 +110,11 @@ export class McpService {
     };
     if (rpc.method === WATCH) {
       this.#watches.add(leave);
-      call.cancel.on(() => this.#watches.delete(leave));
+      const unwatch = caller.credentials?.(leave);
+      call.cancel.on(() => {
+        this.#watches.delete(leave);
+        unwatch?.();
+      });
     }
     taker.take({ kind: "request", id, method: rpc.method, params: progress ? withToken(params) : params }, answer);
   }
@@ -153,11 +158,17 @@ export class McpService {
     if (session.streaming) throw new Fault("invalid-request", "the session has a stream open already");
     begin(call, caller, session.id);
     const gone = call.cancel.on(() => void (session.lasting || this.#sessions.end(session, call.cancel.reason as Fault)));
+    const unwatch = caller.credentials?.((fault) => {
+      // What lasts may go on with other credentials; its stream does not.
+      if (session.lasting) call.end(faultStatus(fault));
+      else void session.drain(fault, this.#options.drainMs ?? DRAIN_MS).then(() => this.#sessions.end(session, fault));
+    });
     try {
       await session.serve(call, new SessionStream(call, this.#limits, caller));
       call.end({ code: 0 });
     } finally {
       gone();
+      unwatch?.();
       if (!session.lasting)
         this.#sessions.end(session, new Fault("unavailable", "the client closed the stream", { data: { reason: "closed" } }));
     }
@@ -179,8 +190,13 @@ export class McpService {
         return { params, taker: this.#taker(call, caller, params) };
       },
     });
-    await calls.serve();
-    call.end({ code: 0 });
+    const unwatch = caller.credentials?.((fault) => call.end(faultStatus(fault)));
+    try {
+      await calls.serve();
+      call.end({ code: 0 });
+    } finally {
+      unwatch?.();
+    }
   }
 
   /** Of an RPC, in whatever session: no client can guess it, so none can give it to a request on a stream. */

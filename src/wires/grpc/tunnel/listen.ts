@@ -1,5 +1,5 @@
 import type { Incoming } from "../../../codec/index.js";
-import { type Cancel, defaultLimits, type Service, toFault } from "../../../core/index.js";
+import { type Cancel, defaultLimits, type Fault, type Service, toFault } from "../../../core/index.js";
 import { serveLink } from "../../../era/index.js";
 import type { ServerCall } from "../../../io/index.js";
 import { until } from "../../../stream/index.js";
@@ -16,10 +16,14 @@ export const TUNNEL = "/MCP/Call";
 export function tunnelService(service: Service, options: GrpcListenOptions, closing: Cancel): (call: ServerCall) => Promise<void> {
   const limits = { ...defaultLimits, ...options.limits };
 
-  const serve = async (call: ServerCall, { principal, metadata }: Caller): Promise<void> => {
+  const serve = async (call: ServerCall, { principal, metadata, credentials }: Caller): Promise<void> => {
     const { eras, onFault, pageSize, drainMs, observe } = options;
     const closed = new AbortController();
-    const link = tunnelLink(call, limits, () => closed.abort());
+    let left: Fault | undefined;
+    const link = tunnelLink(call, limits, (reason) => {
+      left = reason;
+      closed.abort();
+    });
     const gone = new Promise<never>((_resolve, reject) => call.cancel.on(() => reject(call.cancel.reason)));
     gone.catch(() => {});
     const served = serveLink(
@@ -41,10 +45,12 @@ export function tunnelService(service: Service, options: GrpcListenOptions, clos
         observe,
         wire: "tunnel",
         metadata,
-        ...(principal === undefined ? undefined : { principal }),
+        principal,
+        credentials,
       },
     );
     await Promise.race([served, gone]);
+    if (left?.code === "unauthenticated") throw left;
   };
 
   return async (call) => {
