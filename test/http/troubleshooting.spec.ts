@@ -70,7 +70,7 @@ it("messages on stdio are garbled: what is no message is dropped and told", asyn
 });
 
 it("the browser says CORS: the preflight of a page here and of one elsewhere", async () => {
-  await using at = await open({ allowedOrigins: ["app.example.com"] });
+  await using at = await open({ allowedOrigins: ["https://app.example.com"] });
   const asked = { "access-control-request-method": "POST", "access-control-request-headers": "content-type, mcp-session-id" };
   const preflight = (origin: string) => fetch(at.url, { method: "OPTIONS", headers: { ...asked, origin } });
   expect((await preflight("https://other.example.com")).status).toBe(403);

@@ -73,17 +73,28 @@ describe("1: a foreign Origin", () => {
   });
 
   it("is let in where it is allowed, and only that one", async () => {
-    await using at = await open({ allowedOrigins: ["app.example", "*.team.example"] });
+    await using at = await open({
+      allowedOrigins: ["app.example", "https://*.team.example", "http://dev.example:8080", "vscode-webview://abc"],
+    });
     const status = (origin: string) => raw(at.url, { ...modernHeaders(body), origin }, "POST", JSON.stringify(body));
     expect(await status("https://app.example")).toBe(200);
-    expect(await status("https://a.team.example")).toBe(200);
-    for (const origin of ["https://team.example", "https://notapp.example", "https://evilteam.example", "http://localhost"])
-      expect(await status(origin)).toBe(403);
+    for (const origin of ["https://app.example:443", "https://a.team.example", "http://dev.example:8080", "vscode-webview://abc"])
+      expect([origin, await status(origin)]).toEqual([origin, 200]);
+    for (const origin of [
+      ...["https://team.example", "https://notapp.example", "https://evilteam.example", "http://localhost"],
+      // The same host by another scheme or on another port is another origin.
+      ...["http://app.example", "https://app.example:8443", "http://a.team.example", "http://dev.example", "https://dev.example:8080"],
+      ...["https://app.example@evil.example", "https://app.example/", "vscode-webview://abcd", "null"],
+    ])
+      expect([origin, await status(origin)]).toEqual([origin, 403]);
   });
 });
 
 describe("2: a foreign Host on a loopback bind", () => {
-  const hosts = ["evil.example", "evil.example:80", "localhost.evil.example", "169.254.169.254", "localhost@evil.example"];
+  const hosts = [
+    ...["evil.example", "evil.example:80", "localhost.evil.example", "169.254.169.254", "localhost@evil.example"],
+    ...["[::1].evil.example:80", "localhost:80@evil.example", "localhost:80.evil.example", "localhost:evil", "[::1", "127.0.0.1:80/x"],
+  ];
   it("is refused over HTTP, HTTP+SSE and WebSocket", async () => {
     await using http = await open();
     await using sse = await open({}, "sse+http");
@@ -114,6 +125,45 @@ describe("2: a foreign Host on a loopback bind", () => {
     expect(await status({ ":authority": "evil.example", host: "localhost" })).toBe(403);
     expect(await status({ ":authority": "localhost" })).toBe(200);
     session.close();
+  });
+});
+
+/** The status of a request whose head is sent as it is written here. */
+function head(url: string, lines: readonly string[]): Promise<number> {
+  const { port, pathname } = new URL(url);
+  return new Promise((resolve, reject) => {
+    const socket = connectTcp(Number(port), "127.0.0.1", () =>
+      socket.write(`${[`GET ${pathname} HTTP/1.1`, ...lines, "Connection: close"].join("\r\n")}\r\n\r\n`),
+    );
+    socket.once("data", (chunk) => {
+      socket.destroy();
+      resolve(Number(/^HTTP\/1.1 (\d+)/.exec(chunk.toString("latin1"))?.[1]));
+    });
+    socket.once("error", reject);
+  });
+}
+
+describe("2: a Host that comes twice", () => {
+  const upgrade = ["Upgrade: websocket", "Connection: Upgrade", "Sec-WebSocket-Version: 13", "Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA=="];
+  const hosts = [
+    ["Host: localhost", "Host: evil.example"],
+    ["Host: evil.example", "host: localhost"],
+    ["Host: localhost", "HOST: localhost"],
+  ];
+  it("is refused over HTTP, HTTP+SSE, WebSocket and on the gRPC port", async () => {
+    await using http = await open();
+    await using sse = await open({}, "sse+http");
+    await using ws = await open({}, "ws");
+    await using grpc = await open({}, "grpc");
+    for (const lines of hosts) {
+      expect([lines, await head(http.url, ["Accept: text/event-stream", ...lines])]).toEqual([lines, 403]);
+      expect(await head(sse.url, ["Accept: text/event-stream", ...lines])).toBe(403);
+      expect(await head(ws.url, [...upgrade, ...lines])).toBe(403);
+      expect(await head(`${grpc.url.replace("grpc:", "http:")}/mcp.v1.McpService/Ping`, lines)).toBe(403);
+    }
+    const once = ["Host: localhost"];
+    expect(await head(sse.url, ["Accept: text/event-stream", ...once])).toBe(200);
+    expect(await head(ws.url, [...upgrade, ...once])).toBe(101);
   });
 });
 

@@ -6,6 +6,7 @@ import {
   type ServerStreamResponseOptions,
 } from "node:http2";
 import { type Cancel, Canceller, Fault } from "../../core/index.js";
+import { hostsOf } from "../http/hosts.js";
 import { ACCEPTED, acceptsGzip, isEncoding } from "./coding.js";
 import { at } from "./expiry.js";
 import { ignore } from "./gate.js";
@@ -83,10 +84,9 @@ export class Incoming implements ServerCall {
     return (this.#metadata ??= readMetadata(this.#accepted.headers, this.#accepted.rawHeaders));
   }
 
-  get authority(): string | undefined {
-    const { headers } = this.#accepted;
-    // A proxy that sets the host, or had it of HTTP/1.1, passes it on as that header alone.
-    return headers[":authority"] ?? headers.host;
+  get hosts(): readonly string[] {
+    const { headers, rawHeaders } = this.#accepted;
+    return hostsOf(headers, rawHeaders ?? []);
   }
 
   get cancel(): Cancel {

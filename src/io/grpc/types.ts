@@ -48,7 +48,8 @@ export interface ServerCall extends Outgoing {
   readonly path: string;
   /** The request's headers without those that belong to HTTP or to gRPC itself. */
   readonly metadata: Metadata;
-  readonly authority: string | undefined;
+  /** The hosts that it names: `:authority`, and the header that a proxy may have set. None where that came twice. */
+  readonly hosts: readonly string[];
   /** Epoch milliseconds. */
   readonly deadline: number | undefined;
   /** Fires `cancelled` when the client reset the call or is gone, `deadline` when the time is up: then the call has ended. */

@@ -19,6 +19,8 @@ export function fetchExchange(request: Request): { exchange: Exchange; response:
     path: url.pathname,
     query: url.searchParams,
     secure: url.protocol === "https:",
+    // A Host that came twice is joined by a comma, which no host has.
+    hosts: [request.headers.get("host") ?? url.host],
     // Names with a colon are of HTTP/2, and Fetch hides them.
     header: (name) => (name.startsWith(":") ? undefined : (request.headers.get(name) ?? (name === "host" ? url.host : undefined))),
     headers: { host: url.host, ...Object.fromEntries(request.headers) },

@@ -54,6 +54,9 @@ export function whileValid(exchange: Exchange, credentials: CredentialWatch | un
     get headers() {
       return exchange.headers;
     },
+    get hosts() {
+      return exchange.hosts;
+    },
     header: (name) => exchange.header(name),
     body: (maxBytes) => exchange.body(maxBytes),
     reply: (status, headers, text) => exchange.reply(status, headers, text),

@@ -3,37 +3,54 @@ import type { Exchange } from "./exchange.js";
 export interface GuardOptions {
   /** Hosts a request may name, with any port; `*.example.com` covers every name below. Loopback names unless given. */
   readonly allowedHosts?: readonly string[] | undefined;
-  /** Hosts of the pages that may call: of their `Origin`. Loopback names unless given; `*` for every page. */
+  /**
+   * Origins of the pages that may call: scheme, host and port have to be the same. `https://*.example.com` covers every name below, a host
+   * alone stands for `https://` and that host, `*` for every page. Unless given, `http` and `https` pages of loopback names, on any port.
+   */
   readonly allowedOrigins?: readonly string[] | undefined;
 }
 
 const loopback: readonly string[] = ["localhost", "127.0.0.1", "[::1]"];
 
 /** Why a request is refused before anything else is looked at; undefined if it is not. */
-export function refusal(exchange: Pick<Exchange, "header">, options: GuardOptions): string | undefined {
-  // HTTP/2 may say it twice: both have to be allowed.
-  const hosts = [exchange.header("host"), exchange.header(":authority")].filter((host) => host !== undefined);
-  if (hosts.length === 0 || !hosts.every((host) => covers(options.allowedHosts ?? loopback, hostname(host))))
-    return "the Host is not allowed";
+export function refusal(exchange: Pick<Exchange, "hosts" | "header">, options: GuardOptions): string | undefined {
+  const patterns = options.allowedHosts ?? loopback;
+  const { hosts } = exchange;
+  if (hosts.length === 0 || !(patterns.includes("*") || hosts.every((host) => allowsHost(host, patterns)))) return "the Host is not allowed";
   const origin = exchange.header("origin");
-  if (origin !== undefined && !allowsOrigin(origin, options)) return "the Origin is not allowed";
+  if (origin !== undefined && !allowsOrigin(origin, options.allowedOrigins)) return "the Origin is not allowed";
   return undefined;
 }
 
-function allowsOrigin(origin: string, options: GuardOptions): boolean {
-  const allowed = options.allowedOrigins ?? loopback;
-  if (allowed.includes("*")) return true;
-  try {
-    return covers(allowed, new URL(origin).hostname);
-  } catch {
-    return false;
-  }
+const authority = /^(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(?::([0-9]{0,5}))?$/i;
+const serializedOrigin = /^([a-z][a-z0-9+.-]*):\/\/(.+)$/i;
+const defaultPorts: Readonly<Record<string, string>> = { http: "80", https: "443" };
+
+function allowsHost(host: string, patterns: readonly string[]): boolean {
+  const name = authority.exec(host)?.[1];
+  return name !== undefined && covers(patterns, name.toLowerCase());
 }
 
-/** A host without its port. */
-function hostname(host: string): string {
-  const end = host.startsWith("[") ? host.indexOf("]") + 1 : host.indexOf(":");
-  return (end <= 0 ? host : host.slice(0, end)).toLowerCase();
+function allowsOrigin(origin: string, patterns: readonly string[] | undefined): boolean {
+  if (patterns?.includes("*") === true) return true;
+  const page = originOf(origin);
+  if (page === undefined) return false;
+  if (patterns === undefined) return /^https?$/.test(page.scheme) && covers(loopback, page.host);
+  return patterns.some((pattern) => {
+    const wildcard = /^((?:[^/]*:\/\/)?)\*\./.exec(pattern);
+    const allowed = originOf(wildcard === null ? pattern : `${wildcard[1]}${pattern.slice(wildcard[0].length)}`);
+    if (allowed === undefined || allowed.scheme !== page.scheme || allowed.port !== page.port) return false;
+    return covers([wildcard === null ? allowed.host : `*.${allowed.host}`], page.host);
+  });
+}
+
+/** The parts of an `Origin` header or of an allowed one; undefined if it is neither. */
+function originOf(text: string): { readonly scheme: string; readonly host: string; readonly port: string | undefined } | undefined {
+  const [, scheme, rest] = serializedOrigin.exec(text.includes("://") ? text : `https://${text}`) ?? [];
+  const [, host, port] = authority.exec(rest ?? "") ?? [];
+  if (scheme === undefined || host === undefined) return undefined;
+  const lower = scheme.toLowerCase();
+  return { scheme: lower, host: host.toLowerCase(), port: port || defaultPorts[lower] };
 }
 
 function covers(patterns: readonly string[], host: string): boolean {

@@ -3,6 +3,7 @@ import { constants, type Http2ServerRequest, type Http2ServerResponse } from "no
 import type { TLSSocket } from "node:tls";
 import { Fault } from "../../core/index.js";
 import type { Exchange, Outlet } from "./exchange.js";
+import { hostsOf } from "./hosts.js";
 
 type NodeRequest = IncomingMessage | Http2ServerRequest;
 type NodeResponse = ServerResponse | Http2ServerResponse;
@@ -46,6 +47,11 @@ class NodeExchange implements Exchange {
 
   get secure(): boolean {
     return (this.#request.socket as Partial<TLSSocket> | null)?.encrypted === true;
+  }
+
+  get hosts(): readonly string[] {
+    const { headers, rawHeaders } = this.#request;
+    return hostsOf(headers, rawHeaders);
   }
 
   header(name: string): string | undefined {

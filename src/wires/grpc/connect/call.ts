@@ -61,8 +61,8 @@ export class ConnectCall implements AdmittedCall {
     return this.#accepted.metadata;
   }
 
-  get authority(): string | undefined {
-    return this.#accepted.authority;
+  get hosts(): readonly string[] {
+    return this.#accepted.authority === undefined ? [] : [this.#accepted.authority];
   }
 
   get peer(): Peer {

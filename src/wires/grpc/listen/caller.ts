@@ -35,7 +35,7 @@ export function callerOf(call: ServerCall | AdmittedCall, options: GateOptions):
   const certified = call.peer.certificate === undefined ? undefined : identity(call.peer.certificate);
   if ("admitted" in call)
     return { principal: call.admitted.principal ?? certified, credentials: call.admitted.credentials, metadata, kin, base };
-  const exchange = { header: (name: string) => (name === ":authority" ? call.authority : firstOf(call.metadata, name)) };
+  const exchange = { hosts: call.hosts, header: (name: string) => firstOf(call.metadata, name) };
   // Nobody but a local process gets to a pipe or a Unix socket.
   const refused = call.peer.address === undefined ? undefined : refusal(exchange, options);
   if (refused !== undefined) throw told(options, new Fault("denied", refused));
