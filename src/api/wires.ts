@@ -1,4 +1,4 @@
-import { type Address, Fault, type Wire } from "../core/index.js";
+import { type Address, Fault, redactText, type Wire } from "../core/index.js";
 import { olderToo } from "./older.js";
 
 const sse = async (): Promise<Wire> => (await import("../wires/sse/index.js")).sse;
@@ -32,6 +32,6 @@ export async function wireFor(address: Address, wires: readonly Wire[] = []): Pr
   if (found !== undefined) return found.load();
   throw new Fault(
     "invalid-params",
-    `no wire for the address ${JSON.stringify(address)}; known are memory:, stdio:, { command }, http(s)://, sse+http(s)://, ws(s)://, (tunnel+)grpc(s)://, grpc+unix: and grpc+stdio:`,
+    `no wire for the address ${JSON.stringify(typeof address === "string" ? redactText(address) : address.command)}; known are memory:, stdio:, { command }, http(s)://, sse+http(s)://, ws(s)://, (tunnel+)grpc(s)://, grpc+unix: and grpc+stdio:`,
   );
 }

@@ -57,6 +57,7 @@ export { fixed, fixedText, weightOf } from "./fixed.js";
 export { Caller, type CredentialWatch, type Identity, type IdentityOptions } from "./identity.js";
 export { beside, extended, isObject, type JsonObject, noParams, weigh, withBeside } from "./json.js";
 export { closingFault, DRAIN_MS, listenerOf } from "./listener.js";
+export { redactText } from "./redact.js";
 export { outgoingMetadata, traceHeaders, traceNames, withoutCredentials, withTrace } from "./metadata.js";
 export {
   askingMethods,

@@ -1,4 +1,4 @@
-import { Fault } from "../core/index.js";
+import { Fault, redactText } from "../core/index.js";
 
 const untrusted = "its certificate is signed by nobody who is trusted here (ca names others)";
 
@@ -28,7 +28,7 @@ export function whyUnreached(error: Error): string {
   return reasons[code] ?? error.message;
 }
 
-/** The fault of an address that cannot be read: whoever gave it has to know, no server was asked. */
+/** The fault of an address that cannot be read: whoever gave it has to know, no server was asked. Credentials in it are not repeated. */
 export function badAddress(message: string, cause?: unknown): Fault {
-  return new Fault("invalid-params", message, { data: { reason: "address" }, cause });
+  return new Fault("invalid-params", redactText(message), { data: { reason: "address" }, cause });
 }

@@ -16,8 +16,10 @@ const PATH = "/callback";
 export async function callback(ports: readonly number[]): Promise<Callback> {
   let waiting: { state: string; done(params: URLSearchParams): void } | undefined;
   const server = createServer({ headersTimeout: 10_000, requestTimeout: 10_000 }, (request, response) => {
-    const url = new URL(request.url ?? "/", `http://${HOST}`);
-    const matches = request.method === "GET" && url.pathname === PATH && url.searchParams.get("state") === waiting?.state;
+    // Taken apart by hand: what stands in a request line need not be a URL.
+    const [path, query = ""] = (request.url ?? "").split("?", 2);
+    const params = new URLSearchParams(query);
+    const matches = request.method === "GET" && path === PATH && waiting !== undefined && params.get("state") === waiting.state;
     response.writeHead(matches ? 200 : 400, {
       "content-type": "text/plain; charset=utf-8",
       "referrer-policy": "no-referrer",
@@ -26,7 +28,7 @@ export async function callback(ports: readonly number[]): Promise<Callback> {
     });
     response.end(matches ? "Signed in. You can close this page.\n" : "This is not the answer that is waited for.\n");
     if (!matches) return;
-    waiting?.done(url.searchParams);
+    waiting?.done(params);
     waiting = undefined;
   });
   server.maxConnections = 32;

@@ -38,11 +38,18 @@ export async function personFlow(
   const result = await sdk.auth(provider, { ...asked, forceReauthorization: true });
   if (result === "AUTHORIZED") return;
   if (provider.authorizationUrl === undefined) throw new Fault("internal", "the official client gave no authorization URL");
+  checkPage(provider.authorizationUrl);
   const state = provider.state();
   const answer = await visit.go(provider.authorizationUrl, { state, signal: scope.signal });
   const code = codeOf(answer, { sdk, provider, state });
   const iss = answer.get("iss");
   await sdk.auth(provider, { ...asked, authorizationCode: code, ...(iss === null ? undefined : { iss }) });
+}
+
+/** A server names the page, so no redirect, whoever wrote it, gets one that a browser would run or read from the disk. */
+function checkPage(url: URL): void {
+  if (url.protocol === "https:" || url.protocol === "http:") return;
+  throw new Fault("unauthenticated", `will not open an authorization page of scheme ${url.protocol}`, { data: { reason: "refused-scheme" } });
 }
 
 async function refreshed(provider: StoredProvider, { sdk, asked }: Flow): Promise<boolean> {

@@ -1,4 +1,3 @@
-import { Fault } from "../core/index.js";
 import { callback } from "./callback.js";
 import { openUrl } from "./open-url.js";
 import type { Redirect } from "./redirect.js";
@@ -22,10 +21,6 @@ export function terminal(options: TerminalOptions = {}): Redirect {
       return {
         redirectUrl: back.url,
         async go(url, { state, signal }) {
-          if (url.protocol !== "https:" && url.protocol !== "http:")
-            throw new Fault("unauthenticated", `will not open an authorization page of scheme ${url.protocol}`, {
-              data: { reason: "refused-scheme" },
-            });
           print(`To sign in, open ${url.href}\n`);
           if (open) openUrl(url);
           return back.answer(state, signal);

@@ -2,7 +2,8 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { connect, type Layer, serve } from "../../src/api/index.js";
-import { redact, redactText } from "../../src/cli/session/redact.js";
+import { redact } from "../../src/cli/session/redact.js";
+import { redactText } from "../../src/core/index.js";
 import { demoServer } from "../../src/demo/index.js";
 import { demo, fixture, lines, run, scratch, start } from "./support.js";
 
@@ -85,10 +86,20 @@ describe("--verbose", () => {
       token: "[redacted]",
       maxTokens: 5,
       progressToken: 1,
-      nested: [{ Authorization: "[redacted]", auth: { user: "u", secret: "[redacted]" } }],
+      nested: [{ Authorization: "[redacted]", auth: "[redacted]" }],
     });
     expect(redactText("https://me:pw@host/?access_token=abc&x=1")).toBe("https://[redacted]@host/?access_token=[redacted]&x=1");
-    expect(redact({ properties: { password: { type: "string" } } })).toEqual({ properties: { password: { type: "string" } } });
+    expect(redactText("at https://ghp_1@host, ftp://a:b@c@host and http://me:p/w@host")).toBe(
+      "at https://[redacted]@host, ftp://[redacted]@host and http://[redacted]@host",
+    );
+    expect(redactText("http://localhost:8080/@me?code=1&key=2&z=3")).toBe("http://localhost:8080/@me?code=[redacted]&key=[redacted]&z=3");
+    // A schema says what a secret is called and looks like, not what it is.
+    const schema = { type: "string", description: "yours", default: "hunter2" };
+    expect(redact({ properties: { password: schema } })).toEqual({ properties: { password: { ...schema, default: "[redacted]" } } });
+    expect(redact({ credentials: { type: "basic", value: ["hunter2"] }, properties: { secret: { value: { a: "hunter2" } } } })).toEqual({
+      credentials: "[redacted]",
+      properties: { secret: { value: "[redacted]" } },
+    });
   });
 
   it("leaves layers to their order", async () => {

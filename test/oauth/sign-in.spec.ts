@@ -1,9 +1,11 @@
 import { mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { createConnection } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { connect, Fault, type McpClient } from "../../src/api/index.js";
-import { forget, memoryStore, type OAuthOptions, oauth, type TokenStore, terminal, tokenStore } from "../../src/oauth/index.js";
+import { callback } from "../../src/oauth/callback.js";
+import { forget, memoryStore, type OAuthOptions, oauth, type Redirect, type TokenStore, terminal, tokenStore } from "../../src/oauth/index.js";
 import { AuthorizationServer } from "./fixture/authorization-server.js";
 import { type Protected, protectedServer } from "./fixture/protected-server.js";
 
@@ -51,6 +53,18 @@ async function faultOf(promise: Promise<unknown>): Promise<Fault> {
   );
   expect(fault).toBeInstanceOf(Fault);
   return fault as Fault;
+}
+
+/** The first line of the answer to a request line that no client would let one send. */
+function raw(port: number, target: string): Promise<string | undefined> {
+  return new Promise((resolve, reject) => {
+    const socket = createConnection(port, "127.0.0.1", () => socket.write(`GET ${target} HTTP/1.1\r\nHost: x\r\n\r\n`));
+    socket.once("data", (chunk) => {
+      socket.destroy();
+      resolve(chunk.toString("latin1").split("\r\n")[0]);
+    });
+    socket.once("error", reject);
+  });
 }
 
 describe("signing in", () => {
@@ -230,10 +244,39 @@ describe("what comes back from the browser", () => {
     expect(fault.message).toContain("access_denied");
   });
 
-  it("row 35: is not waited for at a page of another scheme", async () => {
-    await using visit = await redirect.open([]);
-    const go = visit.go(new URL("javascript:alert(1)"), { state: "s", signal: AbortSignal.timeout(1_000) });
-    expect((await faultOf(go)).data).toEqual({ reason: "refused-scheme" });
+  it.each(["javascript:alert(1)", "file:///etc/passwd", "data:text/html,x", "vscode://open"])(
+    "row 35: is not waited for at %s, and no redirect gets to see it",
+    async (page) => {
+      issuer.does.metadata = { authorization_endpoint: page };
+      const shown: string[] = [];
+      const custom: Redirect = {
+        open: async () => ({
+          redirectUrl: "http://127.0.0.1:9/callback",
+          go: async (url) => {
+            shown.push(url.href);
+            return new URLSearchParams();
+          },
+          async [Symbol.asyncDispose]() {},
+        }),
+      };
+      for (const each of [custom, redirect]) {
+        const fault = await faultOf(open({ redirect: each }));
+        expect(fault.code).toBe("unauthenticated");
+      }
+      expect(shown).toEqual([]);
+      expect(pages).toEqual([]);
+    },
+  );
+
+  it("is waited for whatever else is sent to where it is expected", async () => {
+    const back = await callback([0]);
+    const { port } = new URL(back.url);
+    const answered = back.answer("s", AbortSignal.timeout(10_000));
+    for (const target of ["//", "///", "http://", "*", "/callback", "/%", "/callback?state=other", "//evil/callback?state=s&code=2"])
+      expect([target, await raw(Number(port), target)]).toEqual([target, "HTTP/1.1 400 Bad Request"]);
+    expect(await raw(Number(port), "/callback?state=s&code=1")).toBe("HTTP/1.1 200 OK");
+    expect((await answered).get("code")).toBe("1");
+    await back[Symbol.asyncDispose]();
   });
 });
 

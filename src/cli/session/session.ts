@@ -1,4 +1,5 @@
 import { type ConnectOptions, type Fault, type McpClient, toFault, wireFor } from "../../api/index.js";
+import { redactText } from "../../core/index.js";
 import type { Input, Options } from "../args/input.js";
 import { askPerson, refusePerson } from "../ask/elicit.js";
 import { type Terminal, terminal } from "../ask/terminal.js";
@@ -146,7 +147,9 @@ async function failed(
   const { stop, view, words, input, connected } = around;
   if (stop.code !== undefined) return stop.code;
   if (fault.code === "unavailable") await words.settled();
-  const { code, message, words: helpful } = explain(fault, { target: input.target ?? "", connected, words });
+  const { code, message: told, words: helpful } = explain(fault, { target: input.target ?? "", connected, words });
+  // A URL may have been given with credentials.
+  const message = redactText(told);
   if (helpful) words.show(message);
   view.line(`anywire: ${message}`);
   return code;

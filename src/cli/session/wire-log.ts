@@ -1,8 +1,8 @@
 import type { Frame, JsonObject, Observer } from "../../api/index.js";
-import { isObject, jsonText, weigh } from "../../core/index.js";
+import { isObject, jsonText, redactText, weigh } from "../../core/index.js";
 import { bytesText } from "../out/amount.js";
 import { cleanLine } from "../out/clean.js";
-import { redact, redactText } from "./redact.js";
+import { redact } from "./redact.js";
 
 export interface WireLogOptions {
   readonly line: (text: string) => void;

@@ -26,7 +26,7 @@ function hostOf(each: string, text: string): { host: string; port: number } {
   const parts = /^(\[[0-9a-fA-F:.]+\]|[^:[\]@]+)(?::(\d{1,5}))?$/.exec(each);
   const port = Number(parts?.[2] ?? PORT);
   if (parts?.[1] === undefined || port > 65_535)
-    throw badAddress(`not a gRPC address: ${text}: ${JSON.stringify(each)} is no host and port`);
+    throw badAddress(`not a gRPC address: ${text}: ${JSON.stringify(each.replace(/^.*@/, "[redacted]@"))} is no host and port`);
   return { host: parts[1].replace(/^\[|\]$/g, ""), port };
 }
 

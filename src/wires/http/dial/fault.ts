@@ -1,8 +1,8 @@
-import { Fault, fromRpcError, type RpcError, statusMeaning } from "../../../core/index.js";
+import { Fault, fromRpcError, type RpcError, redactText, statusMeaning } from "../../../core/index.js";
 
 /** What an HTTP status that carries no message says. Redirects are not followed: credentials would go along. */
 export function httpFault(status: number, text: string, location?: string): Fault {
-  const moved = status < 400 && location !== undefined ? `: it has moved to ${location}` : undefined;
+  const moved = status < 400 && location !== undefined ? `: it has moved to ${redactText(location)}` : undefined;
   const detail = moved ?? (text.length > 0 && text.length < 300 ? `: ${text.trim()}` : "");
   return new Fault(statusMeaning(status), `the server answered HTTP ${status}${detail}`, { data: { status } });
 }
