@@ -1,3 +1,4 @@
+import { constants } from "node:fs";
 import { type FileHandle, open, rename, stat } from "node:fs/promises";
 import { dirname } from "node:path";
 import { Fault, type ResourceChunk } from "../../api/index.js";
@@ -24,6 +25,7 @@ export async function partFile(path: string): Promise<PartFile> {
   const direct = existing !== undefined && !existing.isFile();
   const name = direct ? path : `${path}.part`;
   const handle = await opened(name, path, direct);
+  if (!direct) await checkOurs(handle, name, path);
   let size = direct ? 0 : await wholeSize(handle);
   let closed: Promise<void> | undefined;
   const close = (): Promise<void> => {
@@ -61,17 +63,36 @@ function unwritten(path: string): (error: NodeJS.ErrnoException) => never {
   };
 }
 
+/** Not through a link, and without waiting for the other end of a pipe. Windows has neither. */
+const guarded = constants.O_RDWR | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
+
 async function opened(name: string, path: string, direct: boolean): Promise<FileHandle> {
   try {
+    if (direct) return await open(name, "w");
     // Not to be emptied: what is there is gone on with.
-    return await open(name, direct ? "w" : "r+").catch((error: NodeJS.ErrnoException) => {
-      if (error.code === "ENOENT" && !direct) return open(name, "w+");
-      throw error;
+    return await open(name, guarded).catch((error: NodeJS.ErrnoException) => {
+      if (error.code !== "ENOENT") throw error;
+      return open(name, guarded | constants.O_CREAT | constants.O_EXCL);
     });
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
+    // What a symbolic link, a pipe nobody reads or a socket says to being opened like this.
+    if (!direct && (code === "ELOOP" || code === "ENXIO" || code === "EEXIST")) throw notOurs(name, path);
     throw misuse(`-o ${path}: ${code === "ENOENT" ? `there is no directory ${dirname(path)}` : `cannot be written (${code})`}`);
   }
+}
+
+function notOurs(name: string, path: string): Fault {
+  return misuse(`-o ${path}: ${name} is not a plain file of yours; delete it, or choose another name`);
+}
+
+/** Somebody else who may write to the directory must not choose how the file begins, nor where its bytes go. */
+async function checkOurs(handle: FileHandle, name: string, path: string): Promise<void> {
+  const found = await handle.stat();
+  const mine = process.getuid === undefined || found.uid === process.getuid();
+  if (found.isFile() && found.nlink === 1 && mine) return;
+  await handle.close();
+  throw notOurs(name, path);
 }
 
 /** Octets up to the last whole character: one that was cut off by an interruption is read anew. For octets that costs nothing. */

@@ -16,7 +16,7 @@ import { within } from "../../stream/index.js";
 import { CONCURRENT, SESSION_MEMORY, WINDOW } from "../grpc/bounds.js";
 import { isGrpc } from "../grpc/server.js";
 import { checkListen, type SecureListenOptions, serverTls } from "../tls.js";
-import { removeStale } from "./stale-socket.js";
+import { listenPrivately, removeStale } from "./unix-socket.js";
 
 export interface HostOptions extends SecureListenOptions {
   readonly hostname: string;
@@ -109,7 +109,7 @@ export async function httpHost(options: HostOptions): Promise<Host> {
       reject(listenFault(error, options));
     });
     if (options.path === undefined) server.listen(options.port, options.hostname, resolve);
-    else server.listen(options.path, resolve);
+    else listenPrivately(server, options.path, resolve);
   });
   let closed: Promise<void> | undefined;
   const stop = (): Promise<void> => (closed ??= new Promise<void>((resolve) => server.close(() => resolve())));
