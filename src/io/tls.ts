@@ -26,10 +26,10 @@ export interface TlsDialOptions {
   readonly servername?: string | undefined;
 }
 
-/** What a network listener does about eavesdroppers. */
+/** What a network listener does about eavesdroppers and strangers. */
 export interface SecureListenOptions {
   readonly tls?: TlsListenOptions | undefined;
-  /** Listens without TLS also where others than this machine can connect: something in front does it. */
+  /** Listens where others than this machine can connect also without TLS, or without knowing who calls: something in front does that. */
   readonly insecure?: boolean | undefined;
 }
 
@@ -94,9 +94,18 @@ export function noCertificate(scheme: string): Fault {
   });
 }
 
-/** Throws a Fault `invalid-params` where a listener would let a network read along. */
-export function checkListen(hostname: string, { tls, insecure }: SecureListenOptions): void {
-  if (tls !== undefined || insecure === true || isLoopback(hostname)) return;
-  const message = `listening on ${hostname} without TLS lets the network read along: give tls, or insecure if a proxy in front does it`;
-  throw new Fault("invalid-params", message, { data: { reason: "insecure" } });
+/** Throws a Fault `invalid-params` where a listener would let a network read along, or everybody in it call. `auth`: what checks credentials. */
+export function checkListen(hostname: string, { tls, insecure, auth }: SecureListenOptions & { readonly auth?: unknown }): void {
+  if (insecure === true || isLoopback(hostname)) return;
+  if (tls === undefined)
+    throw refused(`listening on ${hostname} without TLS lets the network read along: give tls, or insecure if a proxy in front does it`, "insecure");
+  if (auth === undefined && tls.requestClientCert !== true)
+    throw refused(
+      `listening on ${hostname} without authentication lets everybody call: give auth or tls.requestClientCert, or insecure if that is meant`,
+      "anonymous",
+    );
+}
+
+function refused(message: string, reason: string): Fault {
+  return new Fault("invalid-params", message, { data: { reason } });
 }

@@ -53,14 +53,18 @@ describe("the command over gRPC", () => {
     const server = root.issue("127.0.0.1");
     const client = root.issue("agent.example");
     const ca = file("ca.pem", root.cert);
-    const address = await listening(
-      ...["grpcs://127.0.0.1:0", "--tls-cert", file("cert.pem", server.cert), "--tls-key", file("key.pem", server.key), "--tls-ca", ca],
-    );
+    const certificate = ["--tls-cert", file("cert.pem", server.cert), "--tls-key", file("key.pem", server.key)];
+    const address = await listening("grpcs://127.0.0.1:0", ...certificate, "--tls-ca", ca);
     const shown = ["--cert", file("client.pem", client.cert), "--key", file("client-key.pem", client.key)];
     expect(await run(["call", "echo", "text=hi", "--ca", ca, ...shown, address])).toMatchObject({ code: 0, stdout: "hi\n" });
     expect((await run(["tools", "--ca", ca, "--timeout", "20s", address])).code).toBe(4);
     expect((await run(["tools", "--timeout", "20s", address])).code).toBe(4);
     expect(await run(["tools", "--cert", "nowhere.pem", address])).toMatchObject({ code: 2 });
+    const everybody = await run(["demo", "--listen", "grpcs://0.0.0.0:0", ...certificate]);
+    expect([everybody.code, everybody.stderr]).toEqual([
+      2,
+      "anywire: listening on 0.0.0.0 without authentication lets everybody call: give --tls-ca, or --insecure if that is meant\n",
+    ]);
   });
 
   it("says what is wrong with an address", async () => {

@@ -157,10 +157,22 @@ describe("a listener that others than this machine can reach", () => {
       });
   });
 
+  it.each(["https", "wss", "sse+https", "grpcs", "tunnel+grpcs"])("is refused if it does not know who calls: %s", async (scheme) => {
+    for (const host of ["0.0.0.0", "[::]"])
+      await expect(serve(lab().server, `${scheme}://${host}:0`, { tls })).rejects.toMatchObject({
+        code: "invalid-params",
+        message: expect.stringMatching(/without authentication.*give auth or tls\.requestClientCert, or insecure/),
+        data: { reason: "anonymous" },
+      });
+    for (const options of [{ tls, insecure: true }, { tls, auth: { verify: () => undefined } }, { tls: { ...tls, ca: tls.cert, requestClientCert: true } }])
+      await (await serve(lab().server, `${scheme}://0.0.0.0:0`, options)).close();
+  });
+
   it("is allowed with it, or where somebody says that it is safe", () => {
     expect(["localhost", "127.0.0.1", "127.1.2.3", "::1", "[::1]"].filter((host) => !isLoopback(host))).toEqual([]);
     expect(["0.0.0.0", "::", "10.0.0.1", "example.com", "127.example.com", "128.0.0.1"].filter(isLoopback)).toEqual([]);
-    checkListen("0.0.0.0", { tls });
+    checkListen("0.0.0.0", { tls, auth: { verify: () => undefined } });
+    checkListen("127.0.0.1", { tls });
     checkListen("0.0.0.0", { insecure: true });
     expect(() => checkListen("0.0.0.0", {})).toThrow(/insecure/);
   });

@@ -1,4 +1,5 @@
-import { connect as connectHttp2 } from "node:http2";
+import { once } from "node:events";
+import { connect as connectHttp2, constants } from "node:http2";
 import { connect as connectTcp, type Socket } from "node:net";
 import { gzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
@@ -130,7 +131,11 @@ describe("31: slow requests", () => {
     slow.write("{");
     const status = await new Promise((resolve) => slow.on("response", (headers) => resolve(headers[":status"])));
     expect(status).toBe(408);
-    slow.close();
+    // The client keeps its side open: the server has to end the stream, once the answer is there.
+    let text = "";
+    slow.on("data", (chunk) => (text += chunk));
+    await once(slow, "close");
+    expect([slow.rstCode, JSON.parse(text).error.data]).toEqual([constants.NGHTTP2_NO_ERROR, { limit: "bodyMs", max: 4 * HEADERS_MS }]);
     const quick = session.request({ ":method": "POST", ":path": "/mcp", ...json });
     quick.end("{}");
     expect(await new Promise((resolve) => quick.on("response", (headers) => resolve(headers[":status"])))).toBe(400);

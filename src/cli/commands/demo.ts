@@ -48,6 +48,7 @@ export async function run({ options }: Input): Promise<number> {
 const wanted: Readonly<Record<string, string>> = {
   "no-certificate": "give --tls-cert and --tls-key",
   insecure: "give --tls-cert and --tls-key, or --insecure if a proxy in front does it",
+  anonymous: "give --tls-ca, or --insecure if that is meant",
 };
 
 /** What is wrong; what the library asks for is put in the options of this command. */

@@ -27,6 +27,8 @@ export interface HostOptions extends SecureListenOptions {
   upgrade?(request: IncomingMessage, socket: Duplex, head: Buffer): void;
   /** Takes HTTP/2 requests of gRPC's content type, which then do not come to `request`. */
   grpc?(stream: ServerHttp2Stream, headers: IncomingHttpHeaders, rawHeaders: string[]): void;
+  /** What checks the credentials of requests, if anything does. */
+  readonly auth?: unknown;
   /** Milliseconds for the head of a request; four times that for the whole. 15,000 unless given. */
   readonly headersMs?: number | undefined;
 }

@@ -72,9 +72,9 @@ class NodeExchange implements Exchange {
     const response = this.#response;
     if (gone(response)) return;
     writeHead(response, status, { ...headers, "content-length": String(Buffer.byteLength(text)) });
-    // Over HTTP/2 a body that nobody will read would hold the stream open as long as its client likes.
-    if ("stream" in request && !request.complete) response.once("finish", () => request.stream.close(constants.NGHTTP2_NO_ERROR));
     end(response, text);
+    // Over HTTP/2 a body that nobody will read would hold the stream open as long as its client likes. The answer goes out first.
+    if ("stream" in request && !request.complete) request.stream.close(constants.NGHTTP2_NO_ERROR);
   }
 
   stream(status: number, headers: Readonly<Record<string, string>>): Outlet {

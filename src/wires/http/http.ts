@@ -32,6 +32,7 @@ async function listen(service: Service, address: Address, options: ListenOptions
     port: place.port,
     tls: options.tls,
     insecure: options.insecure,
+    auth: options.auth,
     headersMs: options.headersMs,
     request: (request, response) => void endpoint.handle(nodeExchange(request, response, { bodyMs: 4 * (options.headersMs ?? 15_000) })),
   }).catch((fault) => {

@@ -96,6 +96,7 @@ export async function listen(service: Service, address: Address, given: SseOptio
     port: place.port,
     tls: options.tls,
     insecure: options.insecure,
+    auth: options.auth,
     headersMs: options.headersMs,
     request: (request, response) => {
       const exchange = nodeExchange(request, response, { bodyMs: 4 * (options.headersMs ?? 15_000) });

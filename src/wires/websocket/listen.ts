@@ -75,6 +75,7 @@ export async function listen(service: Service, address: Address, given: WebSocke
     port: place.port,
     tls: options.tls,
     insecure: options.insecure,
+    auth: options.auth,
     headersMs: options.headersMs,
     request: (request, response) => {
       const exchange = nodeExchange(request, response);

@@ -52,7 +52,7 @@ export function grpcService(service: Service, options: GrpcListenOptions, tunnel
 export async function listen(service: Service, address: Address, options: GrpcListenOptions): Promise<Listener> {
   const place = placeOf(address);
   const tunnelOnly = String(address).startsWith("tunnel+");
-  const { tls, insecure } = options;
+  const { tls, insecure, auth } = options;
   if (place.scheme === "grpcs" && tls === undefined) throw noCertificate(place.scheme);
   if (place.scheme !== "grpcs" && tls !== undefined) throw new Fault("invalid-params", "a listener with a certificate is grpcs://");
   const [first, ...more] = place.hosts;
@@ -64,6 +64,7 @@ export async function listen(service: Service, address: Address, options: GrpcLi
     path: place.path,
     tls,
     insecure,
+    auth,
     request: (request, response) => void web.request(request, response),
     grpc: (stream, headers, raw) => server.stream(stream, headers, raw),
   });
