@@ -1,6 +1,7 @@
 import { parse } from "./args/parse.js";
 import { help } from "./help/help.js";
 import { load } from "./load.js";
+import { clean } from "./out/clean.js";
 import { exitCodes } from "./table/exit-codes.js";
 
 /** Runs the command and gives its exit code. Neither a wire nor the client is loaded before a command needs it. */
@@ -24,7 +25,7 @@ export async function main(args: readonly string[]): Promise<number> {
 
 /** Whoever does not want to read it need not. Streams that are not written to are not touched: making one takes its time. */
 function say(stream: NodeJS.WriteStream, text: string): void {
-  stream.on("error", gone).write(text);
+  stream.on("error", gone).write(clean(text));
 }
 
 /** Commands that write much hear of a reader that has gone by themselves; for the last words of the others this is enough. */

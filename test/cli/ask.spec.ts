@@ -124,7 +124,7 @@ describe("a form", () => {
   it("shows a stranger's words as words", async () => {
     const { answer, shown } = ask({ message: "\u001b[2Jtrust me\u202e" }, ["!"]);
     await answer;
-    expect(shown()).toContain("The server asks: \\x1b[2Jtrust me\\u202e");
+    expect(shown()).toContain("The server asks: \\u001b[2Jtrust me\\u202e");
   });
 });
 
@@ -195,7 +195,7 @@ if (hasTerminal) {
       const octets = await onTerminal(["read", "demo://picture", ...demo]).ended;
       expect([octets.code, octets.stdout]).toEqual([2, expect.stringContaining("write it with -o <file>")]);
       const odd = ["--", process.execPath, fixture("odd.mjs")];
-      expect((await onTerminal(["call", "colours", ...odd]).ended).stdout).toBe("\\x1b[2Jgone\r\n");
+      expect((await onTerminal(["call", "colours", ...odd]).ended).stdout).toBe("\\u001b[2Jgone\r\n");
     });
 
     it("colours are for terminals that want them", async () => {
@@ -209,7 +209,7 @@ describe("into a pipe", () => {
   it("there are no codes in lists, and results are what the server sent", async () => {
     const odd = ["--", process.execPath, fixture("odd.mjs")];
     const list = await run(["tools", ...odd]);
-    expect(list.stdout).toContain("\\x1b[31mred\\x1b[0m\\u202e and reversed");
+    expect(list.stdout).toContain("\\u001b[31mred\\u001b[0m\\u202e and reversed");
     expect((await run(["call", "colours", ...odd])).stdout).toBe("\u001b[2Jgone\n");
     expect((await run(["tools", "--json", ...odd])).stdout).toContain('"com.example/kept":[null,false]');
   });

@@ -73,15 +73,14 @@ function logText({ level, logger, data }: LogEntry): string {
   return cleanLine(`${level}${logger === undefined ? "" : ` ${logger}`}: ${text}`);
 }
 
-async function writeResult({ out, style, tty, screen }: Session, result: CallToolResult, json: boolean): Promise<void> {
+async function writeResult({ out, style, screen }: Session, result: CallToolResult, json: boolean): Promise<void> {
   if (json) return out.write(`${JSON.stringify(result)}\n`);
   if (result.isError === true) {
-    const options = { style: screen.style, tty: process.stderr.isTTY === true };
-    for (const block of result.content) screen.line(contentText(block, options));
+    for (const block of result.content) screen.line(contentText(block, screen.style));
     return screen.line("anywire: the tool reported an error");
   }
   if (isCopy(result)) return out.write(`${JSON.stringify(result.structuredContent, undefined, 2)}\n`);
-  for (const block of result.content) await out.write(`${contentText(block, { style, tty })}\n`);
+  for (const block of result.content) await out.write(`${contentText(block, style)}\n`);
   if (result.content.length === 0 && result.structuredContent !== undefined)
     await out.write(`${JSON.stringify(result.structuredContent, undefined, 2)}\n`);
 }

@@ -2,6 +2,7 @@ import { Fault, serve, toFault, wireFor } from "../../api/index.js";
 import { isObject } from "../../core/index.js";
 import { demoServer, tour } from "../../demo/index.js";
 import type { Input } from "../args/input.js";
+import { say } from "../out/say.js";
 import { isMistake } from "../session/mistake.js";
 import { listenTls } from "../session/pem.js";
 import { type Stops, stops } from "../session/stops.js";
@@ -16,21 +17,21 @@ export async function run({ options }: Input): Promise<number> {
     const address = options.text("listen") ?? "stdio:";
     const problem = await refused(address);
     if (problem !== undefined) {
-      process.stderr.write(`anywire: ${problem}\n`);
+      say(`anywire: ${problem}`);
       return exitCodes.misuse;
     }
     const manyTools = options.has("many-tools") ? (options.number("many-tools") ?? MANY) : undefined;
     const onFault = (fault: Error): void => {
-      if (options.has("verbose")) process.stderr.write(`anywire: ${fault.message}\n`);
+      if (options.has("verbose")) say(`anywire: ${fault.message}`);
     };
     const listener = await serve(demoServer({ manyTools }), address, {
       onFault,
       tls: listenTls(options),
       insecure: options.has("insecure"),
     });
-    if (!address.endsWith("stdio:")) process.stderr.write(`anywire: the demo listens on ${listener.address}; Ctrl-C ends it\n`);
+    if (!address.endsWith("stdio:")) say(`anywire: the demo listens on ${listener.address}; Ctrl-C ends it`);
     else if (process.stdin.isTTY)
-      process.stderr.write("anywire: the demo speaks MCP on stdin and stdout; Ctrl-D ends it. For a look: anywire demo --tour\n");
+      say("anywire: the demo speaks MCP on stdin and stdout; Ctrl-D ends it. For a look: anywire demo --tour");
     if (stop.signal.aborted) await listener.close();
     stop.signal.addEventListener("abort", () => void listener.close(), { once: true });
     await listener.closed;
@@ -38,7 +39,7 @@ export async function run({ options }: Input): Promise<number> {
   } catch (error) {
     if (stop.code !== undefined) return stop.code;
     const fault = toFault(error);
-    process.stderr.write(`anywire: ${inOptions(fault)}\n`);
+    say(`anywire: ${inOptions(fault)}`);
     return isMistake(fault) || fault.code === "invalid-params" ? exitCodes.misuse : exitCodes.unreachable;
   } finally {
     stop.release();
@@ -72,6 +73,6 @@ async function showTour({ signal, stop }: Stops): Promise<number> {
   const script = process.argv[1];
   if (script === undefined) throw new Fault("internal", "cannot find the command to start");
   process.stdout.once("error", () => stop(exitCodes.ok, "nobody reads the output any more"));
-  await tour({ command: process.execPath, args: [script, "demo"] }, { print: (line) => process.stdout.write(`${line}\n`), signal });
+  await tour({ command: process.execPath, args: [script, "demo"] }, { print: (line) => say(line, process.stdout), signal });
   return exitCodes.ok;
 }

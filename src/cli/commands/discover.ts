@@ -30,5 +30,5 @@ function capability([name, value]: [string, unknown]): string {
 }
 
 function instructions({ server }: McpClient, width: number): string {
-  return server.instructions === undefined ? "" : `\n${wrap(clean(server.instructions.trim()), width)}\n`;
+  return server.instructions === undefined ? "" : `\n${wrap(clean(String(server.instructions).trim()), width)}\n`;
 }

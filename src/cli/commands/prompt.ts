@@ -1,5 +1,6 @@
 import type { Input } from "../args/input.js";
 import { nearest, suggestion } from "../args/nearest.js";
+import { cleanLine } from "../out/clean.js";
 import { contentText } from "../out/contents.js";
 import { find } from "../session/find.js";
 import { misuse } from "../session/mistake.js";
@@ -8,7 +9,7 @@ import { stringPairs } from "../values/pairs.js";
 
 export function run(input: Input): Promise<number> {
   return withClient(input, async (session) => {
-    const { client, signal, out, style, tty } = session;
+    const { client, signal, out, style } = session;
     const [name = "", ...words] = input.positionals;
     const args = stringPairs(words);
     await check(session, name, args);
@@ -16,7 +17,7 @@ export function run(input: Input): Promise<number> {
     if (input.options.has("json")) await out.write(`${JSON.stringify(result)}\n`);
     else
       for (const { role, content } of result.messages)
-        await out.write(`${style.bold(`${role}:`)} ${contentText(content, { style, tty })}\n`);
+        await out.write(`${style.bold(cleanLine(`${role}:`))} ${contentText(content, style)}\n`);
     return 0;
   });
 }

@@ -1,7 +1,6 @@
 import { type ResourceChunk, toFault } from "../../api/index.js";
 import type { Input } from "../args/input.js";
 import { bytesText, progressText } from "../out/amount.js";
-import { clean } from "../out/clean.js";
 import { absent, misuse } from "../session/mistake.js";
 import { nearestResource } from "../session/nearest-resource.js";
 import { type PartFile, partFile } from "../session/part-file.js";
@@ -34,8 +33,8 @@ async function toStdout(session: Session, uri: string, start: number): Promise<v
   for await (const chunk of client.readChunks(uri, { offset: start, signal })) {
     const { data } = chunk;
     if (json) await out.write(`${JSON.stringify(line(chunk))}\n`);
-    else if (!tty || input.options.has("force")) await out.write(data);
-    else if (typeof data === "string") await out.write(clean(data));
+    else if (input.options.has("force")) await out.write(typeof data === "string" ? Buffer.from(data) : data);
+    else if (!tty || typeof data === "string") await out.write(data);
     else throw misuse("this resource is octets, not text: write it with -o <file>, or --force them on the terminal");
     // On a terminal the data itself shows how far it has come.
     if (!tty) meter(chunk);

@@ -1,7 +1,7 @@
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what it is about
-const unsafe = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g;
+const unsafe = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
 
-/** A stranger's text for a terminal: what would move its cursor, recolour it or reorder its text is made visible. */
+/** A stranger's text for a person: what would move the cursor, recolour or reorder text is made visible, as JSON would write it. */
 export function clean(text: string): string {
   return text.replaceAll("\r\n", "\n").replace(unsafe, visible);
 }
@@ -12,6 +12,19 @@ export function cleanLine(text: string): string {
 }
 
 function visible(character: string): string {
-  const code = character.charCodeAt(0);
-  return code < 0x100 ? `\\x${code.toString(16).padStart(2, "0")}` : `\\u${code.toString(16)}`;
+  return `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;
+}
+
+/** Stands for the escape character in codes of our own: nobody else can know it, so nobody else's text has it. */
+let escape: string | undefined;
+
+/** A code that a terminal obeys once it has gone through forPerson(). */
+export function code(number: number): string {
+  escape ??= `\u0000${crypto.randomUUID()}`;
+  return `${escape}[${number}m`;
+}
+
+/** All that is written for a person goes through here, whoever it comes from: the terminal obeys our own codes and nothing else. */
+export function forPerson(text: string): string {
+  return escape === undefined ? clean(text) : text.split(escape).map(clean).join("\u001b");
 }

@@ -1,22 +1,15 @@
 import type { ContentBlock, JsonObject } from "../../api/index.js";
 import { isObject } from "../../core/index.js";
 import { bytesText } from "./amount.js";
-import { clean, cleanLine } from "./clean.js";
+import { cleanLine } from "./clean.js";
 import type { Style } from "./style.js";
 
-export interface ContentOptions {
-  readonly style: Style;
-  /** The text goes to a terminal, which must not obey it. */
-  readonly tty: boolean;
-}
-
 /** A content block for a person. What is no text is named, not shown. */
-export function contentText(block: ContentBlock | JsonObject, options: ContentOptions): string {
-  const { style, tty } = options;
+export function contentText(block: ContentBlock | JsonObject, style: Style): string {
   const { type, text, data, mimeType, resource } = block as JsonObject;
   const named = (what: string, ...about: unknown[]): string =>
     style.dim(`[${cleanLine([what, ...about.filter((each) => each !== undefined)].join(" "))}]`);
-  if (type === "text") return tty ? clean(String(text)) : String(text);
+  if (type === "text") return String(text);
   if (type === "image" || type === "audio") return named(type, mimeType, base64Text(data));
   if (type === "resource_link") {
     const { uri, name, description, size } = block as JsonObject;
@@ -25,7 +18,7 @@ export function contentText(block: ContentBlock | JsonObject, options: ContentOp
   if (type === "resource" && isObject(resource)) {
     const head = named("resource", `<${resource["uri"]}>`, resource["mimeType"], base64Text(resource["blob"]));
     if (typeof resource["text"] !== "string") return head;
-    return `${head}\n${tty ? clean(resource["text"]) : resource["text"]}`;
+    return `${head}\n${resource["text"]}`;
   }
   return JSON.stringify(block);
 }

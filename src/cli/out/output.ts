@@ -1,22 +1,25 @@
 import type { Writable } from "node:stream";
 import { Fault } from "../../api/index.js";
+import { forPerson } from "./clean.js";
 
 /** A stream that is written at the pace of its reader. */
 export interface Output {
-  /** Resolves when there is room for more; rejects once the reader has gone, or `signal` aborts while it waits. */
+  /** Text is made safe for a terminal, bytes are not. Resolves when there is room for more; rejects once the reader has gone, or `signal` aborts while it waits. */
   write(data: string | Uint8Array): Promise<void>;
   release(): void;
 }
 
 export interface OutputOptions {
   readonly signal: AbortSignal;
+  /** Whether a terminal shows it: a program gets text as it is. */
+  readonly tty: boolean;
   /** Hears once why no more can be written; `EPIPE` is that nobody reads any more. */
   readonly onGone: (code: string | undefined) => void;
 }
 
 const room: Promise<void> = Promise.resolve();
 
-export function output(stream: Writable, { signal, onGone }: OutputOptions): Output {
+export function output(stream: Writable, { signal, tty, onGone }: OutputOptions): Output {
   let gone = false;
   const failed = (error: NodeJS.ErrnoException): void => {
     if (gone) return;
@@ -27,7 +30,7 @@ export function output(stream: Writable, { signal, onGone }: OutputOptions): Out
   return {
     write(data) {
       if (gone) return Promise.reject(new Fault("cancelled", "nobody reads the output any more"));
-      if (stream.write(data)) return room;
+      if (stream.write(tty && typeof data === "string" ? forPerson(data) : data)) return room;
       return new Promise((resolve, reject) => {
         const leave = (): void => {
           stream.off("drain", drained);

@@ -1,3 +1,4 @@
+import { cleanLine, forPerson } from "./clean.js";
 import type { Style } from "./style.js";
 
 /** The stream for people: lines, and on a terminal one last line that changes. */
@@ -34,18 +35,18 @@ export function screen(stream: Stream, options: ScreenOptions): Screen {
     style: options.style,
     line(text) {
       clear();
-      stream.write(`${text}\n`);
+      stream.write(`${forPerson(text)}\n`);
     },
     prompt(text) {
       clear();
-      stream.write(text);
+      stream.write(forPerson(text));
     },
     meter(text) {
       const now = performance.now();
       if (!(stream.isTTY || options.meterLines) || now - last < EVERY_MS) return;
       last = now;
-      if (!stream.isTTY) return void stream.write(`${text()}\n`);
-      const fitting = text().slice(0, Math.max(1, (stream.columns || 80) - 1));
+      if (!stream.isTTY) return void stream.write(`${cleanLine(text())}\n`);
+      const fitting = cleanLine(text()).slice(0, Math.max(1, (stream.columns || 80) - 1));
       stream.write(`\r${fitting.padEnd(shown)}`);
       shown = Math.max(shown, fitting.length);
     },

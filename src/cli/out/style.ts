@@ -1,3 +1,5 @@
+import { code } from "./clean.js";
+
 /** Marks text for a terminal; where there is none, or it wants no colour, text stays as it is. */
 export interface Style {
   bold(text: string): string;
@@ -11,7 +13,7 @@ const plain: Style = { bold: same, dim: same, red: same };
 const between =
   (on: number, off: number) =>
   (text: string): string =>
-    text === "" ? "" : `\u001b[${on}m${text}\u001b[${off}m`;
+    text === "" ? "" : `${code(on)}${text}${code(off)}`;
 const coloured: Style = { bold: between(1, 22), dim: between(2, 22), red: between(31, 39) };
 
 export function styleFor(stream: { readonly isTTY?: boolean | undefined }, env: NodeJS.ProcessEnv): Style {

@@ -54,7 +54,8 @@ export async function withClient(input: Input, work: (session: Session) => Promi
     if (code !== "EPIPE") view.line(`anywire: the output cannot be written (${code})`);
     stop.stop(code === "EPIPE" ? exitCodes.ok : exitCodes.failed, "the output cannot be written");
   };
-  const out = output(process.stdout, { signal: stop.signal, onGone });
+  const tty = process.stdout.isTTY === true;
+  const out = output(process.stdout, { signal: stop.signal, tty, onGone });
   const person = process.stdin.isTTY && process.stderr.isTTY ? terminal(process.stdin, view) : undefined;
   let connected = false;
   try {
@@ -78,7 +79,6 @@ export async function withClient(input: Input, work: (session: Session) => Promi
     ).finally(() => clearTimeout(waiting));
     view.clear();
     connected = true;
-    const tty = process.stdout.isTTY === true;
     const width = Math.max(40, process.stdout.columns ?? 80);
     const style = styleFor(process.stdout, process.env);
     if (verbose > 0) view.line(view.style.dim(`wire  connected: ${client.server.version}, ${client.server.era} era`));
