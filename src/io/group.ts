@@ -1,3 +1,5 @@
+import { stopWatchdog, unwatchGroup, watchGroup } from "./watchdog.js";
+
 /** The process groups that this process leads and must not leave behind, by the pid of their leader. */
 const live = new Set<number>();
 
@@ -16,10 +18,11 @@ function killAll(): void {
   for (const pid of live) kill(pid, "SIGKILL");
 }
 
-/** From here on the group is killed when this process exits without having stopped it. */
+/** From here on the group is killed when this process ends, however it ends, without having stopped it. */
 export function holdGroup(pid: number): void {
   if (live.size === 0) process.on("exit", killAll);
   live.add(pid);
+  watchGroup(pid);
 }
 
 /** Reaches every process of a held group; a group that was let go is not signalled, its number may be somebody else's. */
@@ -31,5 +34,8 @@ export function signalGroup(pid: number, signal: NodeJS.Signals): void {
 export function releaseGroup(pid: number): void {
   if (!live.delete(pid)) return;
   if (!windows) kill(pid, "SIGKILL");
-  if (live.size === 0) process.off("exit", killAll);
+  unwatchGroup(pid);
+  if (live.size > 0) return;
+  process.off("exit", killAll);
+  stopWatchdog();
 }
