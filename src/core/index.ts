@@ -57,7 +57,6 @@ export { fixed, fixedText, weightOf } from "./fixed.js";
 export { Caller, type CredentialWatch, type Identity, type IdentityOptions } from "./identity.js";
 export { beside, extended, isObject, type JsonObject, noParams, weigh, withBeside } from "./json.js";
 export { closingFault, DRAIN_MS, listenerOf } from "./listener.js";
-export { redactText } from "./redact.js";
 export { outgoingMetadata, traceHeaders, traceNames, withoutCredentials, withTrace } from "./metadata.js";
 export {
   askingMethods,
@@ -121,6 +120,7 @@ export type {
   Tool,
   ToolAnnotations,
 } from "./protocol.js";
+export { redactText } from "./redact.js";
 export { DONE, failing, guard, once, type Produce, resultOf, type Timed, timed } from "./replies.js";
 export type { Feature } from "./server/changes.js";
 export type { Complete, CompleteAny, Completions } from "./server/completion.js";

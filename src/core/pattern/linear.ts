@@ -1,0 +1,105 @@
+import { type Node, parsePattern } from "./parse.js";
+import { compile, type Program, type Step } from "./program.js";
+
+/** A regular expression that is tested in time linear in the text, whatever the pattern. */
+export interface LinearPattern {
+  test(text: string): boolean;
+  toString(): string;
+}
+
+/** Is told of the steps before they are taken; may throw to refuse them. */
+export type Spend = (steps: number) => void;
+
+/**
+ * Tests as `new RegExp(source, "u")` does, without going back in the text: all ways are walked at once. Throws a SyntaxError for what is no
+ * pattern, and a Fault `invalid-params` for one that cannot be run like this: with references back to a group, or too large.
+ */
+export function linearPattern(source: string, spend: Spend = () => {}): LinearPattern {
+  const native = new RegExp(source, "u");
+  const node = parsePattern(source);
+  const plain = plainCost(node);
+  if (plain !== undefined) {
+    const test = (text: string): boolean => {
+      spend((text.length * plain) / NATIVE);
+      return native.test(text);
+    };
+    return { test, toString: () => native.toString() };
+  }
+  const program = compile(node, source);
+  const test = (text: string): boolean => {
+    spend(program.size + text.length);
+    return run(program, Array.from(text), spend, true).includes(1);
+  };
+  return { test, toString: () => native.toString() };
+}
+
+/** Characters that the platform's own engine looks at in the time of a step. */
+const NATIVE = 50;
+
+/**
+ * How often the platform's own engine may look at each character, if it cannot do worse: most patterns of schemas begin at the start of
+ * the text and have one run of any length. Undefined of every other.
+ */
+function plainCost(node: Node): number | undefined {
+  const [first, ...rest] = node.kind === "sequence" ? node.of : [node];
+  if (first?.kind !== "at" || first.place !== "start") return undefined;
+  let runs = 0;
+  let fixed = 1;
+  for (const part of rest) {
+    if (part.kind === "one" || part.kind === "at") fixed++;
+    else if (part.kind !== "repeat" || part.of.kind !== "one") return undefined;
+    else if (part.min === part.max) fixed += part.min;
+    else {
+      fixed += part.min;
+      runs++;
+    }
+  }
+  return runs > 1 ? undefined : fixed;
+}
+
+const word = /\w/;
+
+/** For each position whether what the program looks for ends there, or begins there if it reads backwards. `first`: one is enough. */
+function run({ steps, backwards }: Program, text: readonly string[], spend: Spend, first: boolean): Uint8Array {
+  const ends = new Uint8Array(text.length + 1);
+  const looks = new Map<Step, Uint8Array>();
+  // When each step was last reached, by the number of characters read: so each is walked once at a position.
+  const reached = new Int32Array(steps.length).fill(-1);
+  let current: number[] = [];
+  let following: number[] = [];
+  const holds = (step: Extract<Step, { kind: "at" | "look" }>, at: number): boolean => {
+    if (step.kind === "look") {
+      let found = looks.get(step);
+      if (found === undefined) looks.set(step, (found = run(step.program, text, spend, false)));
+      return (found[at] === 1) !== step.negative;
+    }
+    if (step.place === "start") return at === 0;
+    if (step.place === "end") return at === text.length;
+    return (word.test(text[at - 1] ?? "") !== word.test(text[at] ?? "")) === (step.place === "edge");
+  };
+  for (let read = 0; read <= text.length; read++) {
+    const at = backwards ? text.length - read : read;
+    // What is looked for may start anywhere.
+    current.push(0);
+    spend(current.length);
+    const passing: Extract<Step, { kind: "one" }>[] = [];
+    for (let index = current.pop(); index !== undefined; index = current.pop()) {
+      if (reached[index] === read) continue;
+      reached[index] = read;
+      const step = steps[index] as Step;
+      if (step.kind === "one") passing.push(step);
+      else if (step.kind === "end") ends[at] = 1;
+      else if (step.kind === "fork") {
+        if (step.or >= 0) current.push(step.or);
+        current.push(step.to);
+      } else if (holds(step, at)) current.push(step.to);
+    }
+    if (first && ends[at] === 1) return ends;
+    if (read === text.length) break;
+    const character = text[backwards ? at - 1 : at] as string;
+    for (const step of passing) if (step.fits(character)) following.push(step.to);
+    spend(passing.length);
+    [current, following] = [following, current];
+  }
+  return ends;
+}
