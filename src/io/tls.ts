@@ -98,7 +98,10 @@ export function noCertificate(scheme: string): Fault {
 export function checkListen(hostname: string, { tls, insecure, auth }: SecureListenOptions & { readonly auth?: unknown }): void {
   if (insecure === true || isLoopback(hostname)) return;
   if (tls === undefined)
-    throw refused(`listening on ${hostname} without TLS lets the network read along: give tls, or insecure if a proxy in front does it`, "insecure");
+    throw refused(
+      `listening on ${hostname} without TLS lets the network read along: give tls, or insecure if a proxy in front does it`,
+      "insecure",
+    );
   if (auth === undefined && tls.requestClientCert !== true)
     throw refused(
       `listening on ${hostname} without authentication lets everybody call: give auth or tls.requestClientCert, or insecure if that is meant`,

@@ -49,7 +49,9 @@ export async function personFlow(
 /** A server names the page, so no redirect, whoever wrote it, gets one that a browser would run or read from the disk. */
 function checkPage(url: URL): void {
   if (url.protocol === "https:" || url.protocol === "http:") return;
-  throw new Fault("unauthenticated", `will not open an authorization page of scheme ${url.protocol}`, { data: { reason: "refused-scheme" } });
+  throw new Fault("unauthenticated", `will not open an authorization page of scheme ${url.protocol}`, {
+    data: { reason: "refused-scheme" },
+  });
 }
 
 async function refreshed(provider: StoredProvider, { sdk, asked }: Flow): Promise<boolean> {

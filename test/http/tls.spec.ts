@@ -164,7 +164,11 @@ describe("a listener that others than this machine can reach", () => {
         message: expect.stringMatching(/without authentication.*give auth or tls\.requestClientCert, or insecure/),
         data: { reason: "anonymous" },
       });
-    for (const options of [{ tls, insecure: true }, { tls, auth: { verify: () => undefined } }, { tls: { ...tls, ca: tls.cert, requestClientCert: true } }])
+    for (const options of [
+      { tls, insecure: true },
+      { tls, auth: { verify: () => undefined } },
+      { tls: { ...tls, ca: tls.cert, requestClientCert: true } },
+    ])
       await (await serve(lab().server, `${scheme}://0.0.0.0:0`, options)).close();
   });
 

@@ -5,7 +5,16 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { connect, Fault, type McpClient } from "../../src/api/index.js";
 import { callback } from "../../src/oauth/callback.js";
-import { forget, memoryStore, type OAuthOptions, oauth, type Redirect, type TokenStore, terminal, tokenStore } from "../../src/oauth/index.js";
+import {
+  forget,
+  memoryStore,
+  type OAuthOptions,
+  oauth,
+  type Redirect,
+  type TokenStore,
+  terminal,
+  tokenStore,
+} from "../../src/oauth/index.js";
 import { AuthorizationServer } from "./fixture/authorization-server.js";
 import { type Protected, protectedServer } from "./fixture/protected-server.js";
 

@@ -71,20 +71,23 @@ describe.skipIf(process.platform === "win32")("read -o in a directory that other
   });
 });
 
-it.skipIf(process.platform === "win32").each(["", "worker"])("grpc+unix: only its user may connect, whatever the umask: %s", async (where) => {
-  const path = join(scratch(), "private.sock");
-  const code = `
+it.skipIf(process.platform === "win32").each(["", "worker"])(
+  "grpc+unix: only its user may connect, whatever the umask: %s",
+  async (where) => {
+    const path = join(scratch(), "private.sock");
+    const code = `
     const { serve, createServer } = await import(${JSON.stringify(`file://${root}/dist/api/index.js`)});
     await serve(createServer({ name: "unix", version: "1" }), ${JSON.stringify(`grpc+unix:${path}`)});
     const { writeFileSync } = await import("node:fs");
     writeFileSync(${JSON.stringify(`${path}.after`)}, "");
     console.log("ready");`;
-  const threaded = `new (require("node:worker_threads").Worker)(new URL("data:text/javascript," + ${JSON.stringify(encodeURIComponent(code))}));`;
-  const source = where === "" ? `(async () => {${code}})();` : threaded;
-  const child = spawn(process.execPath, ["-e", `process.umask(0);${source}`], { stdio: ["ignore", "pipe", "inherit"] });
-  onTestFinished(() => void child.kill("SIGKILL"));
-  await once(child.stdout, "data");
-  expect((statSync(path).mode & 0o777).toString(8)).toBe("600");
-  // The rest of the program makes its files as before.
-  expect((statSync(`${path}.after`).mode & 0o777).toString(8)).toBe("666");
-});
+    const threaded = `new (require("node:worker_threads").Worker)(new URL("data:text/javascript," + ${JSON.stringify(encodeURIComponent(code))}));`;
+    const source = where === "" ? `(async () => {${code}})();` : threaded;
+    const child = spawn(process.execPath, ["-e", `process.umask(0);${source}`], { stdio: ["ignore", "pipe", "inherit"] });
+    onTestFinished(() => void child.kill("SIGKILL"));
+    await once(child.stdout, "data");
+    expect((statSync(path).mode & 0o777).toString(8)).toBe("600");
+    // The rest of the program makes its files as before.
+    expect((statSync(`${path}.after`).mode & 0o777).toString(8)).toBe("666");
+  },
+);

@@ -10,8 +10,13 @@ async function program(way: string, command: readonly string[]): Promise<{ child
   const child = spawn(process.execPath, [fixturePath("program.mjs"), way, ...command], { stdio: ["ignore", "pipe", "ignore"] });
   let said = "";
   child.stdout.setEncoding("utf8").on("data", (text: string) => (said += text));
-  await vi.waitFor(() => expect(said).toMatch(/pids .*\n[^]*connected/), patience);
-  const pids = /pids ([\d ]+)/.exec(said)?.[1]?.split(" ").map(Number).filter((pid) => pid !== child.pid) ?? [];
+  await vi.waitFor(() => expect(said).toMatch(/pids .*\n(?:.*\n)*connected/), patience);
+  const pids =
+    /pids ([\d ]+)/
+      .exec(said)?.[1]
+      ?.split(" ")
+      .map(Number)
+      .filter((pid) => pid !== child.pid) ?? [];
   onTestFinished(() => {
     for (const pid of [...pids, child.pid ?? 0]) if (pid > 0 && alive(pid)) process.kill(pid, "SIGKILL");
   });

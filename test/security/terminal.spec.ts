@@ -53,7 +53,12 @@ describe("a server's text", () => {
   it("reaches a program as it is, and people who read stderr in a file made visible", async () => {
     const { stdout } = await run(["call", "text", ...server]);
     expect(stdout).toContain("\u001b[2J");
-    for (const command of [["call", "failed"], ["call", "fault"], ["call", "named"], ["call", "text", "-vv"]]) {
+    for (const command of [
+      ["call", "failed"],
+      ["call", "fault"],
+      ["call", "named"],
+      ["call", "text", "-vv"],
+    ]) {
       const { stderr } = await run([...command, ...server]);
       expect([command, stderr]).toEqual([command, expect.stringContaining("\\u009b")]);
       expect([command, obeyed.exec(stderr)]).toEqual([command, null]);
@@ -68,7 +73,10 @@ describe("a server's text", () => {
   it("goes through one place: nothing else of the command writes to its streams", () => {
     const folder = join(root, "src/cli");
     const writers = readdirSync(folder, { recursive: true, encoding: "utf8" })
-      .filter((name) => name.endsWith(".ts") && /(?:stdout|stderr|stream)[^\n]*\.write\(|console\./.test(readFileSync(join(folder, name), "utf8")))
+      .filter(
+        (name) =>
+          name.endsWith(".ts") && /(?:stdout|stderr|stream)[^\n]*\.write\(|console\./.test(readFileSync(join(folder, name), "utf8")),
+      )
       .sort();
     // The completion script is our own text, for a shell.
     expect(writers).toEqual(["commands/completion.ts", "main.ts", "out/output.ts", "out/say.ts", "out/screen.ts"]);

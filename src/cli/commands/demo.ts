@@ -30,8 +30,7 @@ export async function run({ options }: Input): Promise<number> {
       insecure: options.has("insecure"),
     });
     if (!address.endsWith("stdio:")) say(`anywire: the demo listens on ${listener.address}; Ctrl-C ends it`);
-    else if (process.stdin.isTTY)
-      say("anywire: the demo speaks MCP on stdin and stdout; Ctrl-D ends it. For a look: anywire demo --tour");
+    else if (process.stdin.isTTY) say("anywire: the demo speaks MCP on stdin and stdout; Ctrl-D ends it. For a look: anywire demo --tour");
     if (stop.signal.aborted) await listener.close();
     stop.signal.addEventListener("abort", () => void listener.close(), { once: true });
     await listener.closed;

@@ -16,15 +16,15 @@ function visible(character: string): string {
 }
 
 /** Stands for the escape character in codes of our own: nobody else can know it, so nobody else's text has it. */
-let escape: string | undefined;
+let mark: string | undefined;
 
 /** A code that a terminal obeys once it has gone through forPerson(). */
 export function code(number: number): string {
-  escape ??= `\u0000${crypto.randomUUID()}`;
-  return `${escape}[${number}m`;
+  mark ??= `\u0000${crypto.randomUUID()}`;
+  return `${mark}[${number}m`;
 }
 
 /** All that is written for a person goes through here, whoever it comes from: the terminal obeys our own codes and nothing else. */
 export function forPerson(text: string): string {
-  return escape === undefined ? clean(text) : text.split(escape).map(clean).join("\u001b");
+  return mark === undefined ? clean(text) : text.split(mark).map(clean).join("\u001b");
 }

@@ -22,7 +22,8 @@ export interface Circumstances {
 
 /** What a fault means to the user, and to a script. */
 export function explain(fault: Fault, around: Circumstances): Failure {
-  if (isMistake(fault)) return { code: isMisuse(fault) ? exitCodes.misuse : exitCodes.failed, message: cleanLine(fault.message), words: false };
+  if (isMistake(fault))
+    return { code: isMisuse(fault) ? exitCodes.misuse : exitCodes.failed, message: cleanLine(fault.message), words: false };
   const reason = isObject(fault.data) ? fault.data["reason"] : undefined;
   if (!around.connected && fault.code === "invalid-params" && reason === "address")
     return { code: exitCodes.misuse, message: cleanLine(fault.message), words: false };

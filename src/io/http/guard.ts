@@ -16,7 +16,8 @@ const loopback: readonly string[] = ["localhost", "127.0.0.1", "[::1]"];
 export function refusal(exchange: Pick<Exchange, "hosts" | "header">, options: GuardOptions): string | undefined {
   const patterns = options.allowedHosts ?? loopback;
   const { hosts } = exchange;
-  if (hosts.length === 0 || !(patterns.includes("*") || hosts.every((host) => allowsHost(host, patterns)))) return "the Host is not allowed";
+  if (hosts.length === 0 || !(patterns.includes("*") || hosts.every((host) => allowsHost(host, patterns))))
+    return "the Host is not allowed";
   const origin = exchange.header("origin");
   if (origin !== undefined && !allowsOrigin(origin, options.allowedOrigins)) return "the Origin is not allowed";
   return undefined;
