@@ -8,6 +8,7 @@ import { first } from "./first.js";
 import { grpc } from "./grpc.js";
 import { codec } from "./grpc-codec.js";
 import { grpcFraming } from "./grpc-framing.js";
+import { hostile } from "./hostile.js";
 import { http } from "./http.js";
 import { leaks } from "./leaks.js";
 import { list } from "./list.js";
@@ -34,6 +35,7 @@ const benches: readonly Bench[] = [
   grpcFraming,
   leaks,
   observe,
+  hostile,
 ];
 
 const names = process.argv.slice(2);
