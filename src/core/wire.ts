@@ -20,7 +20,7 @@ export interface Command {
 /** Where a wire listens or dials: `memory:name`, `stdio:`, a URL, or a command to start. */
 export type Address = string | Command;
 
-/** What bounds a connection's memory. Every limit is also a fault that names it. */
+/** What bounds the memory, and some times. Every limit is also a fault that names it. */
 export interface Limits {
   /** Bytes of one message. */
   readonly messageBytes: number;
@@ -36,16 +36,36 @@ export interface Limits {
   readonly parked: number;
   /** Milliseconds a parked stream is kept. */
   readonly parkedMs: number;
+  /** Bytes that are held in total for all connections of the process, those of other listeners among them. */
+  readonly processBytes: number;
+  /** Bytes that are held in total for one caller, on however many connections. */
+  readonly identityBytes: number;
+  /** Bytes that are held in total for one connection. */
+  readonly connectionBytes: number;
+  /** Bytes beside those, for small calls while the others are used up. */
+  readonly reserveBytes: number;
+  /** Milliseconds for a message to arrive whole. */
+  readonly messageMs: number;
+  /** Milliseconds that a client may take none of what waits for it before its connection is closed. */
+  readonly stalledMs: number;
 }
 
+const MIB = 1024 * 1024;
+
 export const defaultLimits: Limits = {
-  messageBytes: 64 * 1024 * 1024,
+  messageBytes: 64 * MIB,
   depth: 256,
-  callBytes: 1024 * 1024,
-  backlogBytes: 8 * 1024 * 1024,
+  callBytes: MIB,
+  backlogBytes: 8 * MIB,
   inFlight: 4096,
   parked: 256,
   parkedMs: 60_000,
+  processBytes: 256 * MIB,
+  identityBytes: 64 * MIB,
+  connectionBytes: 64 * MIB,
+  reserveBytes: 16 * MIB,
+  messageMs: 60_000,
+  stalledMs: 60_000,
 };
 
 export interface WireOptions {

@@ -2,6 +2,7 @@ export { type Child, type ChildOptions, type Exit, type StopOptions, startChild 
 export { divertConsole } from "./divert-console.js";
 export { childEnvironment } from "./environment.js";
 export { grpcChannel } from "./grpc/channel.js";
+export { inTurn } from "./grpc/coding.js";
 export { type Duplexed, grpcDuplex } from "./grpc/duplex.js";
 export { binary, firstOf, fromBinary, readMetadata, valuesOf } from "./grpc/metadata.js";
 export { peerOf } from "./grpc/peer.js";

@@ -51,6 +51,8 @@ async function resumed(desk: Desk, job: Job): Promise<Work | undefined> {
 
 /** Lets this request's cancel end the work that an earlier request began. */
 function adopt(job: Job, work: Work): Work {
+  job.held.set(work.held?.bytes ?? 0);
+  work.held?.free();
   job.cancel.on(() => work.leave());
   return work;
 }

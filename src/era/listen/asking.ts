@@ -38,6 +38,7 @@ function unaskable(job: Job, ask: Ask): Fault | undefined {
 export async function inputRequired(desk: Desk, job: Job, work: Work): Promise<JsonObject> {
   const token = randomToken();
   const state = await desk.parking.seal.close(token, job.envelope.request, job.client.identity.principal, desk.limits.parkedMs);
+  if (!job.cancel.fired) work.held = job.held.handOver();
   keep(job, desk.parking.asked, placeFor(job.client.identity.principal, token), work);
   const inputRequests = Object.fromEntries(
     [...work.asks].map(([key, ask]) => [key, { method: ask.request.method, params: ask.request.params }]),

@@ -1,5 +1,6 @@
 import type { Id, OutgoingMessage } from "../../codec/index.js";
 import {
+  type Account,
   AMBIENT,
   Canceller,
   type Client,
@@ -7,14 +8,18 @@ import {
   type Era,
   Fault,
   type JsonObject,
+  listMembers,
   meta,
+  SMALL_BYTES,
   toFault,
   toRpcError,
+  weigh,
 } from "../../core/index.js";
 import { Registry, within } from "../../stream/index.js";
 import { dressLegacy, dressModern } from "../dress.js";
 import type { Envelope } from "../envelope.js";
 import { forForeignPeer, withExtensions } from "../extensions.js";
+import { PART_BYTES } from "../keys.js";
 import { answer } from "./answer.js";
 import type { AskClient } from "./ask-client.js";
 import type { Desk, Job } from "./desk.js";
@@ -43,6 +48,7 @@ export interface Start {
 }
 
 export interface CallsOptions {
+  readonly account: Account;
   readonly metadata: Context["metadata"];
   /** What discover names. */
   readonly versions: readonly string[];
@@ -52,6 +58,7 @@ export interface CallsOptions {
 
 /** The calls of one link that are being answered. */
 export class Calls {
+  readonly #account: Account;
   readonly #desk: Desk;
   readonly #info: ServerInfo;
   readonly #metadata: Context["metadata"];
@@ -66,7 +73,8 @@ export class Calls {
   /** Why the calls that are still open are answered with an error. */
   #failing: Fault | undefined;
 
-  constructor(desk: Desk, info: ServerInfo, { metadata, versions, deadline, endless }: CallsOptions) {
+  constructor(desk: Desk, info: ServerInfo, { account, metadata, versions, deadline, endless }: CallsOptions) {
+    this.#account = account;
     this.#desk = desk;
     this.#info = info;
     this.#metadata = metadata;
@@ -96,7 +104,8 @@ export class Calls {
     if (trace !== undefined) context.trace = trace;
     if (pageSize !== undefined) context.pageSize = pageSize;
     if (envelope.chunked !== undefined) context.range = envelope.chunked;
-    const running = this.#run({ id, envelope, client, era, context, cancel, sink, asks, neutral }, respond, release);
+    const held = this.#account.hold(client.identity);
+    const running = this.#run({ id, envelope, client, era, context, cancel, sink, held, asks, neutral }, respond, release);
     const { method } = envelope.request;
     if (method !== "subscriptions/listen" && method !== AMBIENT && this.#endless?.has(method) !== true) return this.hold(running);
     this.#running.add(running);
@@ -155,7 +164,9 @@ export class Calls {
   async #run(job: Job, respond: Respond, release: () => void): Promise<void> {
     const { id, era } = job;
     let response: OutgoingMessage;
+    const spared = this.#account.full ? this.#account.spare() : undefined;
     try {
+      if (spared instanceof Fault) throw spared;
       response = { jsonrpc: "2.0", id, result: await this.#result(job) };
     } catch (error) {
       const fault = toFault(error);
@@ -163,12 +174,17 @@ export class Calls {
     }
     if (this.#live.get(id)?.cancel === job.cancel) this.#live.delete(id);
     release();
+    if (spared !== undefined && !(spared instanceof Fault)) spared();
     if (job.cancel.fired) {
+      job.held.free();
       // Whoever cancelled wants no answer.
       if (this.#failing === undefined || job.cancel.reason !== this.#failing) return respond(undefined);
       response = lastWord(job, this.#failing);
     }
-    await respond(response);
+    const responded = respond(response);
+    // From here on it is the link that holds the answer, and counts it until it is written.
+    job.held.free();
+    await responded;
     // The specification's pages differ on how a server ends a subscription on a shared link: say both.
     if (isSubscription(job) && "result" in response) {
       const params = { requestId: id, reason: "the subscription ended" };
@@ -178,9 +194,13 @@ export class Calls {
 
   async #result(job: Job): Promise<JsonObject> {
     const { id, client, envelope, era } = job;
-    const { method } = envelope.request;
+    const { method, params } = envelope.request;
+    // A read holds a chunk as soon as it has begun.
+    hold(job, weigh(params) + (method === "resources/read" ? PART_BYTES : 0));
     const answered = await answer(this.#desk, job);
     if (answered === undefined) throw new Fault("internal", "the call ended without a result");
+    // A page is small, or as large as its server made it, and to weigh it would take as long as to write it.
+    if (!listMembers.has(method)) hold(job, weigh(answered));
     // Which versions are spoken here is for this edge to say, whatever is behind it.
     const result = method === "server/discover" ? this.#discovered(answered, envelope.peer) : answered;
     if (job.neutral) return result;
@@ -194,6 +214,13 @@ export class Calls {
   #discovered(result: JsonObject, peer: boolean): JsonObject {
     return { ...(peer ? withExtensions(result) : forForeignPeer(result)), supportedVersions: this.#versions };
   }
+}
+
+/** Counts what a call holds, unless that is little. */
+function hold({ held }: Job, bytes: number): void {
+  if (bytes <= SMALL_BYTES || bytes <= held.bytes) return;
+  const fault = held.grow(bytes);
+  if (fault !== undefined) throw fault;
 }
 
 /** What a client hears that is still waiting when the server closes: a subscription ends well, a call does not. */

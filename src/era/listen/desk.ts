@@ -1,5 +1,5 @@
 import type { Id, LinkTraits, Outgoing, Part, SendOptions } from "../../codec/index.js";
-import type { Canceller, Client, Context, Era, Limits, PageSize, Park, Service } from "../../core/index.js";
+import type { Canceller, Client, Context, Era, Held, Limits, PageSize, Park, Service } from "../../core/index.js";
 import type { Envelope } from "../envelope.js";
 import type { AskClient } from "./ask-client.js";
 import type { Parking } from "./parking.js";
@@ -35,6 +35,8 @@ export interface Job {
   readonly context: Context;
   readonly cancel: Canceller;
   readonly sink: Sink;
+  /** What the call holds: its params, and what was gathered for its answer. */
+  readonly held: Held;
   /** The legacy session's way to ask; a modern client is asked by `input_required`. */
   readonly asks: AskClient | undefined;
   /** Whether the client gets results as its server made them. */

@@ -12,6 +12,7 @@ import {
   type SendOptions,
 } from "../../codec/index.js";
 import {
+  Account,
   AMBIENT,
   Caller,
   type Context,
@@ -94,6 +95,7 @@ export class LinkServer implements Serving, LegacyHost, Notified {
     this.parking = options.parking ?? new Parking(service, this.limits);
     this.#shared = options.parking !== undefined;
     this.calls = new Calls(this, this.parking.info, {
+      account: options.account ?? new Account(options.limits),
       metadata: this.metadata,
       versions: versionsOf(this.eras),
       deadline: options.deadline,

@@ -1,4 +1,4 @@
-import type { Cancel, Context, CredentialWatch, Identity, ListenOptions } from "../../core/index.js";
+import type { Account, Cancel, Context, CredentialWatch, Identity, ListenOptions } from "../../core/index.js";
 import type { KnownCallers } from "./known-callers.js";
 import type { Parking } from "./parking.js";
 
@@ -23,6 +23,8 @@ export interface ServeLinkOptions extends ListenOptions {
   readonly parking?: Parking | undefined;
   /** Drains the link, and closes it, when they are not valid any more. */
   readonly credentials?: CredentialWatch | undefined;
+  /** Where the connection's bytes are counted; a link has an account of its own unless given. */
+  readonly account?: Account | undefined;
   /** Drains the link when it fires, and closes it. */
   readonly closing?: Cancel | undefined;
 }

@@ -1,5 +1,6 @@
 import { Fault, isObject, type JsonObject, type Reply, requiresInput, weigh } from "../../core/index.js";
 import { decodeBase64, encodeBase64 } from "../../stream/index.js";
+import { PART_BYTES } from "../keys.js";
 import { again } from "./again.js";
 import { handle, inputRequired } from "./asking.js";
 import type { Desk, Job } from "./desk.js";
@@ -10,6 +11,8 @@ const WHOLE_BYTES = 512 * 1024;
 
 /** Bytes that are gathered before a link that can do so begins to write them. */
 const GATHERED_BYTES = 256 * 1024;
+
+const STREAMED = "Read it in parts: with an Anywire client, by ReadResourceChunked over gRPC, or over Streamable HTTP";
 
 /** A read for a peer that knows no parts: everything in one result, as far as one message may go, or written as it comes. */
 export async function answerWhole(desk: Desk, job: Job, work: Work): Promise<JsonObject | undefined> {
@@ -29,6 +32,7 @@ export async function answerWhole(desk: Desk, job: Job, work: Work): Promise<Jso
       work.over(repliesOf(pieces));
     } else if (!writing) {
       if (!work.contents.take(reply)) await handle(job, work, reply);
+      gathered(job, work);
       if (work.contents.weight > Math.min(GATHERED_BYTES, desk.limits.messageBytes * 0.7)) writing = await begin(desk, job, work);
     } else if (reply.kind === "content" || reply.kind === "chunk") await job.sink.part(reply);
     else if (reply.kind === "ask" && job.asks === undefined) reply.ask.refuse(begun());
@@ -36,12 +40,20 @@ export async function answerWhole(desk: Desk, job: Job, work: Work): Promise<Jso
   }
 }
 
+/** Counts what was gathered. The call that gathers too much fails alone, and says how to do without. */
+function gathered({ held }: Job, { contents }: Work): void {
+  if (contents.weight <= held.bytes) return;
+  const fault = held.grow(contents.weight + PART_BYTES);
+  if (fault === undefined) return;
+  throw new Fault("overload", `the resource cannot be gathered for one answer: ${fault.message}. ${STREAMED}`, { data: fault.data });
+}
+
 /** Writes what was gathered where the link can do that now; else it goes on being gathered, up to a limit. */
 async function begin(desk: Desk, job: Job, work: Work): Promise<boolean> {
   const writing = work.asks.size === 0 && readsInParts(desk, job);
   if (writing) for (const part of work.contents.drain()) await job.sink.part(part);
   if (work.contents.weight > desk.limits.messageBytes * 0.7)
-    throw new Fault("overload", "the resource is too large for one message", {
+    throw new Fault("overload", `the resource is too large for one message. ${STREAMED}`, {
       data: { limit: "messageBytes", max: desk.limits.messageBytes },
     });
   return writing;

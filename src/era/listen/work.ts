@@ -1,4 +1,4 @@
-import { type Ask, DONE, type Replies, type Reply } from "../../core/index.js";
+import { type Ask, DONE, type Held, type Replies, type Reply } from "../../core/index.js";
 import { Contents } from "./contents.js";
 
 type Step = IteratorResult<Reply, undefined>;
@@ -12,6 +12,8 @@ const GATHER_MS = 50;
 export class Work {
   /** What was read of a resource and not yet sent. */
   readonly contents: Contents = new Contents();
+  /** What that counts, while it is parked. */
+  held: Held | undefined;
   #asks: Map<string, Ask> | undefined;
   #replies: Replies;
   #next: Promise<Step> | undefined;
@@ -84,6 +86,7 @@ export class Work {
 
   /** Ends it: the handler's cancel fires, its asks are withdrawn. */
   leave(): void {
+    this.held?.free();
     void this.#replies.return();
   }
 }

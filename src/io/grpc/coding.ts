@@ -1,4 +1,4 @@
-import { deflate, gunzip, gzip, inflate } from "node:zlib";
+import { createGunzip, createInflate, deflate, gzip } from "node:zlib";
 import { Fault } from "../../core/index.js";
 import { tooLarge } from "./deframer.js";
 
@@ -19,22 +19,57 @@ export function acceptsGzip(header: unknown): boolean {
   return typeof header === "string" && /(^|,)\s*gzip\s*(,|$)/.test(header);
 }
 
+/** Messages that are unpacked at a time in this process: the others wait, and their neighbours are served meanwhile. */
+const AT_ONCE = 2;
+/** Bytes that are unpacked at a time. */
+const PIECE = 64 * 1024;
+
+export interface DecompressOptions {
+  /** Bytes of the message at most. */
+  readonly limit: number;
+  /** Told how many bytes have come out; the fault is why there may be no more. */
+  grow?(bytes: number): Fault | undefined;
+}
+
 /** Stops inflating as soon as the limit is passed, and fails `overload`; what is corrupt fails `internal`. */
-export function decompress(encoding: Encoding, data: Uint8Array, limit: number): Promise<Uint8Array> {
-  if (encoding === "identity") {
-    return Promise.reject(new Fault("internal", "a message is marked as compressed, but the call has no grpc-encoding"));
+export async function decompress(encoding: Encoding, data: Uint8Array, options: DecompressOptions): Promise<Uint8Array> {
+  if (encoding === "identity") throw new Fault("internal", "a message is marked as compressed, but the call has no grpc-encoding");
+  return inTurn(() => unpack(encoding, data, options));
+}
+
+async function unpack(encoding: Encoding, data: Uint8Array, { limit, grow }: DecompressOptions): Promise<Uint8Array> {
+  const stream = encoding === "gzip" ? createGunzip({ chunkSize: PIECE }) : createInflate({ chunkSize: PIECE });
+  const pieces: Uint8Array[] = [];
+  let bytes = 0;
+  stream.end(data);
+  try {
+    for await (const piece of stream as AsyncIterable<Uint8Array>) {
+      bytes += piece.length;
+      const fault = bytes > limit ? tooLarge(limit) : grow?.(bytes);
+      if (fault !== undefined) throw fault;
+      pieces.push(piece);
+    }
+  } catch (error) {
+    throw error instanceof Fault ? error : new Fault("internal", "a compressed message is corrupt", { cause: error });
   }
-  return new Promise((resolve, reject) => {
-    const inflated = (error: NodeJS.ErrnoException | null, result: Uint8Array): void => {
-      if (error === null) resolve(result);
-      else if (error.code === "ERR_BUFFER_TOO_LARGE") reject(tooLarge(limit));
-      else reject(new Fault("internal", "a compressed message is corrupt", { cause: error }));
-    };
-    // zlib takes no limit of 0.
-    const options = { maxOutputLength: Math.max(1, limit) };
-    if (encoding === "gzip") gunzip(data, options, inflated);
-    else inflate(data, options, inflated);
-  });
+  return pieces.length === 1 ? (pieces[0] as Uint8Array) : Buffer.concat(pieces, bytes);
+}
+
+let running = 0;
+const waiting: (() => void)[] = [];
+
+/** Runs it when fewer than AT_ONCE others run. */
+export async function inTurn<T>(run: () => Promise<T>): Promise<T> {
+  if (running >= AT_ONCE) await new Promise<void>((resolve) => waiting.push(resolve));
+  else running++;
+  try {
+    return await run();
+  } finally {
+    // The place goes to the next who waits.
+    const next = waiting.shift();
+    if (next === undefined) running--;
+    else next();
+  }
 }
 
 export function compress(encoding: Encoding, data: Uint8Array): Promise<Uint8Array> {

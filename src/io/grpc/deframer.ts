@@ -38,9 +38,20 @@ export class Deframer {
     return this.#prefixed > 0;
   }
 
+  /** Bytes that have come of the message that it is inside of. */
+  get filled(): number {
+    return this.#prefixed === PREFIX ? this.#filled : 0;
+  }
+
   /** Bytes of the message that it is inside of which have not come. */
   get missing(): number {
     return this.#prefixed === PREFIX ? this.#length - this.#filled : 0;
+  }
+
+  /** Lets go of what has come; nothing more is pushed. */
+  drop(): void {
+    this.#body = undefined;
+    this.#prefixed = this.#filled = 0;
   }
 
   /**

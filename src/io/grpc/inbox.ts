@@ -1,4 +1,4 @@
-import { Fault, toFault } from "../../core/index.js";
+import { type Account, Fault, type Held, toFault } from "../../core/index.js";
 import { NARROW, WINDOW } from "./bounds.js";
 import { decompress, type Encoding } from "./coding.js";
 import { Deframer } from "./deframer.js";
@@ -12,10 +12,17 @@ const HIGH_WATER = 256 * 1024;
 /** What a message counts for beyond its bytes: one without any takes memory, too. */
 const OVERHEAD = 64;
 
+/** Bytes that are not worth counting. */
+const LITTLE = 1024;
+
 const end: Next = { done: true, value: undefined };
 
 export interface InboxOptions {
   readonly messageBytes: number;
+  /** Where what came and was not taken is counted, if it is. */
+  readonly account?: Account | undefined;
+  /** Milliseconds for a message to arrive whole; any time unless given. */
+  readonly messageMs?: number | undefined;
   /** Little may wait for the reader. */
   readonly narrow?: boolean;
   /** All bytes have come, or they made no sense: then with the fault, which may come after the end. Not called once the call is over. */
@@ -40,6 +47,9 @@ export class Inbox implements AsyncIterableIterator<Batch, undefined> {
   readonly #deframer: Deframer;
   /** Bytes that may wait for the reader. */
   readonly #most: number;
+  readonly #held: Held | undefined;
+  /** Runs while a message is incomplete. */
+  #late: NodeJS.Timeout | undefined;
   #stream: ByteSource | undefined;
   #encoding: Encoding = "identity";
   #batch: Uint8Array[] = [];
@@ -61,6 +71,7 @@ export class Inbox implements AsyncIterableIterator<Batch, undefined> {
   constructor(options: InboxOptions) {
     this.#options = options;
     this.#most = options.narrow === true ? NARROW : HIGH_WATER;
+    this.#held = options.account?.hold();
     this.#deframer = new Deframer(options.messageBytes, this.#onFrame);
   }
 
@@ -118,6 +129,9 @@ export class Inbox implements AsyncIterableIterator<Batch, undefined> {
     this.#batch = [];
     this.#packed = [];
     this.#bytes = this.#packedBytes = 0;
+    this.#deframer.drop();
+    clearTimeout(this.#late);
+    this.#held?.free();
   }
 
   /** All there is, unless that is more than a reader should get before it can say that it has enough. */
@@ -133,6 +147,7 @@ export class Inbox implements AsyncIterableIterator<Batch, undefined> {
         this.#bytes -= OVERHEAD + (batch[count] as Uint8Array).length;
       this.#batch = batch.slice(count);
     }
+    if (this.#held !== undefined && this.#held.bytes > 0) this.#held.set(this.#counted);
     if (this.#packed.length > 0) void this.#inflate();
     if (this.#paused && this.#bytes + this.#packedBytes < this.#most) this.#resume();
     return count === batch.length ? batch : batch.slice(0, count);
@@ -171,6 +186,12 @@ export class Inbox implements AsyncIterableIterator<Batch, undefined> {
       return;
     }
     this.#settle();
+    if (this.#held !== undefined) {
+      this.#timed();
+      const over = this.#count(this.#counted);
+      // What is incomplete cannot wait until there is room: what is missing would take more.
+      if (over !== undefined && this.#deframer.partial) return this.#end(over);
+    }
     // Of a large message only a part fits the window: it is not to come piece by piece.
     if (this.#deframer.missing > NARROW / 2) this.#stream?.widen?.(Math.min(WINDOW, this.#deframer.missing + NARROW));
     if (this.#bytes + this.#packedBytes >= this.#most && this.#bounded && !this.#paused) {
@@ -185,8 +206,36 @@ export class Inbox implements AsyncIterableIterator<Batch, undefined> {
     if (!this.#closed) this.#end(this.#deframer.partial ? new Fault("internal", "the stream ended inside a message") : undefined);
   }
 
+  /** What came and was not taken. */
+  get #counted(): number {
+    return this.#bytes + this.#packedBytes + this.#deframer.filled;
+  }
+
+  /** Counts what is there. The fault is of one share that has no room for it, unless it is small. */
+  #count(bytes: number): Fault | undefined {
+    const held = this.#held;
+    if (held === undefined || (bytes <= LITTLE && held.bytes === 0)) return undefined;
+    return held.count(bytes);
+  }
+
+  /** A message that has begun has its time. */
+  #timed(): void {
+    const { messageMs } = this.#options;
+    if (!this.#deframer.partial) {
+      if (this.#late === undefined) return;
+      clearTimeout(this.#late);
+      this.#late = undefined;
+    } else if (messageMs !== undefined) {
+      this.#late ??= setTimeout(() => {
+        const data = { limit: "messageMs", max: messageMs };
+        if (!this.#closed) this.#end(new Fault("deadline", `a message did not arrive whole within ${messageMs} ms`, { data }));
+      }, messageMs).unref();
+    }
+  }
+
   #end(fault: Fault | undefined): void {
     this.#closed = true;
+    clearTimeout(this.#late);
     this.#options.onEnd(fault);
   }
 
@@ -211,10 +260,11 @@ export class Inbox implements AsyncIterableIterator<Batch, undefined> {
         if (first === undefined) break;
         this.#packedBytes -= OVERHEAD + first.data.length;
         const { data, compressed } = first;
-        const message = compressed ? await decompress(this.#encoding, data, this.#options.messageBytes) : data;
+        const message = compressed ? await this.#unpacked(data) : data;
         if (this.#dropped) return;
         this.#batch.push(message);
         this.#bytes += OVERHEAD + message.length;
+        this.#count(this.#counted);
         this.#settle();
       }
     } catch (error) {
@@ -225,12 +275,22 @@ export class Inbox implements AsyncIterableIterator<Batch, undefined> {
     }
   }
 
+  #unpacked(data: Uint8Array): Promise<Uint8Array> {
+    const grow = (bytes: number): Fault | undefined => (this.#dropped ? dropped() : this.#count(this.#counted + data.length + bytes));
+    return decompress(this.#encoding, data, { limit: this.#options.messageBytes, grow });
+  }
+
   /** What could not be inflated may come to light after the end. */
   #broken(fault: Fault): void {
     this.#packed = [];
     this.#packedBytes = 0;
     if (this.#dropped) return;
+    this.#count(this.#counted);
     if (this.#finished === undefined) this.#end(fault);
     else this.#finished.fault = fault;
   }
+}
+
+function dropped(): Fault {
+  return new Fault("cancelled", "the call has ended");
 }

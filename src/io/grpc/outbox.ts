@@ -1,4 +1,4 @@
-import { Fault, toFault } from "../../core/index.js";
+import { type Account, Fault, type Held, toFault } from "../../core/index.js";
 import { compress, type Encoding, WORTH } from "./coding.js";
 import { type Gate, gate, rejected } from "./gate.js";
 
@@ -14,6 +14,9 @@ const EARLY = 1536;
 const PREFIX = 5;
 /** Bytes that are kept at most for a stream that the server may refuse. */
 const REPLAY = 64 * 1024;
+
+/** Bytes that are not worth counting. */
+const LITTLE = 1024;
 
 /** Where the bytes of a call go: a stream of HTTP/2. */
 export interface ByteSink {
@@ -51,9 +54,14 @@ export class Outbox {
   /** What was written, while it may have to be written again and is not too much. */
   #log: Uint8Array[] | undefined;
   #logged = 0;
+  readonly #account: Account | undefined;
+  readonly #held: Held | undefined;
 
-  constructor(options: { readonly replay: boolean } = { replay: false }) {
-    if (options.replay) this.#log = [];
+  /** What waits is counted where there is an account. */
+  constructor({ replay = false, account }: { readonly replay?: boolean; readonly account?: Account } = {}) {
+    if (replay) this.#log = [];
+    this.#account = account;
+    this.#held = account?.hold();
   }
 
   get backlog(): number {
@@ -71,10 +79,10 @@ export class Outbox {
     else this.#flush();
   }
 
-  send(message: Uint8Array, tail?: Uint8Array, most: number = HIGH_WATER): Promise<void> | undefined {
+  send(message: Uint8Array, tail?: Uint8Array, usual: number = HIGH_WATER): Promise<void> | undefined {
     if (tail !== undefined) {
       const apart = tail.length >= LARGE && message.length < LARGE && this.#encoding === "identity" && this.#log === undefined;
-      if (!apart) return this.send(Buffer.concat([message, tail]), undefined, most);
+      if (!apart) return this.send(Buffer.concat([message, tail]), undefined, usual);
       (this.#tails ??= new Map()).set(message, tail);
     }
     if (this.#gone !== undefined) return rejected(this.#gone());
@@ -86,12 +94,16 @@ export class Outbox {
     } else {
       this.#add(message);
     }
-    if (this.backlog < most) return undefined;
+    const { backlog } = this;
+    if (this.#held !== undefined && backlog > LITTLE) this.#held.set(backlog);
+    // Where as much is held as may be, everybody waits until what they have is written.
+    const most = this.#account?.full === true ? 1 : usual;
+    if (backlog < most) return undefined;
     this.#flush();
     if (this.backlog < most) return undefined;
     this.#room ??= gate();
     // Enough to have the line full while the next are made.
-    this.#enough = most / 2;
+    this.#enough = Math.floor(most / 2);
     return this.#room.promise;
   }
 
@@ -127,6 +139,7 @@ export class Outbox {
     this.#raw = [];
     this.#queued = this.#rawBytes = 0;
     this.#log = undefined;
+    this.#held?.free();
     this.#room?.reject(this.#gone());
     this.#room = undefined;
   }
@@ -232,6 +245,7 @@ export class Outbox {
   }
 
   readonly #written = (): void => {
+    if (this.#held !== undefined && this.#held.bytes > 0) this.#held.set(this.backlog);
     if (this.#room === undefined || this.backlog > this.#enough) return;
     this.#room.resolve();
     this.#room = undefined;

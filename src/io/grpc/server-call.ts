@@ -5,9 +5,9 @@ import {
   type ServerHttp2Stream,
   type ServerStreamResponseOptions,
 } from "node:http2";
-import { type Cancel, Canceller, Fault } from "../../core/index.js";
+import { type Account, type Cancel, Canceller, Fault } from "../../core/index.js";
 import { hostsOf } from "../http/hosts.js";
-import { ACCEPTED, acceptsGzip, isEncoding } from "./coding.js";
+import { acceptsGzip, isEncoding } from "./coding.js";
 import { at } from "./expiry.js";
 import { ignore } from "./gate.js";
 import { Inbox } from "./inbox.js";
@@ -25,7 +25,11 @@ export interface Accepted {
   readonly rawHeaders: readonly string[] | undefined;
   readonly peer: () => Peer;
   readonly messageBytes: number;
+  readonly messageMs: number;
+  readonly account: Account;
   readonly gzip: boolean;
+  /** Names of the encodings that are accepted. */
+  readonly encodings: string;
   /** The client was stopped because nobody reads, or goes on. */
   readonly onHold: (call: Incoming, held: boolean) => void;
   /** The stream is gone and with it the last of the call. */
@@ -47,7 +51,7 @@ export class Incoming implements ServerCall {
   readonly #stream: ServerHttp2Stream;
   readonly #canceller = new Canceller();
   readonly #inbox: Inbox;
-  readonly #outbox = new Outbox();
+  readonly #outbox: Outbox;
   readonly #forget: () => void;
   #metadata: Metadata | undefined;
   #state: State = "fresh";
@@ -55,7 +59,7 @@ export class Incoming implements ServerCall {
   #compressed = false;
 
   constructor(accepted: Accepted) {
-    const { stream, headers, messageBytes } = accepted;
+    const { stream, headers, messageBytes, messageMs, account } = accepted;
     this.#accepted = accepted;
     this.#stream = stream;
     this.path = headers[":path"] as string;
@@ -63,7 +67,15 @@ export class Incoming implements ServerCall {
     const ms = typeof timeout === "string" ? parseTimeout(timeout) : undefined;
     this.deadline = ms === undefined ? undefined : Date.now() + ms;
     this.#forget = this.deadline === undefined ? ignore : at(this.deadline, this.#expire);
-    this.#inbox = new Inbox({ messageBytes, onEnd: this.#onEnd, onLeave: ignore, onHold: (held) => accepted.onHold(this, held) });
+    this.#inbox = new Inbox({
+      messageBytes,
+      messageMs,
+      account,
+      onEnd: this.#onEnd,
+      onLeave: ignore,
+      onHold: (held) => accepted.onHold(this, held),
+    });
+    this.#outbox = new Outbox({ account });
     const encoding = headers["grpc-encoding"];
     if (typeof encoding === "string" && isEncoding(encoding)) this.#inbox.encoding = encoding;
     if (accepted.gzip && acceptsGzip(headers["grpc-accept-encoding"])) {
@@ -93,6 +105,10 @@ export class Incoming implements ServerCall {
     return this.#canceller;
   }
 
+  get account(): Account {
+    return this.#accepted.account;
+  }
+
   get peer(): Peer {
     return this.#accepted.peer();
   }
@@ -107,7 +123,11 @@ export class Incoming implements ServerCall {
 
   begin(metadata?: Metadata): void {
     if (this.#state !== "fresh") return;
-    const headers: OutgoingHttpHeaders = { ":status": 200, "content-type": "application/grpc", "grpc-accept-encoding": ACCEPTED };
+    const headers: OutgoingHttpHeaders = {
+      ":status": 200,
+      "content-type": "application/grpc",
+      "grpc-accept-encoding": this.#accepted.encodings,
+    };
     if (this.#compressed) headers["grpc-encoding"] = "gzip";
     addMetadata(headers, metadata);
     this.#state = "begun";
@@ -134,7 +154,11 @@ export class Incoming implements ServerCall {
       return;
     }
     this.#outbox.fail(ended);
-    const headers: OutgoingHttpHeaders = { ":status": 200, "content-type": "application/grpc", "grpc-accept-encoding": ACCEPTED };
+    const headers: OutgoingHttpHeaders = {
+      ":status": 200,
+      "content-type": "application/grpc",
+      "grpc-accept-encoding": this.#accepted.encodings,
+    };
     this.#stream.respond(Object.assign(headers, trailers), trailersOnly);
     this.#release();
   }

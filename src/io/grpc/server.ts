@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders, ServerHttp2Session, ServerHttp2Stream } from "node:http2";
-import { closingFault, defaultLimits, Fault, requestStatuses, toFault } from "../../core/index.js";
+import { type Account, accountOf, closingFault, defaultLimits, Fault, requestStatuses, toFault } from "../../core/index.js";
 import { within } from "../../stream/index.js";
-import { isEncoding } from "./coding.js";
+import { ACCEPTED, isEncoding } from "./coding.js";
 import { type Gate, gate, ignore } from "./gate.js";
 import { defaultKeepalive, Watch } from "./keepalive.js";
 import { kill } from "./kill.js";
@@ -31,6 +31,7 @@ export function grpcServer(handle: (call: ServerCall) => void | Promise<void>, o
 interface Connected {
   readonly session: ServerHttp2Session;
   readonly watch: Watch;
+  readonly account: Account;
   /** Calls that nobody reads. */
   held: number;
   peer?: Peer;
@@ -64,14 +65,17 @@ class Server implements GrpcServer {
     }
     const connected = this.#connected(session as ServerHttp2Session);
     const { messageBytes = defaultLimits.messageBytes, maxConcurrent = Number.POSITIVE_INFINITY, gzip = false } = this.#options;
-    const { watch } = connected;
+    const { watch, account } = connected;
     watch.add();
     const call = new Incoming({
       stream,
       headers,
       rawHeaders,
       messageBytes,
+      messageMs: this.#options.limits?.messageMs ?? defaultLimits.messageMs,
+      account,
       gzip,
+      encodings: this.#options.acceptGzip === false ? "identity" : ACCEPTED,
       peer: () => (connected.peer ??= peerOf(session)),
       onHold: (holding, held) => {
         connected.held += held ? 1 : -1;
@@ -88,7 +92,7 @@ class Server implements GrpcServer {
     const encoding = headers["grpc-encoding"];
     if (this.#closed) call.end(faultStatus(closingFault()));
     else if (watch.calls > maxConcurrent) call.end({ code: RESOURCE_EXHAUSTED, message: "too many calls on this connection" });
-    else if (encoding !== undefined && !isEncoding(String(encoding))) {
+    else if (encoding !== undefined && !this.#accepts(String(encoding))) {
       call.end({ code: UNIMPLEMENTED, message: "the grpc-encoding is not one of those accepted" });
     } else if (headers["grpc-timeout"] !== undefined && call.deadline === undefined) {
       call.end({ code: INTERNAL, message: "the grpc-timeout is none" });
@@ -107,6 +111,10 @@ class Server implements GrpcServer {
     for (const { session } of this.#connections.values()) kill(session);
   }
 
+  #accepts(encoding: string): boolean {
+    return encoding === "identity" || (this.#options.acceptGzip !== false && isEncoding(encoding));
+  }
+
   #drained(ms: number): Promise<boolean> {
     if (this.#calls.size === 0) return Promise.resolve(true);
     this.#draining = gate();
@@ -117,7 +125,7 @@ class Server implements GrpcServer {
     const known = this.#connections.get(session);
     if (known !== undefined) return known;
     const watch = new Watch(session, this.#options.keepalive ?? defaultKeepalive, () => kill(session));
-    const connected: Connected = { session, watch, held: 0 };
+    const connected: Connected = { session, watch, account: accountOf(session, this.#options.limits), held: 0 };
     this.#connections.set(session, connected);
     session.once("close", () => {
       watch.stop();

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders, ServerHttp2Stream } from "node:http2";
 import type { Duplex } from "node:stream";
 import type { ConnectionOptions } from "node:tls";
-import type { Cancel, Fault } from "../../core/index.js";
+import type { Account, Cancel, Fault, Limits } from "../../core/index.js";
 
 /** Names are lower case. Values of names that end in `-bin` stay base64 text: see binary() and fromBinary(). */
 export type Metadata = Readonly<Record<string, string | readonly string[]>>;
@@ -55,6 +55,8 @@ export interface ServerCall extends Outgoing {
   /** Fires `cancelled` when the client reset the call or is gone, `deadline` when the time is up: then the call has ended. */
   readonly cancel: Cancel;
   readonly peer: Peer;
+  /** Where the bytes of its connection are counted. */
+  readonly account: Account;
   /** Not reading them holds the client up. They end at its half-close; bad framing throws a fault. */
   readonly messages: Messages;
   /** Sends the response's headers now and not with the first message. */
@@ -88,6 +90,10 @@ export interface GrpcServer {
 export interface GrpcServerOptions {
   /** Bytes of one received message, also after decompression. */
   readonly messageBytes?: number | undefined;
+  /** What bounds the bytes that are held in total, and the time of a message. */
+  readonly limits?: Partial<Limits> | undefined;
+  /** Whether clients may compress what they send; true unless given. */
+  readonly acceptGzip?: boolean | undefined;
   /** Calls of one connection at a time; more are refused RESOURCE_EXHAUSTED. */
   readonly maxConcurrent?: number | undefined;
   /** Compress what is sent to clients that accept it. */

@@ -1,6 +1,14 @@
 import type { IncomingMessage } from "node:http";
 import type { Http2ServerRequest } from "node:http2";
-import { Fault } from "../../../core/index.js";
+import { type Account, Fault, type Held } from "../../../core/index.js";
+
+export interface BodyOptions {
+  /** The time for all of it, unless it may take as long as it likes. */
+  readonly ms: number | undefined;
+  readonly account: Account;
+  /** Whether it is one message, which is kept until it is whole. */
+  readonly whole: boolean;
+}
 
 type Step = IteratorResult<Uint8Array, undefined>;
 
@@ -14,10 +22,11 @@ export class Body implements AsyncIterableIterator<Uint8Array, undefined> {
   readonly #timer: ReturnType<typeof setTimeout> | undefined;
   #waiting: { resolve(step: Step): void; reject(error: unknown): void } | undefined;
   #ended: { readonly error?: Fault } | undefined;
+  readonly #held: Held | undefined;
 
-  /** `ms` is the time for all of it, unless it may take as long as it likes. */
-  constructor(request: IncomingMessage | Http2ServerRequest, ms: number | undefined) {
+  constructor(request: IncomingMessage | Http2ServerRequest, { ms, account, whole }: BodyOptions) {
     this.#request = request;
+    this.#held = whole ? account.hold() : undefined;
     request.on("data", this.#onData);
     request.on("end", this.#onEnd);
     request.on("close", this.#onClose);
@@ -65,6 +74,7 @@ export class Body implements AsyncIterableIterator<Uint8Array, undefined> {
   #finish(how: { readonly error?: Fault }): void {
     if (this.#ended !== undefined) return;
     this.#ended = how;
+    this.#held?.free();
     clearTimeout(this.#timer);
     const request = this.#request;
     request.off("data", this.#onData);
@@ -78,6 +88,8 @@ export class Body implements AsyncIterableIterator<Uint8Array, undefined> {
   }
 
   readonly #onData = (chunk: Uint8Array): void => {
+    const over = this.#held?.count(this.#held.bytes + chunk.length);
+    if (over !== undefined) return this.#finish({ error: over });
     this.#chunks.push(chunk);
     this.#request.pause();
     this.#settle();

@@ -1,7 +1,7 @@
 import { type BinaryReadOptions, type DescMethod, fromBinary, type Message, toBinary } from "@bufbuild/protobuf";
 import { Code, ConnectError, createContextKey, type HandlerContext } from "@connectrpc/connect";
 import { isText } from "../../../codec/mcpv1/index.js";
-import { type Cancel, Canceller, type CredentialWatch, Fault, toFault } from "../../../core/index.js";
+import { Account, type Cancel, Canceller, type CredentialWatch, Fault, toFault } from "../../../core/index.js";
 import { faultStatus, type Messages, type Metadata, type Peer, type Status, statusFault } from "../../../io/index.js";
 import { concat } from "../../../stream/index.js";
 import type { AdmittedCall } from "../listen/caller.js";
@@ -16,6 +16,7 @@ export interface Accepted {
   readonly peer: Peer;
   readonly principal: string | undefined;
   readonly credentials?: CredentialWatch | undefined;
+  readonly account: Account;
 }
 
 export const acceptedKey: { id: symbol; defaultValue: Accepted } = createContextKey<Accepted>({
@@ -23,6 +24,7 @@ export const acceptedKey: { id: symbol; defaultValue: Accepted } = createContext
   authority: undefined,
   peer: {},
   principal: undefined,
+  account: new Account(undefined),
 });
 
 type State = { tag: "open"; begun: boolean } | { tag: "ended"; error: ConnectError | undefined };
@@ -67,6 +69,10 @@ export class ConnectCall implements AdmittedCall {
 
   get peer(): Peer {
     return this.#accepted.peer;
+  }
+
+  get account(): Account {
+    return this.#accepted.account;
   }
 
   get cancel(): Cancel {

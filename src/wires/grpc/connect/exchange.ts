@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { constants, type Http2ServerRequest, type Http2ServerResponse } from "node:http2";
 import { ConnectError, createContextValues } from "@connectrpc/connect";
 import type { UniversalHandler, UniversalServerRequest, UniversalServerResponse } from "@connectrpc/connect/protocol";
-import { type Fault, toFault } from "../../../core/index.js";
+import { type Account, type Fault, toFault } from "../../../core/index.js";
 import { faultStatus } from "../../../io/index.js";
 import { Body } from "./body.js";
 import { type Accepted, acceptedKey } from "./call.js";
@@ -35,7 +35,7 @@ export async function exchange(request: NodeRequest, response: NodeResponse, ser
     method: request.method ?? "",
     url: `http://${served.accepted.authority ?? "localhost"}${request.url}`,
     header: headersOf(request),
-    body: faulted(new Body(request, streams ? undefined : BODY_MS)),
+    body: faulted(new Body(request, { ms: streams ? undefined : BODY_MS, account: served.accepted.account, whole: !streams })),
     signal,
     contextValues: createContextValues().set(acceptedKey, served.accepted),
   } satisfies UniversalServerRequest);
@@ -44,6 +44,7 @@ export async function exchange(request: NodeRequest, response: NodeResponse, ser
     status: answer.status,
     headers: { ...served.headers, ...plain(answer, response), ...(silent && { "content-type": "text/plain; charset=utf-8" }) },
     body: silent ? said(explain(answer.status)) : answer.body,
+    account: served.accepted.account,
   });
   // A body that nobody will read would hold the stream open as long as its client likes.
   if ("stream" in request && !request.complete) request.stream.close(constants.NGHTTP2_NO_ERROR);
@@ -92,16 +93,21 @@ interface Answer {
   readonly status: number;
   readonly headers: Record<string, string>;
   readonly body: AsyncIterable<Uint8Array> | undefined;
+  readonly account: Account;
 }
 
-async function write(response: NodeResponse, { status, headers, body }: Answer): Promise<void> {
+async function write(response: NodeResponse, { status, headers, body, account }: Answer): Promise<void> {
   if (gone(response)) return void (await body?.[Symbol.asyncIterator]().return?.());
   // The two versions declare the same calls in ways that do not join into one type.
   const out = response as ServerResponse;
   out.writeHead(status, headers);
+  const held = account.hold();
   for await (const chunk of body ?? []) {
     if (gone(response)) return;
-    if (!out.write(chunk)) await drained(response);
+    if (out.write(chunk)) continue;
+    held.set(out.writableLength);
+    await drained(response);
+    held.free();
   }
   if (!gone(response)) out.end();
 }

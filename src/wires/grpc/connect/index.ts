@@ -1,4 +1,4 @@
-import { closingFault, grpcStatuses, refusedStatus, requestStatuses, toFault } from "../../../core/index.js";
+import { accountOf, closingFault, grpcStatuses, refusedStatus, requestStatuses, toFault } from "../../../core/index.js";
 import { type Admission, admit, type Exchange, isGrpc, nodeExchange, peerOf, readMetadata } from "../../../io/index.js";
 import { within } from "../../../stream/index.js";
 import { HEALTH } from "../services/options.js";
@@ -83,6 +83,7 @@ export class ConnectServer {
       peer,
       principal: admission.principal,
       credentials: admission.credentials,
+      account: accountOf("stream" in request ? (request.stream.session ?? request) : request.socket, this.#served.options.limits),
     };
     await run(request, response, { handler, accepted, signal, headers, explain: (status) => explain(status, path) });
   }

@@ -1,9 +1,10 @@
 import { createRegistry, type DescMethod, type DescService, type Message } from "@bufbuild/protobuf";
 import { ListValueSchema, StructSchema, ValueSchema } from "@bufbuild/protobuf/wkt";
 import { Code, ConnectError, createConnectRouter, type HandlerContext, type MethodImpl } from "@connectrpc/connect";
-import type { UniversalHandler } from "@connectrpc/connect/protocol";
+import type { Compression, UniversalHandler } from "@connectrpc/connect/protocol";
 import { compressionGzip } from "@connectrpc/connect-node";
 import { defaultLimits } from "../../../core/index.js";
+import { inTurn } from "../../../io/index.js";
 import type { GrpcListenOptions } from "../listen/options.js";
 import { ConnectCall } from "./call.js";
 import type { Handle } from "./options.js";
@@ -24,8 +25,7 @@ export function connectRoutes(
   const router = createConnectRouter({
     grpc: false,
     readMaxBytes: limits.messageBytes,
-    // Compressed requests are always read.
-    acceptCompression: [compressionGzip],
+    acceptCompression: options.acceptGzip === false ? [] : [gzipInTurn],
     ...(options.gzip === true ? undefined : { compressMinBytes: NEVER }),
     binaryOptions: { recursionLimit },
     // Error data is a Value inside of an Any.
@@ -34,6 +34,12 @@ export function connectRoutes(
   for (const { methods } of services) for (const method of methods) router.rpc(method, implementation(method, handle, recursionLimit));
   return new Map(router.handlers.map((handler) => [handler.requestPath, handler]));
 }
+
+/** Not many at a time: what is small can become large, and their neighbours want to be served. */
+const gzipInTurn: Compression = {
+  ...compressionGzip,
+  decompress: (bytes, readMaxBytes) => inTurn(() => compressionGzip.decompress(bytes, readMaxBytes)),
+};
 
 function implementation(method: DescMethod, handle: Handle, recursionLimit: number): MethodImpl<DescMethod> {
   const start = (requests: AsyncIterable<Message>, context: HandlerContext): AsyncGenerator<Message> => {

@@ -35,8 +35,8 @@ export function grpcService(service: Service, options: GrpcListenOptions, tunnel
     return answered;
   };
   const web = new ConnectServer(handle, { options, tunnelOnly, closing });
-  const { limits, keepalive, gzip, onFault } = options;
-  const server = grpcServer(handle, { messageBytes: limits?.messageBytes, keepalive, gzip, onFault });
+  const { limits, keepalive, gzip, acceptGzip, onFault } = options;
+  const server = grpcServer(handle, { messageBytes: limits?.messageBytes, limits, keepalive, gzip, acceptGzip, onFault });
   return {
     server,
     web,

@@ -8,6 +8,8 @@ export interface GrpcListenOptions extends ListenOptions, GateOptions, SecureLis
   readonly keepalive?: Keepalive | undefined;
   /** Compress answers for clients that accept it; off unless given. */
   readonly gzip?: boolean | undefined;
+  /** Whether clients may compress what they send; true unless given. */
+  readonly acceptGzip?: boolean | undefined;
   /** Whether clients may ask for the descriptors of the services (`grpc.reflection.v1` and `v1alpha`); true unless given. */
   readonly reflection?: boolean | undefined;
 }

@@ -127,7 +127,7 @@ export class McpService {
   }
 
   #initialize(call: ServerCall, caller: Caller, rpc: Rpc, params: JsonObject): void {
-    const session = this.#begin(caller, true);
+    const session = this.#begin(call, caller, true);
     begin(call, caller, session.id);
     const answer = rpcAnswer(call, {
       rpc,
@@ -154,7 +154,7 @@ export class McpService {
 
   async #session(call: ServerCall, caller: Caller): Promise<void> {
     const named = firstOf(caller.metadata, header.session);
-    const session = named === undefined ? this.#begin(caller, false) : this.#sessions.find(named, caller.principal);
+    const session = named === undefined ? this.#begin(call, caller, false) : this.#sessions.find(named, caller.principal);
     if (session.streaming) throw new Fault("invalid-request", "the session has a stream open already");
     begin(call, caller, session.id);
     const gone = call.cancel.on(() => void (session.lasting || this.#sessions.end(session, call.cancel.reason as Fault)));
@@ -237,7 +237,7 @@ export class McpService {
         },
         part: (_call, part) => answer?.part(part),
       },
-      this.#serveOptions(caller, assume, call.deadline, session),
+      this.#serveOptions(call, caller, assume, call.deadline, session),
     );
     return {
       take(message, to) {
@@ -248,14 +248,20 @@ export class McpService {
     };
   }
 
-  #begin(caller: Caller, lasting: boolean): Session {
+  #begin(call: ServerCall, caller: Caller, lasting: boolean): Session {
     // A client of the base may do without initialize altogether.
     const assume = caller.kin || lasting ? undefined : (firstOf(caller.metadata, header.version) ?? legacyVersions[0]);
-    return this.#sessions.begin((id) => new Session(this.#service, { ...this.#serveOptions(caller, assume), id, lasting }));
+    return this.#sessions.begin((id) => new Session(this.#service, { ...this.#serveOptions(call, caller, assume), id, lasting }));
   }
 
   /** Of one shape, and without spreads: they are made for every call. */
-  #serveOptions({ principal, metadata }: Caller, assume: string | undefined, deadline?: number, session?: string): ServeLinkOptions {
+  #serveOptions(
+    { account }: ServerCall,
+    { principal, metadata }: Caller,
+    assume: string | undefined,
+    deadline?: number,
+    session?: string,
+  ): ServeLinkOptions {
     const { limits, onFault, eras, observe, wire } = this.#options;
     const { anonymous } = this.#options;
     return {
@@ -269,6 +275,7 @@ export class McpService {
       anonymous,
       callers: this.#callers,
       endless,
+      account,
       parking: this.#parking,
       metadata,
       principal,

@@ -47,6 +47,7 @@ export function tunnelService(service: Service, options: GrpcListenOptions, clos
         metadata,
         principal,
         credentials,
+        account: call.account,
       },
     );
     await Promise.race([served, gone]);

@@ -1,0 +1,159 @@
+import { Fault } from "./fault.js";
+import type { Identity } from "./identity.js";
+import { defaultLimits, type Limits } from "./wire.js";
+
+/** What bounds the bytes that are held in total. */
+export type BudgetLimits = Pick<Limits, "processBytes" | "identityBytes" | "connectionBytes" | "reserveBytes">;
+
+/** Bytes up to which a message is small: it is counted with others, and is not what fills a memory. */
+export const SMALL_BYTES: number = 16 * 1024;
+/** What a call counts that is let in out of the reserve. */
+const CALL_BYTES = 4 * 1024;
+/** Calls of one connection at a time out of the reserve, so that nobody can use it up alone. */
+const SPARE_CALLS = 16;
+
+interface Tally {
+  bytes: number;
+}
+
+/** The memory is that of the process, so its listeners count in one place; each has its own idea of how much that may be. */
+const everyone: Tally = { bytes: 0 };
+const reserve: Tally = { bytes: 0 };
+const identities = new WeakMap<Identity, Tally>();
+const connections = new WeakMap<object, Account>();
+
+/** The bytes that are held for one connection, as part of what the process holds. */
+export class Account {
+  readonly limits: BudgetLimits;
+  readonly #own: Tally = { bytes: 0 };
+  #spared = 0;
+
+  constructor(limits: Partial<Limits> | undefined) {
+    this.limits = limits === undefined ? defaultLimits : { ...defaultLimits, ...limits };
+  }
+
+  /** Of this connection alone. */
+  get bytes(): number {
+    return this.#own.bytes;
+  }
+
+  /** Whether as much is held as may be: for the connection, or by the process. */
+  get full(): boolean {
+    return this.#own.bytes >= this.limits.connectionBytes || everyone.bytes >= this.limits.processBytes;
+  }
+
+  /** Something to be held, of an identity where one is known. */
+  hold(identity?: Identity): Held {
+    return new Held(this.limits, this.#own, identity);
+  }
+
+  /** Lets a call in although the account is full, out of the reserve; the returned function gives that back. A fault if even that is used up. */
+  spare(): (() => void) | Fault {
+    const { reserveBytes } = this.limits;
+    if (this.#spared >= SPARE_CALLS || reserve.bytes + CALL_BYTES > reserveBytes) return this.#over();
+    this.#spared++;
+    reserve.bytes += CALL_BYTES;
+    return () => {
+      this.#spared--;
+      reserve.bytes -= CALL_BYTES;
+    };
+  }
+
+  #over(): Fault {
+    const { connectionBytes, processBytes } = this.limits;
+    return this.#own.bytes >= connectionBytes ? overBudget("connectionBytes", connectionBytes) : overBudget("processBytes", processBytes);
+  }
+}
+
+/** A number of bytes that are held, which changes, and goes back to 0 when they are let go. */
+export class Held {
+  readonly #limits: BudgetLimits;
+  readonly #connection: Tally;
+  readonly #identity: Identity | undefined;
+  /** Of the identity; looked up when there is something to count, which most calls never have. */
+  #caller: Tally | undefined;
+  #bytes = 0;
+
+  constructor(limits: BudgetLimits, connection: Tally, identity: Identity | undefined) {
+    this.#limits = limits;
+    this.#connection = connection;
+    // Whoever is known for one call only has nothing beside what the connection counts.
+    this.#identity = identity?.span === "lasting" ? identity : undefined;
+  }
+
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  /** So much is held now, whether or not it may be: for what is there already. */
+  set(bytes: number): void {
+    const more = bytes - this.#bytes;
+    if (more === 0) return;
+    this.#bytes = bytes;
+    this.#connection.bytes += more;
+    everyone.bytes += more;
+    if (this.#identity !== undefined) this.#tally(this.#identity).bytes += more;
+  }
+
+  /** The same if there is room for it in every share; else nothing changes, and the fault names the share. */
+  grow(bytes: number): Fault | undefined {
+    const more = bytes - this.#bytes;
+    if (more > 0) {
+      const { connectionBytes, identityBytes, processBytes } = this.#limits;
+      if (this.#connection.bytes + more > connectionBytes) return overBudget("connectionBytes", connectionBytes);
+      if (this.#identity !== undefined && this.#tally(this.#identity).bytes + more > identityBytes)
+        return overBudget("identityBytes", identityBytes);
+      if (everyone.bytes + more > processBytes) return overBudget("processBytes", processBytes);
+    }
+    this.set(bytes);
+    return undefined;
+  }
+
+  /** So much is held now: for what has come already. The fault names a share that has no room for it, unless it is small. */
+  count(bytes: number): Fault | undefined {
+    const over = bytes > SMALL_BYTES ? this.grow(bytes) : undefined;
+    this.set(bytes);
+    return over;
+  }
+
+  free(): void {
+    this.set(0);
+  }
+
+  /** The same bytes in another's hands; nothing is held here any more. */
+  handOver(): Held {
+    const other = new Held(this.#limits, this.#connection, this.#identity);
+    other.#bytes = this.#bytes;
+    this.#bytes = 0;
+    return other;
+  }
+
+  #tally(identity: Identity): Tally {
+    if (this.#caller !== undefined) return this.#caller;
+    let tally = identities.get(identity);
+    if (tally === undefined) identities.set(identity, (tally = { bytes: 0 }));
+    return (this.#caller = tally);
+  }
+}
+
+/** The account of a connection that is known by an object of its own, such as its socket. */
+export function accountOf(connection: object, limits: Partial<Limits> | undefined): Account {
+  let account = connections.get(connection);
+  if (account === undefined) connections.set(connection, (account = new Account(limits)));
+  return account;
+}
+
+/** Bytes that the process holds for all of its connections. */
+export function heldBytes(): number {
+  return everyone.bytes;
+}
+
+const whose: Readonly<Record<"connectionBytes" | "identityBytes" | "processBytes", string>> = {
+  connectionBytes: "this connection",
+  identityBytes: "this caller",
+  processBytes: "all callers together",
+};
+
+function overBudget(limit: keyof typeof whose, max: number): Fault {
+  return new Fault("overload", `the server holds as much as it may for ${whose[limit]}: ${max} bytes`, { data: { limit, max } });
+}
