@@ -27,13 +27,19 @@ async function run(): Promise<Outcome> {
       const { peak, pings, unanswered, p99, worst } = await attacked(chosen, connections, ms);
       const on = `${name}, ${connections} connection${connections === 1 ? "" : "s"}`;
       figures.push(atMost(`memory above idle: ${on}`, peak / MIB, MOST_MIB, " MiB"));
-      figures.push({ name: `pings of a neighbour without an answer: ${on}`, value: `${unanswered}/${pings}`, target: "0", pass: unanswered === 0 });
+      figures.push({
+        name: `pings of a neighbour without an answer: ${on}`,
+        value: `${unanswered}/${pings}`,
+        target: "0",
+        pass: unanswered === 0,
+      });
       notes.push(`${on}: ${format(peak / MIB)} MiB; p99 of the neighbour ${format(p99, 1)} ms, worst ${format(worst, 1)} ms of ${pings}`);
     }
   };
   const only = process.env["HOSTILE"];
   for (const [at, attack] of attacks.entries())
-    if (only === undefined || only.split(",").includes(String(at))) await measure(`${attack.wire}: ${attack.name}`, [attack], ATTACK_MS.alone);
+    if (only === undefined || only.split(",").includes(String(at)))
+      await measure(`${attack.wire}: ${attack.name}`, [attack], ATTACK_MS.alone);
   if (only === undefined || only.includes("all")) await measure("all of them at once", attacks, ATTACK_MS.together);
   return { figures, notes };
 }

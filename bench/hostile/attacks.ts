@@ -117,7 +117,9 @@ export const attacks: readonly Attack[] = [
     name: "100 compressed messages of 61 KB that are 60 MB each",
     wire: "grpc",
     async run(port, share) {
-      const bomb = framed(gzipSync(Buffer.concat([field(1, "echo"), field(102, `{"text":"${"x".repeat(60 * MIB)}"}`)])), { compressed: true });
+      const bomb = framed(gzipSync(Buffer.concat([field(1, "echo"), field(102, `{"text":"${"x".repeat(60 * MIB)}"}`)])), {
+        compressed: true,
+      });
       const session = await wideSession(port);
       for (let at = 0; at < some(100, share); at++) {
         const stream = rpc(session, `${SERVICE}CallTool`, { "grpc-encoding": "gzip" });

@@ -44,7 +44,9 @@ export function rpc(session: ClientHttp2Session, path: string, more: Readonly<Re
 }
 
 /** Calls by hand on a connection that nothing is ever read from. */
-export async function deaf(port: number): Promise<{ readonly socket: Socket; call(stream: number, path: string, message: Uint8Array): Buffer }> {
+export async function deaf(
+  port: number,
+): Promise<{ readonly socket: Socket; call(stream: number, path: string, message: Uint8Array): Buffer }> {
   const socket = connectTcp({ host: "127.0.0.1", port });
   socket.on("error", () => {});
   await new Promise<void>((resolve, reject) => {
@@ -58,8 +60,7 @@ export async function deaf(port: number): Promise<{ readonly socket: Socket; cal
   socket.write(Buffer.concat([Buffer.from("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"), frame(4, 0, 0, settings)]));
   return {
     socket,
-    call: (stream, path, message) =>
-      Buffer.concat([frame(1, 4, stream, headers(path)), frame(0, 1, stream, framed(message))]),
+    call: (stream, path, message) => Buffer.concat([frame(1, 4, stream, headers(path)), frame(0, 1, stream, framed(message))]),
   };
 }
 

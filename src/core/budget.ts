@@ -7,6 +7,8 @@ export type BudgetLimits = Pick<Limits, "processBytes" | "identityBytes" | "conn
 
 /** Bytes up to which a message is small: it is counted with others, and is not what fills a memory. */
 export const SMALL_BYTES: number = 16 * 1024;
+/** Bytes that are not worth counting at all where nothing else waits. */
+export const LITTLE_BYTES = 1024;
 /** What a call counts that is let in out of the reserve. */
 const CALL_BYTES = 4 * 1024;
 /** Calls of one connection at a time out of the reserve, so that nobody can use it up alone. */
@@ -26,6 +28,7 @@ const connections = new WeakMap<object, Account>();
 export class Account {
   readonly limits: BudgetLimits;
   readonly #own: Tally = { bytes: 0 };
+  readonly #unwritten: Tally = { bytes: 0 };
   #spared = 0;
 
   constructor(limits: Partial<Limits> | undefined) {
@@ -42,9 +45,20 @@ export class Account {
     return this.#own.bytes >= this.limits.connectionBytes || everyone.bytes >= this.limits.processBytes;
   }
 
+  /** Of that, what the client could take. */
+  get unwritten(): number {
+    return this.#unwritten.bytes;
+  }
+
   /** Something to be held, of an identity where one is known. */
   hold(identity?: Identity): Held {
-    return new Held(this.limits, this.#own, identity);
+    // Whoever is known for one call only has nothing beside what the connection counts.
+    return new Held(this.limits, this.#own, identity?.span === "lasting" ? identity : undefined);
+  }
+
+  /** Something to be held until the client takes it. */
+  outgoing(): Held {
+    return new Held(this.limits, this.#own, undefined, this.#unwritten);
   }
 
   /** Lets a call in although the account is full, out of the reserve; the returned function gives that back. A fault if even that is used up. */
@@ -70,15 +84,16 @@ export class Held {
   readonly #limits: BudgetLimits;
   readonly #connection: Tally;
   readonly #identity: Identity | undefined;
+  readonly #unwritten: Tally | undefined;
   /** Of the identity; looked up when there is something to count, which most calls never have. */
   #caller: Tally | undefined;
   #bytes = 0;
 
-  constructor(limits: BudgetLimits, connection: Tally, identity: Identity | undefined) {
+  constructor(limits: BudgetLimits, connection: Tally, identity?: Identity, unwritten?: Tally) {
     this.#limits = limits;
     this.#connection = connection;
-    // Whoever is known for one call only has nothing beside what the connection counts.
-    this.#identity = identity?.span === "lasting" ? identity : undefined;
+    this.#identity = identity;
+    this.#unwritten = unwritten;
   }
 
   get bytes(): number {
@@ -92,6 +107,7 @@ export class Held {
     this.#bytes = bytes;
     this.#connection.bytes += more;
     everyone.bytes += more;
+    if (this.#unwritten !== undefined) this.#unwritten.bytes += more;
     if (this.#identity !== undefined) this.#tally(this.#identity).bytes += more;
   }
 
@@ -122,7 +138,7 @@ export class Held {
 
   /** The same bytes in another's hands; nothing is held here any more. */
   handOver(): Held {
-    const other = new Held(this.#limits, this.#connection, this.#identity);
+    const other = new Held(this.#limits, this.#connection, this.#identity, this.#unwritten);
     other.#bytes = this.#bytes;
     this.#bytes = 0;
     return other;

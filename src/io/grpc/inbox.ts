@@ -1,4 +1,4 @@
-import { type Account, Fault, type Held, toFault } from "../../core/index.js";
+import { type Account, Fault, type Held, LITTLE_BYTES, toFault } from "../../core/index.js";
 import { NARROW, WINDOW } from "./bounds.js";
 import { decompress, type Encoding } from "./coding.js";
 import { Deframer } from "./deframer.js";
@@ -11,9 +11,6 @@ type Next = IteratorResult<Batch, undefined>;
 const HIGH_WATER = 256 * 1024;
 /** What a message counts for beyond its bytes: one without any takes memory, too. */
 const OVERHEAD = 64;
-
-/** Bytes that are not worth counting. */
-const LITTLE = 1024;
 
 const end: Next = { done: true, value: undefined };
 
@@ -214,7 +211,7 @@ export class Inbox implements AsyncIterableIterator<Batch, undefined> {
   /** Counts what is there. The fault is of one share that has no room for it, unless it is small. */
   #count(bytes: number): Fault | undefined {
     const held = this.#held;
-    if (held === undefined || (bytes <= LITTLE && held.bytes === 0)) return undefined;
+    if (held === undefined || (bytes <= LITTLE_BYTES && held.bytes === 0)) return undefined;
     return held.count(bytes);
   }
 

@@ -1,4 +1,4 @@
-import { type Account, Fault, type Held, toFault } from "../../core/index.js";
+import { type Account, Fault, type Held, LITTLE_BYTES, toFault } from "../../core/index.js";
 import { compress, type Encoding, WORTH } from "./coding.js";
 import { type Gate, gate, rejected } from "./gate.js";
 
@@ -14,9 +14,6 @@ const EARLY = 1536;
 const PREFIX = 5;
 /** Bytes that are kept at most for a stream that the server may refuse. */
 const REPLAY = 64 * 1024;
-
-/** Bytes that are not worth counting. */
-const LITTLE = 1024;
 
 /** Where the bytes of a call go: a stream of HTTP/2. */
 export interface ByteSink {
@@ -61,7 +58,7 @@ export class Outbox {
   constructor({ replay = false, account }: { readonly replay?: boolean; readonly account?: Account } = {}) {
     if (replay) this.#log = [];
     this.#account = account;
-    this.#held = account?.hold();
+    this.#held = account?.outgoing();
   }
 
   get backlog(): number {
@@ -95,7 +92,7 @@ export class Outbox {
       this.#add(message);
     }
     const { backlog } = this;
-    if (this.#held !== undefined && backlog > LITTLE) this.#held.set(backlog);
+    if (this.#held !== undefined && backlog > LITTLE_BYTES) this.#held.set(backlog);
     // Where as much is held as may be, everybody waits until what they have is written.
     const most = this.#account?.full === true ? 1 : usual;
     if (backlog < most) return undefined;

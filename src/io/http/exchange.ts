@@ -1,3 +1,5 @@
+import type { Account } from "../../core/index.js";
+
 /** One HTTP request and its answer, whoever hosts it: Node's servers of either version, or a Fetch handler. */
 export interface Exchange {
   readonly method: string;
@@ -8,6 +10,8 @@ export interface Exchange {
   readonly secure?: boolean;
   /** The hosts that the request names, two at most: HTTP/2 has two places for it. None where a `Host` header came twice. */
   readonly hosts: readonly string[];
+  /** Where the bytes of its connection are counted. */
+  readonly account: Account;
   /** By its name in lower case; repeated ones joined by a comma. */
   header(name: string): string | undefined;
   /** All of them, names in lower case. */
@@ -27,6 +31,8 @@ export interface Outlet {
   /** Writes pieces one after the other. Resolves once there is room for more; at once if the client has gone. */
   write(...pieces: readonly (string | Uint8Array)[]): Promise<void>;
   end(): void;
+  /** Bytes that were written and that the client has not taken. */
+  readonly backlog: number;
   /** Cuts the connection's stream: whoever waits to write goes on, what was not written is lost. */
   abort(): void;
 }

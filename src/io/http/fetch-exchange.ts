@@ -1,8 +1,11 @@
-import { Fault } from "../../core/index.js";
+import { Account, Fault, type Limits } from "../../core/index.js";
 import type { Exchange, Outlet } from "./exchange.js";
 
+/** Bytes that wait for the client before the writer does. */
+const HIGH_WATER = 64 * 1024;
+
 /** An exchange over a Fetch request; the response comes when the exchange is answered. */
-export function fetchExchange(request: Request): { exchange: Exchange; response: Promise<Response> } {
+export function fetchExchange(request: Request, limits?: Partial<Limits>): { exchange: Exchange; response: Promise<Response> } {
   const url = new URL(request.url);
   let answer: (response: Response) => void = () => {};
   const response = new Promise<Response>((resolve) => {
@@ -18,6 +21,7 @@ export function fetchExchange(request: Request): { exchange: Exchange; response:
     method: request.method,
     path: url.pathname,
     query: url.searchParams,
+    account: new Account(limits),
     secure: url.protocol === "https:",
     // A Host that came twice is joined by a comma, which no host has.
     hosts: [request.headers.get("host") ?? url.host],
@@ -61,7 +65,7 @@ function piped(gone: () => void): { readable: ReadableStream<Uint8Array>; outlet
         gone();
       },
     },
-    { highWaterMark: 64 * 1024, size: (chunk) => chunk.byteLength },
+    { highWaterMark: HIGH_WATER, size: (chunk) => chunk.byteLength },
   );
   const outlet: Outlet = {
     async write(...pieces) {
@@ -76,6 +80,9 @@ function piped(gone: () => void): { readable: ReadableStream<Uint8Array>; outlet
           resolve();
         };
       });
+    },
+    get backlog() {
+      return Math.max(0, HIGH_WATER - (controller?.desiredSize ?? HIGH_WATER));
     },
     end() {
       if (over) return;

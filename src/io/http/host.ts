@@ -11,11 +11,13 @@ import {
 import { type AddressInfo, createServer, type Server, type Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { createServer as createTls } from "node:tls";
-import { Fault } from "../../core/index.js";
+import { accountOf, defaultLimits, Fault, type Limits } from "../../core/index.js";
 import { within } from "../../stream/index.js";
 import { CONCURRENT, SESSION_MEMORY, WINDOW } from "../grpc/bounds.js";
+import { kill } from "../grpc/kill.js";
 import { isGrpc } from "../grpc/server.js";
 import { checkListen, type SecureListenOptions, serverTls } from "../tls.js";
+import { closeStalled, progressOf, type Stallable } from "./stalled.js";
 import { listenPrivately, removeStale } from "./unix-socket.js";
 
 export interface HostOptions extends SecureListenOptions {
@@ -31,6 +33,7 @@ export interface HostOptions extends SecureListenOptions {
   readonly auth?: unknown;
   /** Milliseconds for the head of a request; four times that for the whole. 15,000 unless given. */
   readonly headersMs?: number | undefined;
+  readonly limits?: Partial<Limits> | undefined;
 }
 
 export interface Host {
@@ -80,22 +83,46 @@ export async function httpHost(options: HostOptions): Promise<Host> {
       else for (const listener of compat) listener.call(http2, stream, headers, flags, rawHeaders);
     });
   }
+  const connections = new Set<Stallable>();
   const sessions = new Set<ServerHttp2Session>();
   http2.on("session", (session) => {
     sessions.add(session);
-    session.once("close", () => sessions.delete(session));
+    const account = accountOf(session, options.limits);
+    const stallable: Stallable = {
+      unwritten: () => account.unwritten,
+      taken: () => progressOf(session.socket),
+      close: () => kill(session),
+    };
+    connections.add(stallable);
+    session.once("close", () => {
+      sessions.delete(session);
+      connections.delete(stallable);
+    });
     session.setLocalWindowSize(WINDOW);
     closeWhenIdle(session);
   });
   const sockets = new Set<Socket>();
+  /** Also of a socket that HTTP/2 takes over: its own account stays empty then. */
+  const watched = (socket: Socket): void => {
+    const account = accountOf(socket, options.limits);
+    const stallable: Stallable = {
+      unwritten: () => account.unwritten,
+      taken: () => progressOf(socket),
+      close: () => void socket.destroy(),
+    };
+    connections.add(stallable);
+    socket.once("close", () => connections.delete(stallable));
+  };
   const server: Server =
     secure === undefined
       ? createServer({ noDelay: true }, (socket) => {
           socket.on("error", () => socket.destroy());
+          watched(socket);
           peek(socket, headersMs, (http2First) => (http2First ? http2 : http1));
         })
       : createTls({ ...secure, noDelay: true }, (socket) => {
           socket.on("error", () => socket.destroy());
+          watched(socket);
           (socket.alpnProtocol === "h2" ? http2 : http1).emit("connection", socket);
         });
   // A handshake that fails leaves its connection open where it was only too slow.
@@ -113,6 +140,7 @@ export async function httpHost(options: HostOptions): Promise<Host> {
     if (options.path === undefined) server.listen(options.port, options.hostname, resolve);
     else listenPrivately(server, options.path, resolve);
   });
+  const unwatch = closeStalled(connections, options.limits?.stalledMs ?? defaultLimits.stalledMs);
   let closed: Promise<void> | undefined;
   const stop = (): Promise<void> => (closed ??= new Promise<void>((resolve) => server.close(() => resolve())));
   return {
@@ -120,6 +148,7 @@ export async function httpHost(options: HostOptions): Promise<Host> {
     stop: () => void stop(),
     async close() {
       const closed = stop();
+      unwatch();
       http1.close();
       for (const session of sessions) session.close();
       if (await within(closed, GRACE_MS)) return;

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { constants, type Http2ServerRequest, type Http2ServerResponse } from "node:http2";
 import type { TLSSocket } from "node:tls";
-import { Fault } from "../../core/index.js";
+import { type Account, accountOf, Fault, type Held, type Limits, SMALL_BYTES } from "../../core/index.js";
 import type { Exchange, Outlet } from "./exchange.js";
 import { hostsOf } from "./hosts.js";
 
@@ -14,6 +14,7 @@ const utf8 = new TextDecoder("utf-8", { fatal: true });
 export interface NodeExchangeOptions {
   /** Milliseconds for the body of the request; 60,000 unless given. */
   readonly bodyMs?: number | undefined;
+  readonly limits?: Partial<Limits> | undefined;
 }
 
 /** An exchange over Node's request and response, HTTP/1.1 and HTTP/2 alike. */
@@ -30,8 +31,9 @@ class NodeExchange implements Exchange {
   readonly #request: NodeRequest;
   readonly #response: NodeResponse;
   readonly #bodyMs: number;
+  readonly #limits: Partial<Limits> | undefined;
 
-  constructor(request: NodeRequest, response: NodeResponse, { bodyMs = 60_000 }: NodeExchangeOptions) {
+  constructor(request: NodeRequest, response: NodeResponse, { bodyMs = 60_000, limits }: NodeExchangeOptions) {
     const url = request.url ?? "/";
     const mark = url.indexOf("?");
     this.method = request.method ?? "GET";
@@ -39,10 +41,16 @@ class NodeExchange implements Exchange {
     this.#request = request;
     this.#response = response;
     this.#bodyMs = bodyMs;
+    this.#limits = limits;
   }
 
   get query(): URLSearchParams {
     return new URLSearchParams((this.#request.url ?? "/").slice(this.path.length));
+  }
+
+  get account(): Account {
+    const request = this.#request;
+    return accountOf("stream" in request ? (request.stream.session ?? request) : request.socket, this.#limits);
   }
 
   get secure(): boolean {
@@ -64,7 +72,7 @@ class NodeExchange implements Exchange {
   }
 
   body(maxBytes: number): Promise<string> {
-    return readBody(this.#request, maxBytes, this.#bodyMs);
+    return readBody(this.#request, { maxBytes, ms: this.#bodyMs, held: () => this.account.hold() });
   }
 
   reply(status: number, headers: Readonly<Record<string, string>>, text = ""): void {
@@ -72,6 +80,11 @@ class NodeExchange implements Exchange {
     const response = this.#response;
     if (gone(response)) return;
     writeHead(response, status, { ...headers, "content-length": String(Buffer.byteLength(text)) });
+    if (text.length > SMALL_BYTES) {
+      const held = this.account.outgoing();
+      held.set(text.length);
+      response.once("close", () => held.free());
+    }
     end(response, text);
     // Over HTTP/2 a body that nobody will read would hold the stream open as long as its client likes. The answer goes out first.
     if ("stream" in request && !request.complete) request.stream.close(constants.NGHTTP2_NO_ERROR);
@@ -82,7 +95,7 @@ class NodeExchange implements Exchange {
     writeHead(response, status, headers);
     // Long-lived answers are of use from their first byte on: the head must not wait for it.
     if ("flushHeaders" in response) response.flushHeaders();
-    return outlet(response);
+    return outlet(response, this.account.outgoing());
   }
 
   onGone(listener: () => void): () => void {
@@ -121,7 +134,7 @@ function end(response: NodeResponse, text: string): void {
   (response as ServerResponse).end(text);
 }
 
-function outlet(response: NodeResponse): Outlet {
+function outlet(response: NodeResponse, held: Held): Outlet {
   /** One for all who wait for room: the calls of a stream are many. */
   let room: Promise<void> | undefined;
   return {
@@ -129,9 +142,11 @@ function outlet(response: NodeResponse): Outlet {
       let more = true;
       if (!gone(response)) for (const piece of pieces) more = (response as ServerResponse).write(piece);
       if (more) return written;
+      held.set(response.destroyed ? 0 : response.writableLength);
       room ??= new Promise((resolve) => {
         const done = (): void => {
           room = undefined;
+          held.free();
           response.off("drain", done);
           response.off("close", done);
           resolve();
@@ -140,6 +155,9 @@ function outlet(response: NodeResponse): Outlet {
         response.on("close", done);
       });
       return room;
+    },
+    get backlog() {
+      return response.writableLength;
     },
     end() {
       if (!gone(response)) response.end();
@@ -152,7 +170,14 @@ function outlet(response: NodeResponse): Outlet {
   };
 }
 
-function readBody(request: NodeRequest, maxBytes: number, ms: number): Promise<string> {
+interface BodyOptions {
+  readonly maxBytes: number;
+  readonly ms: number;
+  /** Made for a body that does not come in one piece. */
+  held(): Held;
+}
+
+function readBody(request: NodeRequest, { maxBytes, ms, held: hold }: BodyOptions): Promise<string> {
   // A framework that this is mounted in may have read it already.
   const { body } = request as { readonly body?: unknown };
   if (body !== undefined && request.readableEnded) return Promise.resolve(typeof body === "string" ? body : JSON.stringify(body));
@@ -167,12 +192,14 @@ function readBody(request: NodeRequest, maxBytes: number, ms: number): Promise<s
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let bytes = 0;
+    const held = hold();
     const timer = setTimeout(
       () => settle(() => reject(new Fault("deadline", `the body did not arrive within ${ms} ms`, { data: { limit: "bodyMs", max: ms } }))),
       ms,
     );
     const settle = (act: () => void): void => {
       clearTimeout(timer);
+      held.free();
       request.off("data", onData);
       request.off("end", onEnd);
       request.off("close", onClose);
@@ -181,11 +208,10 @@ function readBody(request: NodeRequest, maxBytes: number, ms: number): Promise<s
     };
     const onData = (chunk: Buffer): void => {
       bytes += chunk.length;
-      if (bytes <= maxBytes) return void chunks.push(chunk);
+      const over = bytes > maxBytes ? tooLarge(maxBytes) : held.count(bytes);
+      if (over === undefined) return void chunks.push(chunk);
       // The rest is read to nowhere, so that the client can read the answer.
-      settle(() =>
-        reject(new Fault("overload", `the body is larger than ${maxBytes} bytes`, { data: { limit: "messageBytes", max: maxBytes } })),
-      );
+      settle(() => reject(over));
       request.resume();
     };
     const onEnd = (): void => settle(() => resolve(decoded(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks))));
@@ -195,6 +221,10 @@ function readBody(request: NodeRequest, maxBytes: number, ms: number): Promise<s
     request.on("close", onClose);
     request.on("error", onClose);
   });
+}
+
+function tooLarge(maxBytes: number): Fault {
+  return new Fault("overload", `the body is larger than ${maxBytes} bytes`, { data: { limit: "messageBytes", max: maxBytes } });
 }
 
 async function decoded(bytes: Uint8Array): Promise<string> {

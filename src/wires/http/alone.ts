@@ -117,6 +117,7 @@ export class Alone {
         anonymous: this.#options.anonymous,
         callers: this.#callers,
         parking: this.#parking,
+        account: exchange.account,
         metadata: exchange.headers,
         ...(principal === undefined ? undefined : { principal }),
         ...(assume === undefined ? undefined : { assume }),

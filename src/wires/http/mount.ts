@@ -17,7 +17,7 @@ export function nodeHandler(service: Service, options: HttpOptions = {}): NodeHa
   const endpoint = httpEndpoint(service, options);
   const bodyMs = options.headersMs === undefined ? undefined : 4 * options.headersMs;
   const handler = (request: IncomingMessage | Http2ServerRequest, response: ServerResponse | Http2ServerResponse): void =>
-    void endpoint.handle(nodeExchange(request, response, { bodyMs }));
+    void endpoint.handle(nodeExchange(request, response, { bodyMs, limits: options.limits }));
   return Object.assign(handler, { close: () => endpoint.close() });
 }
 
@@ -32,7 +32,7 @@ export interface FetchHandler {
 export function fetchHandler(service: Service, options: HttpOptions = {}): FetchHandler {
   const endpoint = httpEndpoint(service, options);
   const handler = (request: Request): Promise<Response> => {
-    const { exchange, response } = fetchExchange(request);
+    const { exchange, response } = fetchExchange(request, options.limits);
     void endpoint.handle(exchange);
     return response;
   };

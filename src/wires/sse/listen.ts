@@ -11,6 +11,7 @@ import {
   requestStatuses,
   type Service,
   toFault,
+  weigh,
 } from "../../core/index.js";
 import { type Link, observedAs, randomToken, ServedLinks, type ServeLinkOptions, sharedStream } from "../../era/index.js";
 import {
@@ -38,6 +39,9 @@ interface Session {
   readonly principal: string | undefined;
 }
 
+/** Bytes of messages that may wait for their session. */
+const INBOX_BYTES = 64 * 1024;
+
 const sseHeaders: Readonly<Record<string, string>> = {
   "content-type": "text/event-stream",
   "cache-control": "no-cache, no-transform",
@@ -59,11 +63,11 @@ export async function listen(service: Service, address: Address, given: SseOptio
     if (links.closing.fired) return refuse(exchange, links.closing.reason);
     if (sessions.size >= max) return refuse(exchange, new Fault("overload", "too many sessions", { data: { limit: "maxSessions", max } }));
     const id = randomToken();
-    const inbox = pipe<readonly Incoming[]>({ items: 1024 });
+    const inbox = pipe<readonly Incoming[]>({ items: 1024, bytes: INBOX_BYTES, size: ([message]) => weigh(message) });
     sessions.set(id, { inbox, principal });
     const link = streamLink(exchange, inbox, options.keepAliveMs ?? 15_000, () => sessions.delete(id));
     void link.outlet.write(writeSse({ event: "endpoint", data: `${post}?sessionId=${id}` }));
-    void links.add(link, { eras: ["legacy"], metadata: exchange.headers, principal, credentials });
+    void links.add(link, { eras: ["legacy"], metadata: exchange.headers, account: exchange.account, principal, credentials });
   };
 
   const take = async (exchange: Exchange, principal: string | undefined): Promise<void> => {
@@ -73,13 +77,21 @@ export async function listen(service: Service, address: Address, given: SseOptio
     const type = exchange.header("content-type")?.split(";", 1)[0]?.trim().toLowerCase();
     if (type !== "application/json" || (exchange.header("content-encoding") ?? "identity") !== "identity")
       return exchange.reply(requestStatuses["a body of another type, or packed"], headers, "the body has to be plain application/json\n");
-    const message = parseMessage(await exchange.body(limits.messageBytes), { depth: limits.depth });
+    const text = await exchange.body(limits.messageBytes);
+    const message = parseMessage(text, { depth: limits.depth });
     if (message.kind === "bad") {
       options.onFault?.(message.fault);
       return refuse(exchange, message.fault);
     }
-    // While the session is behind, so is whoever posts to it.
-    if (!(await session.inbox.write([message]))) return exchange.reply(UNKNOWN_SESSION, headers, "the session has ended\n");
+    // While the session is behind, so is whoever posts to it; what waits with them is counted.
+    const held = exchange.account.hold();
+    const over = held.count(text.length);
+    const unhook = exchange.onGone(() => held.free());
+    const taken = over === undefined && (await session.inbox.write([message]));
+    unhook();
+    held.free();
+    if (over !== undefined) return refuse(exchange, over);
+    if (!taken) return exchange.reply(UNKNOWN_SESSION, headers, "the session has ended\n");
     return exchange.reply(202, headers, "Accepted");
   };
 
@@ -98,8 +110,9 @@ export async function listen(service: Service, address: Address, given: SseOptio
     insecure: options.insecure,
     auth: options.auth,
     headersMs: options.headersMs,
+    limits,
     request: (request, response) => {
-      const exchange = nodeExchange(request, response, { bodyMs: 4 * (options.headersMs ?? 15_000) });
+      const exchange = nodeExchange(request, response, { bodyMs: 4 * (options.headersMs ?? 15_000), limits });
       handle(exchange).catch((error) => refuse(exchange, toFault(error)));
     },
   });
@@ -141,7 +154,9 @@ function streamLink(
     ...sharedStream,
     outlet,
     incoming: inbox,
-    backlog: 0,
+    get backlog() {
+      return outlet.backlog;
+    },
     async send(message) {
       if (gone) throw new Fault("unavailable", "the client closed the stream", { data: { reason: "closed" } });
       writing++;

@@ -1,5 +1,5 @@
 import { type Incoming, type Outgoing, parseMessage, serialise } from "../../codec/index.js";
-import { defaultLimits, Fault, isObject, type Limits, messageTooLarge } from "../../core/index.js";
+import { type Account, defaultLimits, Fault, isObject, LITTLE_BYTES, type Limits, messageTooLarge } from "../../core/index.js";
 import { type Link, sharedStream } from "../../era/index.js";
 import { pipe } from "../../stream/index.js";
 
@@ -26,15 +26,25 @@ const HELD = { chars: 1024 * 1024, items: 1024 };
 /** What may wait where the peer cannot be held up, or does not heed it; then the link ends. */
 const MOST = { chars: 64 * 1024 * 1024, items: 100_000 };
 
-/** A link of JSON-RPC text frames; `gather` is called before each is sent. */
-export function socketLink(socket: Socket, limits: Partial<Limits> = {}, gather?: () => void): Link {
+export interface SocketLinkOptions {
+  /** Called before each frame is sent. */
+  readonly gather?: (() => void) | undefined;
+  /** Where what waits is counted, if it is. */
+  readonly account?: Account | undefined;
+}
+
+/** A link of JSON-RPC text frames. */
+export function socketLink(socket: Socket, limits: Partial<Limits> = {}, { gather, account }: SocketLinkOptions = {}): Link {
   const { depth, messageBytes } = { ...defaultLimits, ...limits };
   const inbox = pipe<string>({ items: MOST.items, bytes: MOST.chars, size: (text) => text.length });
   const waiting = new Set<() => void>();
+  const received = account?.hold();
+  const unwritten = account?.outgoing();
   let closed: Fault | undefined;
   let paused = false;
 
   const wake = (): void => {
+    if (unwritten !== undefined && unwritten.bytes > 0) unwritten.set(closed === undefined ? socket.bufferedAmount : 0);
     if (closed === undefined && socket.bufferedAmount > HIGH_WATER) return;
     for (const go of waiting) go();
     waiting.clear();
@@ -42,6 +52,7 @@ export function socketLink(socket: Socket, limits: Partial<Limits> = {}, gather?
   const end = (reason: Fault, clean: boolean): void => {
     if (closed !== undefined) return;
     closed = reason;
+    received?.free();
     wake();
     if (clean) inbox.close();
     else inbox.fail(reason);
@@ -54,6 +65,7 @@ export function socketLink(socket: Socket, limits: Partial<Limits> = {}, gather?
     if (closed !== undefined) return;
     if (typeof data !== "string") return stop(1003, "binary frames are not messages");
     if (!inbox.offer(data)) return stop(1009, "too much at once");
+    if (inbox.bytes > 0) received?.set(inbox.bytes);
     if ((inbox.bytes < HELD.chars && inbox.length < HELD.items) || paused || socket.pause === undefined) return;
     paused = true;
     socket.pause();
@@ -68,6 +80,7 @@ export function socketLink(socket: Socket, limits: Partial<Limits> = {}, gather?
 
   async function* incoming(): AsyncGenerator<readonly Incoming[]> {
     for await (const text of inbox) {
+      if (received !== undefined && received.bytes > 0) received.set(inbox.bytes);
       if (paused && inbox.bytes < HELD.chars / 2 && inbox.length < HELD.items / 2) {
         paused = false;
         socket.resume?.();
@@ -95,7 +108,9 @@ export function socketLink(socket: Socket, limits: Partial<Limits> = {}, gather?
       if (text.length > messageBytes) throw messageTooLarge(messageBytes);
       gather?.();
       socket.send(text, wake);
-      if (socket.bufferedAmount > HIGH_WATER) await room();
+      const { bufferedAmount } = socket;
+      if (bufferedAmount > LITTLE_BYTES) unwritten?.set(bufferedAmount);
+      if (bufferedAmount > HIGH_WATER) await room();
     },
     async close(reason) {
       if (closed === undefined) socket.close(closeCode(reason), utf8Prefix(reason?.message ?? ""));

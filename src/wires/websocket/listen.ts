@@ -3,6 +3,7 @@ import type { Duplex } from "node:stream";
 import { type WebSocket, WebSocketServer } from "ws";
 import {
   type Address,
+  accountOf,
   closingFault,
   defaultLimits,
   type Listener,
@@ -24,6 +25,7 @@ import {
   placeOf,
   type SecureListenOptions,
 } from "../../io/index.js";
+import { boundIncoming } from "./bound-incoming.js";
 import { gatherer } from "./gather.js";
 import { keepAlive, PING_MS } from "./keep-alive.js";
 import { type Socket, socketLink } from "./link.js";
@@ -51,6 +53,8 @@ export async function listen(service: Service, address: Address, given: WebSocke
     maxPayload: options.limits?.messageBytes ?? defaultLimits.messageBytes,
     // Nothing is unpacked here, so that nothing small can become large.
     perMessageDeflate: false,
+    // Pings are answered as far as their answers are read.
+    autoPong: false,
     handleProtocols: (offered) => (offered.has("mcp") ? "mcp" : false),
     ...closeTimeout,
   });
@@ -58,9 +62,11 @@ export async function listen(service: Service, address: Address, given: WebSocke
 
   const serve = (open: WebSocket, request: IncomingMessage, { principal, credentials }: Admitted): void => {
     const stop = keepAlive(open, options.pingMs ?? PING_MS);
-    const link = socketLink(open as unknown as Socket, options.limits, gatherer(request.socket));
+    const account = accountOf(request.socket, options.limits);
+    const link = socketLink(open as unknown as Socket, options.limits, { gather: gatherer(request.socket), account });
+    boundIncoming(open, request.socket, account, options.limits);
     const metadata = nodeExchange(request, undefined as never).headers;
-    void links.add(link, { metadata, principal, credentials }).finally(stop);
+    void links.add(link, { metadata, account, principal, credentials }).finally(stop);
   };
   const upgrade = async (request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> => {
     const exchange = nodeExchange(request, undefined as never);
@@ -77,6 +83,7 @@ export async function listen(service: Service, address: Address, given: WebSocke
     insecure: options.insecure,
     auth: options.auth,
     headersMs: options.headersMs,
+    limits: options.limits,
     request: (request, response) => {
       const exchange = nodeExchange(request, response);
       if (exchange.path.startsWith(METADATA_PATH) && options.auth?.metadata !== undefined)

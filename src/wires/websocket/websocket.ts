@@ -19,5 +19,5 @@ async function dial(address: Address, options: WebSocketDialOptions): Promise<Co
   const { socket, below } = await openSocket(String(address), options);
   const stop = keepAlive(socket, options.pingMs ?? PING_MS);
   socket.once("close", stop);
-  return dialLink(socketLink(socket as unknown as Socket, options.limits, gatherer(below)), options);
+  return dialLink(socketLink(socket as unknown as Socket, options.limits, { gather: gatherer(below) }), options);
 }

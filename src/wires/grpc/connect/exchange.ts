@@ -101,7 +101,7 @@ async function write(response: NodeResponse, { status, headers, body, account }:
   // The two versions declare the same calls in ways that do not join into one type.
   const out = response as ServerResponse;
   out.writeHead(status, headers);
-  const held = account.hold();
+  const held = account.outgoing();
   for await (const chunk of body ?? []) {
     if (gone(response)) return;
     if (out.write(chunk)) continue;

@@ -1,4 +1,4 @@
-import { accountOf, closingFault, grpcStatuses, refusedStatus, requestStatuses, toFault } from "../../../core/index.js";
+import { closingFault, grpcStatuses, refusedStatus, requestStatuses, toFault } from "../../../core/index.js";
 import { type Admission, admit, type Exchange, isGrpc, nodeExchange, peerOf, readMetadata } from "../../../io/index.js";
 import { within } from "../../../stream/index.js";
 import { HEALTH } from "../services/options.js";
@@ -27,7 +27,7 @@ export class ConnectServer {
 
   /** Answers a request; never rejects. */
   async request(request: NodeRequest, response: NodeResponse): Promise<void> {
-    const exchange = nodeExchange(request, response);
+    const exchange = nodeExchange(request, response, { limits: this.#served.options.limits });
     const controller = new AbortController();
     const unhook = exchange.onGone(() => controller.abort());
     this.#open.add(controller);
@@ -83,7 +83,7 @@ export class ConnectServer {
       peer,
       principal: admission.principal,
       credentials: admission.credentials,
-      account: accountOf("stream" in request ? (request.stream.session ?? request) : request.socket, this.#served.options.limits),
+      account: exchange.account,
     };
     await run(request, response, { handler, accepted, signal, headers, explain: (status) => explain(status, path) });
   }

@@ -65,6 +65,7 @@ export async function listen(service: Service, address: Address, options: GrpcLi
     tls,
     insecure,
     auth,
+    limits: options.limits,
     request: (request, response) => void web.request(request, response),
     grpc: (stream, headers, raw) => server.stream(stream, headers, raw),
   });
