@@ -11,11 +11,16 @@ export const SMALL_BYTES: number = 16 * 1024;
 export const LITTLE_BYTES = 1024;
 /** What a call counts that is let in out of the reserve. */
 const CALL_BYTES = 4 * 1024;
-/** Calls of one connection at a time out of the reserve, so that nobody can use it up alone. */
-const SPARE_CALLS = 16;
+/** Bytes of one connection out of the reserve, so that nobody can use it up alone. */
+const SPARE_BYTES = 64 * 1024;
 
 interface Tally {
   bytes: number;
+}
+
+interface ConnectionTally extends Tally {
+  /** Bytes that are out of the reserve. */
+  spared: number;
 }
 
 /** The memory is that of the process, so its listeners count in one place; each has its own idea of how much that may be. */
@@ -27,9 +32,8 @@ const connections = new WeakMap<object, Account>();
 /** The bytes that are held for one connection, as part of what the process holds. */
 export class Account {
   readonly limits: BudgetLimits;
-  readonly #own: Tally = { bytes: 0 };
+  readonly #own: ConnectionTally = { bytes: 0, spared: 0 };
   readonly #unwritten: Tally = { bytes: 0 };
-  #spared = 0;
 
   constructor(limits: Partial<Limits> | undefined) {
     this.limits = limits === undefined ? defaultLimits : { ...defaultLimits, ...limits };
@@ -63,14 +67,8 @@ export class Account {
 
   /** Lets a call in although the account is full, out of the reserve; the returned function gives that back. A fault if even that is used up. */
   spare(): (() => void) | Fault {
-    const { reserveBytes } = this.limits;
-    if (this.#spared >= SPARE_CALLS || reserve.bytes + CALL_BYTES > reserveBytes) return this.#over();
-    this.#spared++;
-    reserve.bytes += CALL_BYTES;
-    return () => {
-      this.#spared--;
-      reserve.bytes -= CALL_BYTES;
-    };
+    if (!fromReserve(this.#own, CALL_BYTES, this.limits)) return this.#over();
+    return () => void toReserve(this.#own, CALL_BYTES);
   }
 
   #over(): Fault {
@@ -82,14 +80,16 @@ export class Account {
 /** A number of bytes that are held, which changes, and goes back to 0 when they are let go. */
 export class Held {
   readonly #limits: BudgetLimits;
-  readonly #connection: Tally;
+  readonly #connection: ConnectionTally;
   readonly #identity: Identity | undefined;
   readonly #unwritten: Tally | undefined;
   /** Of the identity; looked up when there is something to count, which most calls never have. */
   #caller: Tally | undefined;
   #bytes = 0;
+  /** Bytes out of the reserve, beside those. */
+  #spared = 0;
 
-  constructor(limits: BudgetLimits, connection: Tally, identity?: Identity, unwritten?: Tally) {
+  constructor(limits: BudgetLimits, connection: ConnectionTally, identity?: Identity, unwritten?: Tally) {
     this.#limits = limits;
     this.#connection = connection;
     this.#identity = identity;
@@ -97,11 +97,15 @@ export class Held {
   }
 
   get bytes(): number {
-    return this.#bytes;
+    return this.#bytes + this.#spared;
   }
 
   /** So much is held now, whether or not it may be: for what is there already. */
   set(bytes: number): void {
+    if (this.#spared > 0) {
+      toReserve(this.#connection, this.#spared);
+      this.#spared = 0;
+    }
     const more = bytes - this.#bytes;
     if (more === 0) return;
     this.#bytes = bytes;
@@ -125,11 +129,16 @@ export class Held {
     return undefined;
   }
 
-  /** So much is held now: for what has come already. The fault names a share that has no room for it, unless it is small. */
+  /** So much is held now: for what has come already. The fault names a share that has no room for it; what is small may be of the reserve. */
   count(bytes: number): Fault | undefined {
-    const over = bytes > SMALL_BYTES ? this.grow(bytes) : undefined;
-    this.set(bytes);
-    return over;
+    const over = this.grow(bytes);
+    if (over === undefined) return undefined;
+    const small = bytes <= SMALL_BYTES;
+    this.set(small ? 0 : bytes);
+    if (!small) return over;
+    if (!fromReserve(this.#connection, bytes, this.#limits)) return over;
+    this.#spared = bytes;
+    return undefined;
   }
 
   free(): void {
@@ -140,7 +149,8 @@ export class Held {
   handOver(): Held {
     const other = new Held(this.#limits, this.#connection, this.#identity, this.#unwritten);
     other.#bytes = this.#bytes;
-    this.#bytes = 0;
+    other.#spared = this.#spared;
+    this.#bytes = this.#spared = 0;
     return other;
   }
 
@@ -152,6 +162,18 @@ export class Held {
   }
 }
 
+function fromReserve(connection: ConnectionTally, bytes: number, { reserveBytes }: BudgetLimits): boolean {
+  if (connection.spared + bytes > SPARE_BYTES || reserve.bytes + bytes > reserveBytes) return false;
+  connection.spared += bytes;
+  reserve.bytes += bytes;
+  return true;
+}
+
+function toReserve(connection: ConnectionTally, bytes: number): void {
+  connection.spared -= bytes;
+  reserve.bytes -= bytes;
+}
+
 /** The account of a connection that is known by an object of its own, such as its socket. */
 export function accountOf(connection: object, limits: Partial<Limits> | undefined): Account {
   let account = connections.get(connection);
@@ -161,7 +183,7 @@ export function accountOf(connection: object, limits: Partial<Limits> | undefine
 
 /** Bytes that the process holds for all of its connections. */
 export function heldBytes(): number {
-  return everyone.bytes;
+  return everyone.bytes + reserve.bytes;
 }
 
 const whose: Readonly<Record<"connectionBytes" | "identityBytes" | "processBytes", string>> = {
