@@ -102,7 +102,10 @@ function neighbour(client: McpClient): { stop(): Promise<number[]> } {
       const began = performance.now();
       const answered = await client.ping({ signal: AbortSignal.timeout(PATIENCE_MS) }).then(
         () => true,
-        () => false,
+        (error: unknown) => {
+          console.log(`  a ping failed: ${String(error)}`);
+          return false;
+        },
       );
       times.push(answered ? performance.now() - began : Number.POSITIVE_INFINITY);
       await wait(10);

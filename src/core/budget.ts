@@ -9,6 +9,8 @@ export type BudgetLimits = Pick<Limits, "processBytes" | "identityBytes" | "conn
 export const SMALL_BYTES: number = 16 * 1024;
 /** Bytes that are not worth counting at all where nothing else waits. */
 export const LITTLE_BYTES = 1024;
+/** The part of what the process may hold that whole answers may use: they are copied when they become text, and again when they become bytes. */
+export const WHOLE_PART = 0.5;
 /** What a call counts that is let in out of the reserve. */
 const CALL_BYTES = 4 * 1024;
 /** Bytes of one connection out of the reserve, so that nobody can use it up alone. */
@@ -115,15 +117,18 @@ export class Held {
     if (this.#identity !== undefined) this.#tally(this.#identity).bytes += more;
   }
 
-  /** The same if there is room for it in every share; else nothing changes, and the fault names the share. */
-  grow(bytes: number): Fault | undefined {
+  /**
+   * The same if there is room for it in every share; else nothing changes, and the fault names the share. `part`: of what the process
+   * may hold, for what will be there more than once while it is converted.
+   */
+  grow(bytes: number, part = 1): Fault | undefined {
     const more = bytes - this.#bytes;
     if (more > 0) {
       const { connectionBytes, identityBytes, processBytes } = this.#limits;
       if (this.#connection.bytes + more > connectionBytes) return overBudget("connectionBytes", connectionBytes);
       if (this.#identity !== undefined && this.#tally(this.#identity).bytes + more > identityBytes)
         return overBudget("identityBytes", identityBytes);
-      if (everyone.bytes + more > processBytes) return overBudget("processBytes", processBytes);
+      if (everyone.bytes + more > processBytes * part) return overBudget("processBytes", processBytes);
     }
     this.set(bytes);
     return undefined;

@@ -1,4 +1,4 @@
-export { Account, accountOf, type BudgetLimits, type Held, heldBytes, LITTLE_BYTES, SMALL_BYTES } from "./budget.js";
+export { Account, accountOf, type BudgetLimits, type Held, heldBytes, LITTLE_BYTES, SMALL_BYTES, WHOLE_PART } from "./budget.js";
 export { type CallAgain, callAgain, requiresInput } from "./call-again.js";
 export { type Cancel, Canceller, fromSignal, never } from "./cancel.js";
 export { clientCapabilities } from "./client/asks.js";

@@ -13,6 +13,7 @@ import {
   SMALL_BYTES,
   toFault,
   toRpcError,
+  WHOLE_PART,
   weigh,
 } from "../../core/index.js";
 import { Registry, within } from "../../stream/index.js";
@@ -200,7 +201,7 @@ export class Calls {
     const answered = await answer(this.#desk, job);
     if (answered === undefined) throw new Fault("internal", "the call ended without a result");
     // A page is small, or as large as its server made it, and to weigh it would take as long as to write it.
-    if (!listMembers.has(method)) hold(job, weigh(answered));
+    if (!listMembers.has(method)) hold(job, weigh(answered), WHOLE_PART);
     // Which versions are spoken here is for this edge to say, whatever is behind it.
     const result = method === "server/discover" ? this.#discovered(answered, envelope.peer) : answered;
     if (job.neutral) return result;
@@ -217,9 +218,9 @@ export class Calls {
 }
 
 /** Counts what a call holds, unless that is little. */
-function hold({ held }: Job, bytes: number): void {
+function hold({ held }: Job, bytes: number, part?: number): void {
   if (bytes <= SMALL_BYTES || bytes <= held.bytes) return;
-  const fault = held.grow(bytes);
+  const fault = held.grow(bytes, part);
   if (fault !== undefined) throw fault;
 }
 

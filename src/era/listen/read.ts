@@ -1,9 +1,10 @@
-import { Fault, isObject, type JsonObject, type Reply, requiresInput, weigh } from "../../core/index.js";
+import { Fault, isObject, type JsonObject, type Reply, requiresInput, WHOLE_PART, weigh } from "../../core/index.js";
 import { decodeBase64, encodeBase64 } from "../../stream/index.js";
 import { PART_BYTES } from "../keys.js";
 import { again } from "./again.js";
 import { handle, inputRequired } from "./asking.js";
 import type { Desk, Job } from "./desk.js";
+import { gatherOrder, gatherTurn, TURN_BYTES } from "./gather-turns.js";
 import { repliesOf, WAITING, type Work } from "./work.js";
 
 /** Contents above this that a handler gave whole are cut all the same. */
@@ -17,6 +18,7 @@ const STREAMED = "Read it in parts: with an Anywire client, by ReadResourceChunk
 /** A read for a peer that knows no parts: everything in one result, as far as one message may go, or written as it comes. */
 export async function answerWhole(desk: Desk, job: Job, work: Work): Promise<JsonObject | undefined> {
   let writing = false;
+  const turns = { order: 0, at: 0 };
   for (;;) {
     const step = await work.step();
     if (step === WAITING) return inputRequired(desk, job, work);
@@ -25,7 +27,11 @@ export async function answerWhole(desk: Desk, job: Job, work: Work): Promise<Jso
     if (reply.kind === "result") {
       if (writing) return complete(reply.value);
       if (again(desk, job, work, reply.value)) continue;
-      if (!work.contents.empty) return { ...reply.value, contents: work.contents.whole() };
+      if (!work.contents.empty) {
+        // To make one value of it takes as long as to gather much of it.
+        if (turns.order > 0) await gatherTurn(turns.order);
+        return { ...reply.value, contents: work.contents.whole() };
+      }
       const pieces = explodeLarge(reply.value);
       if (pieces === undefined || !readsInParts(desk, job)) return reply.value;
       writing = true;
@@ -34,6 +40,11 @@ export async function answerWhole(desk: Desk, job: Job, work: Work): Promise<Jso
       if (!work.contents.take(reply)) await handle(job, work, reply);
       gathered(job, work);
       if (work.contents.weight > Math.min(GATHERED_BYTES, desk.limits.messageBytes * 0.7)) writing = await begin(desk, job, work);
+      if (!writing && work.contents.weight > turns.at + TURN_BYTES) {
+        turns.at = work.contents.weight;
+        if (turns.order === 0) turns.order = gatherOrder();
+        await gatherTurn(turns.order);
+      }
     } else if (reply.kind === "content" || reply.kind === "chunk") await job.sink.part(reply);
     else if (reply.kind === "ask" && job.asks === undefined) reply.ask.refuse(begun());
     else await handle(job, work, reply);
@@ -43,7 +54,7 @@ export async function answerWhole(desk: Desk, job: Job, work: Work): Promise<Jso
 /** Counts what was gathered. The call that gathers too much fails alone, and says how to do without. */
 function gathered({ held }: Job, { contents }: Work): void {
   if (contents.weight <= held.bytes) return;
-  const fault = held.grow(contents.weight + PART_BYTES);
+  const fault = held.grow(contents.weight + PART_BYTES, WHOLE_PART);
   if (fault === undefined) return;
   throw new Fault("overload", `the resource cannot be gathered for one answer: ${fault.message}. ${STREAMED}`, { data: fault.data });
 }

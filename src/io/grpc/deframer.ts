@@ -38,9 +38,10 @@ export class Deframer {
     return this.#prefixed > 0;
   }
 
-  /** Bytes that have come of the message that it is inside of. */
-  get filled(): number {
-    return this.#prefixed === PREFIX ? this.#filled : 0;
+  /** Bytes of the message that it is inside of, with the room that was made for more of them. */
+  get held(): number {
+    if (this.#body === undefined) return 0;
+    return this.#body.length <= FIRST ? this.#filled : this.#body.length;
   }
 
   /** Bytes of the message that it is inside of which have not come. */

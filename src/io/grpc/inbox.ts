@@ -205,7 +205,7 @@ export class Inbox implements AsyncIterableIterator<Batch, undefined> {
 
   /** What came and was not taken. */
   get #counted(): number {
-    return this.#bytes + this.#packedBytes + this.#deframer.filled;
+    return this.#bytes + this.#packedBytes + this.#deframer.held;
   }
 
   /** Counts what is there. The fault is of one share that has no room for it, unless it is small. */
