@@ -84,14 +84,17 @@ export async function listen(service: Service, address: Address, given: SseOptio
       return refuse(exchange, message.fault);
     }
     // While the session is behind, so is whoever posts to it; what waits with them is counted.
-    const held = exchange.account.hold();
-    const over = held.count(text.length);
-    const unhook = exchange.onGone(() => held.free());
-    const taken = over === undefined && (await session.inbox.write([message]));
-    unhook();
-    held.free();
-    if (over !== undefined) return refuse(exchange, over);
-    if (!taken) return exchange.reply(UNKNOWN_SESSION, headers, "the session has ended\n");
+    if (!session.inbox.offer([message])) {
+      const held = exchange.account.hold();
+      const over = held.count(text.length);
+      if (over !== undefined) {
+        held.free();
+        return refuse(exchange, over);
+      }
+      const taken = await session.inbox.write([message]);
+      held.free();
+      if (!taken) return exchange.reply(UNKNOWN_SESSION, headers, "the session has ended\n");
+    }
     return exchange.reply(202, headers, "Accepted");
   };
 
