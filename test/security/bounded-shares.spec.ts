@@ -44,14 +44,16 @@ describe("the share of a connection", () => {
   });
 
   it("is used up by the params of calls that go on: the rest is refused", async () => {
-    await using at = await lab("ws://127.0.0.1:0", limits);
-    const socket = await socketOf(at.port);
-    const answers = hear(socket);
-    for (let id = 0; id < 10; id++) socket.send(tool(id, "wait", { text: "x".repeat(MIB) }));
-    await until(() => answers.length >= 6);
-    for (const { error } of answers) expect(error?.data).toEqual({ limit: "connectionBytes", max: limits.connectionBytes });
+    await using at = await lab("grpc://127.0.0.1:0", limits);
+    const session = await wideSession(at.port);
+    const refused: unknown[] = [];
+    const waits = Buffer.concat([field(1, "wait"), field(102, JSON.stringify({ text: "x".repeat(MIB) }))]);
+    for (let n = 0; n < 10; n++) void unary(session, "CallTool", waits).then((how) => refused.push(how));
+    await until(() => refused.length >= 7);
+    for (const how of refused)
+      expect(how).toMatchObject({ status: "8", message: `the server holds as much as it may for this connection: ${4 * MIB} bytes` });
     expect(heldBytes()).toBeGreaterThan(3 * MIB);
-    socket.close();
+    session.destroy();
     await until(() => heldBytes() === 0);
   });
 });
