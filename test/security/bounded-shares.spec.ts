@@ -48,7 +48,12 @@ describe("the share of a connection", () => {
     const session = await wideSession(at.port);
     const refused: unknown[] = [];
     const waits = Buffer.concat([field(1, "wait"), field(102, JSON.stringify({ text: "x".repeat(MIB) }))]);
-    for (let n = 0; n < 10; n++) void unary(session, "CallTool", waits).then((how) => refused.push(how));
+    for (let n = 0; n < 10; n++) {
+      void unary(session, "CallTool", waits).then((how) => refused.push(how));
+      // One after the other, so that it is not the messages that have no room.
+      await until(() => heldBytes() > Math.min(n + 1, 3) * MIB);
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
     await until(() => refused.length >= 7);
     for (const how of refused)
       expect(how).toMatchObject({ status: "8", message: `the server holds as much as it may for this connection: ${4 * MIB} bytes` });
