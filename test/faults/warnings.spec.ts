@@ -14,7 +14,7 @@ it("many answers that wait for one SSE client to read are no reason for a warnin
     called++;
     return "x".repeat(512 * 1024);
   });
-  const listener = await serve(server, "sse+http://127.0.0.1:0", { drainMs: 0 });
+  const listener = await serve(server, "sse+http://127.0.0.1:0", { drainMs: 0, limits: { backlogBytes: 64 * 1024 * 1024 } });
   const url = new URL(listener.address.replace(/^sse\+/, ""));
   const socket = connectTcp(Number(url.port), "127.0.0.1");
   socket.write(`GET ${url.pathname} HTTP/1.1\r\nHost: ${url.host}\r\nAccept: text/event-stream\r\n\r\n`);

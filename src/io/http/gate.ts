@@ -57,6 +57,9 @@ export function whileValid(exchange: Exchange, credentials: CredentialWatch | un
     get hosts() {
       return exchange.hosts;
     },
+    get account() {
+      return exchange.account;
+    },
     header: (name) => exchange.header(name),
     body: (maxBytes) => exchange.body(maxBytes),
     reply: (status, headers, text) => exchange.reply(status, headers, text),
@@ -67,6 +70,9 @@ export function whileValid(exchange: Exchange, credentials: CredentialWatch | un
       exchange.onGone(stop);
       return {
         write: (...pieces) => outlet.write(...pieces),
+        get backlog() {
+          return outlet.backlog;
+        },
         end() {
           stop();
           outlet.end();
