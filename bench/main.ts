@@ -46,7 +46,7 @@ if (unknown.length > 0) {
 }
 
 /** Minutes after which something hangs. */
-const LIMIT = 15;
+const LIMIT = 25;
 const watchdog = setTimeout(() => {
   console.error(`the benches did not end within ${LIMIT} minutes`);
   process.exit(3);
