@@ -45,6 +45,9 @@ function sent(socket: { write(bytes: Uint8Array, done: () => void): unknown }, b
   });
 }
 
+/** Made once in an attacker: to compress it for each connection would take longer than the attack. */
+let bomb: Buffer | undefined;
+
 export const attacks: readonly Attack[] = [
   {
     name: "60 whole answers of 30 MB at once",
@@ -117,9 +120,7 @@ export const attacks: readonly Attack[] = [
     name: "100 compressed messages of 61 KB that are 60 MB each",
     wire: "grpc",
     async run(port, share) {
-      const bomb = framed(gzipSync(Buffer.concat([field(1, "echo"), field(102, `{"text":"${"x".repeat(60 * MIB)}"}`)])), {
-        compressed: true,
-      });
+      bomb ??= framed(gzipSync(Buffer.concat([field(1, "echo"), field(102, `{"text":"${"x".repeat(60 * MIB)}"}`)])), { compressed: true });
       const session = await wideSession(port);
       for (let at = 0; at < some(100, share); at++) {
         const stream = rpc(session, `${SERVICE}CallTool`, { "grpc-encoding": "gzip" });

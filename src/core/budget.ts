@@ -9,7 +9,7 @@ export type BudgetLimits = Pick<Limits, "processBytes" | "identityBytes" | "conn
 export const SMALL_BYTES: number = 16 * 1024;
 /** Bytes that are not worth counting at all where nothing else waits. */
 export const LITTLE_BYTES = 1024;
-/** The part of what the process may hold that whole answers may use: they are copied when they become text, and again when they become bytes. */
+/** The part of what the process may hold that whole answers, params and unpacked messages may use: they are copied while they are converted. */
 export const WHOLE_PART = 0.5;
 /** What a call counts that is let in out of the reserve. */
 const CALL_BYTES = 4 * 1024;
@@ -135,8 +135,8 @@ export class Held {
   }
 
   /** So much is held now: for what has come already. The fault names a share that has no room for it; what is small may be of the reserve. */
-  count(bytes: number): Fault | undefined {
-    const over = this.grow(bytes);
+  count(bytes: number, part?: number): Fault | undefined {
+    const over = this.grow(bytes, part);
     if (over === undefined) return undefined;
     const small = bytes <= SMALL_BYTES;
     this.set(small ? 0 : bytes);

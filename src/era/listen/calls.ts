@@ -197,7 +197,8 @@ export class Calls {
     const { id, client, envelope, era } = job;
     const { method, params } = envelope.request;
     // A read holds a chunk as soon as it has begun.
-    hold(job, weigh(params) + (method === "resources/read" ? PART_BYTES : 0));
+    hold(job, weigh(params), WHOLE_PART);
+    if (method === "resources/read") hold(job, job.held.bytes + PART_BYTES);
     const answered = await answer(this.#desk, job);
     if (answered === undefined) throw new Fault("internal", "the call ended without a result");
     // A page is small, or as large as its server made it, and to weigh it would take as long as to write it.

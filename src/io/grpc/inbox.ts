@@ -1,4 +1,4 @@
-import { type Account, Fault, type Held, LITTLE_BYTES, toFault } from "../../core/index.js";
+import { type Account, Fault, type Held, LITTLE_BYTES, toFault, WHOLE_PART } from "../../core/index.js";
 import { NARROW, WINDOW } from "./bounds.js";
 import { decompress, type Encoding } from "./coding.js";
 import { Deframer } from "./deframer.js";
@@ -209,10 +209,10 @@ export class Inbox implements AsyncIterableIterator<Batch, undefined> {
   }
 
   /** Counts what is there. The fault is of one share that has no room for it, unless it is small. */
-  #count(bytes: number): Fault | undefined {
+  #count(bytes: number, part?: number): Fault | undefined {
     const held = this.#held;
     if (held === undefined || (bytes <= LITTLE_BYTES && held.bytes === 0)) return undefined;
-    return held.count(bytes);
+    return held.count(bytes, part);
   }
 
   /** A message that has begun has its time. */
@@ -273,7 +273,8 @@ export class Inbox implements AsyncIterableIterator<Batch, undefined> {
   }
 
   #unpacked(data: Uint8Array): Promise<Uint8Array> {
-    const grow = (bytes: number): Fault | undefined => (this.#dropped ? dropped() : this.#count(this.#counted + data.length + bytes));
+    const grow = (bytes: number): Fault | undefined =>
+      this.#dropped ? dropped() : this.#count(this.#counted + data.length + bytes, WHOLE_PART);
     return decompress(this.#encoding, data, { limit: this.#options.messageBytes, grow });
   }
 
