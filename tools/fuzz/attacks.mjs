@@ -1,7 +1,7 @@
 // Raw clients that send bad frames to a listening wire: `(address, rng) => { send(count), close() }`. None of them is ours.
 import { once } from "node:events";
 import { request } from "node:http";
-import { connect as connectHttp2 } from "node:http2";
+import { connect as connectHttp2, constants } from "node:http2";
 import { WebSocket } from "ws";
 import { encodeMessage, encodeToServer } from "../../dist/codec/mcpv1/index.js";
 import { rpcs } from "../../dist/wires/grpc/names.js";
@@ -148,7 +148,7 @@ export const attacks = {
         stream.resume();
         stream.end(prefixed(rng.chance(0.2) ? message : mutateBytes(message, rng), rng));
       });
-    }).finally(() => session().destroy());
+    }).finally(() => session().close());
   },
 };
 
@@ -179,9 +179,9 @@ function bidi(address, path, rng, frame) {
           if (stream.writable && !stream.write(prefixed(frame(), rng)))
             return Promise.race([once(stream, "drain"), once(stream, "close"), new Promise((resolve) => setTimeout(resolve, 1000))]);
         },
-        close: () => stream.destroy(),
+        close: () => stream.close(constants.NGHTTP2_CANCEL),
       };
-    }).finally(() => session().destroy());
+    }).finally(() => session().close());
 }
 
 /** A message of gRPC. Seldom with a prefix that is wrong, for its stream ends with that. */
