@@ -16,7 +16,7 @@ export interface Identity {
   readonly span: "lasting" | "call" | "self";
   /** The legacy session that it calls in, where a relay shares one among its callers: the relay knows whose it is what names no call. */
   readonly session?: Identity | undefined;
-  /** Fires when the caller is gone, and with it what belongs to it: subscriptions, log levels, parked calls. */
+  /** Fires when the caller is gone, and with it what belongs to it: subscriptions, log levels, the lists that a legacy session left. */
   readonly ended: Cancel;
 }
 
