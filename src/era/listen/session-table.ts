@@ -50,19 +50,17 @@ export class SessionTable<S extends TableSession> {
   readonly #max: number;
   readonly #maxEach: number;
   readonly #idleMs: number;
-  /** The least recently used comes first, here and for each owner. */
+  /** The least recently used comes first where any may make room, and always for each owner. */
   readonly #sessions = new Map<string, { readonly session: S; readonly owner: string }>();
   readonly #owned = new Owned<S>();
-  readonly #timer: ReturnType<typeof setInterval>;
+  /** Runs while there are sessions. */
+  #timer: ReturnType<typeof setInterval> | undefined;
 
   constructor(options: SessionTableOptions = {}) {
     this.#options = options;
     this.#max = options.maxSessions ?? MAX_SESSIONS;
     this.#maxEach = options.maxSessionsPerPrincipal ?? Math.ceil(this.#max * SHARE);
     this.#idleMs = options.idleMs ?? IDLE_MS;
-    this.#timer = setInterval(() => this.#sweep(), Math.min(SWEEP_MS, this.#idleMs));
-    // In a browser a timer is a number.
-    (this.#timer as { unref?(): void }).unref?.();
   }
 
   get size(): number {
@@ -82,6 +80,7 @@ export class SessionTable<S extends TableSession> {
     const session = make(randomToken());
     this.#sessions.set(session.id, { session, owner });
     this.#owned.add(owner, session);
+    this.#arm();
     return session;
   }
 
@@ -90,8 +89,10 @@ export class SessionTable<S extends TableSession> {
     const found = this.#sessions.get(id);
     if (found === undefined || found.session.principal !== principal) return undefined;
     const { session, owner } = found;
-    this.#sessions.delete(id);
-    this.#sessions.set(id, found);
+    if (this.#options.replaceable === true) {
+      this.#sessions.delete(id);
+      this.#sessions.set(id, found);
+    }
     this.#owned.delete(owner, session);
     this.#owned.add(owner, session);
     return session;
@@ -108,8 +109,20 @@ export class SessionTable<S extends TableSession> {
   }
 
   close(reason: Fault): void {
-    clearInterval(this.#timer);
     for (const session of this) this.end(session, reason);
+    this.#disarm();
+  }
+
+  #arm(): void {
+    if (this.#timer !== undefined) return;
+    this.#timer = setInterval(() => this.#sweep(), Math.min(SWEEP_MS, this.#idleMs));
+    // In a browser a timer is a number.
+    (this.#timer as { unref?(): void }).unref?.();
+  }
+
+  #disarm(): void {
+    clearInterval(this.#timer);
+    this.#timer = undefined;
   }
 
   #makeRoom(owner: string): boolean {
@@ -138,6 +151,7 @@ export class SessionTable<S extends TableSession> {
       else if (session.touched <= now - this.#idleMs)
         this.end(session, new Fault("unavailable", "the session was idle for too long", { data: { reason: "idle" } }));
     }
+    if (this.#sessions.size === 0) this.#disarm();
   }
 }
 
