@@ -1,6 +1,7 @@
 import type { Fault, FaultCode } from "./fault.js";
 import type { JsonObject } from "./json.js";
 import type { Era } from "./service.js";
+import { warn } from "./warn.js";
 
 /** Where something was seen. */
 export interface Observed {
@@ -93,14 +94,17 @@ export interface ObservedEvents {
 /** Watches a listener or a connection. It hears of what it has a method for, in the order in which it happens. */
 export type Observer = { readonly [K in keyof ObservedEvents]?: ((event: ObservedEvents[K]) => void) | undefined };
 
-/** Tells an observer. What it throws cannot disturb whoever tells it: it is the observer's own, and uncaught. */
+/** Those that have thrown: one warning each says enough. */
+const failed = new WeakSet<Observer>();
+
+/** Tells an observer. What it throws disturbs nobody: the first time it becomes a warning, and the observer goes on to be told. */
 export function tell<K extends keyof ObservedEvents>(observer: Observer, kind: K, event: ObservedEvents[K]): void {
   try {
     observer[kind]?.(event);
   } catch (error) {
-    queueMicrotask(() => {
-      throw error;
-    });
+    if (failed.has(observer)) return;
+    failed.add(observer);
+    warn(`an observer threw when it was told of a ${kind}; its further errors are not reported`, error);
   }
 }
 

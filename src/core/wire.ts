@@ -32,10 +32,16 @@ export interface Limits {
   readonly backlogBytes: number;
   /** Calls of one peer at a time. */
   readonly inFlight: number;
-  /** Streams parked between pages or questions. */
+  /** Lists that a listener keeps between two pages, and as many calls that wait for the answers to their questions. */
   readonly parked: number;
-  /** Milliseconds a parked stream is kept. */
+  /** Of these, those of one principal; of callers without one, those from one remote address. */
+  readonly parkedPerPrincipal: number;
+  /** Of these, those of one caller that can be told apart: a stream, a session, a client of a relay. */
+  readonly parkedPerCaller: number;
+  /** Milliseconds that a list is kept for the next page to be asked for. */
   readonly parkedMs: number;
+  /** Milliseconds that a call waits for the answers to its questions, which people may have to give. */
+  readonly answerMs: number;
 }
 
 export const defaultLimits: Limits = {
@@ -44,8 +50,11 @@ export const defaultLimits: Limits = {
   callBytes: 1024 * 1024,
   backlogBytes: 8 * 1024 * 1024,
   inFlight: 4096,
-  parked: 256,
+  parked: 4096,
+  parkedPerPrincipal: 1024,
+  parkedPerCaller: 256,
   parkedMs: 60_000,
+  answerMs: 10 * 60_000,
 };
 
 export interface WireOptions {

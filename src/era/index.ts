@@ -7,5 +7,6 @@ export { Parking } from "./listen/parking.js";
 export { serveLink, serving } from "./listen/serve-link.js";
 export { ServedLinks } from "./listen/served-links.js";
 export type { Serving } from "./listen/serving.js";
+export { type SessionLimits, SessionTable, type TableSession } from "./listen/session-table.js";
 export { randomToken } from "./seal.js";
 export { observedAs } from "./watch/link-watch.js";

@@ -8,6 +8,8 @@ export interface Exchange {
   readonly secure?: boolean;
   /** The hosts that the request names, two at most: HTTP/2 has two places for it. None where a `Host` header came twice. */
   readonly hosts: readonly string[];
+  /** The address that it came from, where that is known. */
+  readonly remote?: string | undefined;
   /** By its name in lower case; repeated ones joined by a comma. */
   header(name: string): string | undefined;
   /** All of them, names in lower case. */

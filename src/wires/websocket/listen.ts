@@ -60,7 +60,7 @@ export async function listen(service: Service, address: Address, given: WebSocke
     const stop = keepAlive(open, options.pingMs ?? PING_MS);
     const link = socketLink(open as unknown as Socket, options.limits, gatherer(request.socket));
     const metadata = nodeExchange(request, undefined as never).headers;
-    void links.add(link, { metadata, principal, credentials }).finally(stop);
+    void links.add(link, { metadata, principal, remote: request.socket.remoteAddress, credentials }).finally(stop);
   };
   const upgrade = async (request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> => {
     const exchange = nodeExchange(request, undefined as never);
