@@ -60,6 +60,10 @@ export interface SessionEvent extends Observed {
 export type UpstreamChange =
   | { readonly kind: "start" }
   | { readonly kind: "ready"; readonly era: Era; readonly protocolVersion: string; readonly milliseconds: number }
+  /** The connection broke, and is made again when it is needed. */
+  | { readonly kind: "lost"; readonly reason: Fault }
+  /** It is there again, so many milliseconds after the attempt began that succeeded. */
+  | { readonly kind: "restart"; readonly milliseconds: number }
   /** `reason` is not there if it was closed from this side. */
   | { readonly kind: "exit"; readonly reason?: Fault };
 export type UpstreamEvent = Observed & UpstreamChange;

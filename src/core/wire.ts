@@ -92,6 +92,8 @@ export interface DialOptions extends WireOptions {
   readonly probeMs?: number | undefined;
   /** Milliseconds until a peer that does not answer is given up; 60,000 unless said otherwise. */
   readonly handshakeMs?: number | undefined;
+  /** Milliseconds that a call waits for a lost connection to come back, where it does; 5,000 unless given. */
+  readonly reconnectMs?: number | undefined;
   readonly signal?: AbortSignal | undefined;
   /** A line that a child wrote on its stderr. */
   readonly onStderr?: ((line: string) => void) | undefined;
