@@ -21,7 +21,7 @@ export type {
   Part,
 } from "./jsonrpc.js";
 export { type BadLine, type Line, type LineFramer, type LineFramerOptions, type LongLine, type LongLines, lineFramer } from "./lines.js";
-export { type AnsweredCall, type Link, type LinkTraits, type SendOptions, sharedStream } from "./link.js";
+export { type AnsweredCall, hasRoom, type Link, type LinkTraits, type SendOptions, sharedStream } from "./link.js";
 export { parseJson } from "./numbers.js";
 export { type ParseLimits, parseLine, parseMessage } from "./parse.js";
 export { type BadPart, type PartMessageOptions, partMessage, readPart } from "./part-message.js";

@@ -48,6 +48,9 @@ export interface Link {
   close(reason?: Fault): Promise<void>;
 }
 
+/** What `send` may return where there is room at once. Whoever is given it need not wait, nor watch out for a fault. */
+export const hasRoom: Promise<void> = Promise.resolve();
+
 /** What most links have in common: all calls share one stream of whole JSON messages. Parts are notifications there. */
 export const sharedStream: Pick<Link, "traits" | "part" | "pace"> = {
   traits: { ownStream: () => false, inParts: () => false, bytes: false },

@@ -7,6 +7,8 @@ export interface Identity {
   readonly key: string;
   /** Whom its credentials stand for. */
   readonly principal?: string | undefined;
+  /** The address that it calls from, where the wire knows one. */
+  readonly remote?: string | undefined;
   /**
    * How far it reaches. `lasting`: over many calls, as a session, a stream or a principal does. `call`: one call with its retries.
    * `self`: this program, which calls in its own name.
@@ -14,7 +16,7 @@ export interface Identity {
   readonly span: "lasting" | "call" | "self";
   /** The legacy session that it calls in, where a relay shares one among its callers: the relay knows whose it is what names no call. */
   readonly session?: Identity | undefined;
-  /** Fires when the caller is gone, and with it what belongs to it: subscriptions, log levels, parked calls. */
+  /** Fires when the caller is gone, and with it what belongs to it: subscriptions, log levels, the lists that a legacy session left. */
   readonly ended: Cancel;
 }
 
@@ -23,6 +25,7 @@ export type CredentialWatch = (lost: (fault: Fault) => void) => () => void;
 
 export interface IdentityOptions {
   readonly principal?: string | undefined;
+  readonly remote?: string | undefined;
   readonly span?: Identity["span"];
   readonly session?: Identity | undefined;
 }
@@ -30,13 +33,15 @@ export interface IdentityOptions {
 /** An identity with its end. Its maker ends it. */
 export class Caller implements Identity {
   readonly principal: string | undefined;
+  readonly remote: string | undefined;
   readonly span: Identity["span"];
   readonly session: Identity | undefined;
   readonly ended: Canceller = new Canceller();
   #key: string | undefined;
 
-  constructor({ principal, span = "lasting", session }: IdentityOptions = {}) {
+  constructor({ principal, remote, span = "lasting", session }: IdentityOptions = {}) {
     this.principal = principal;
+    this.remote = remote;
     this.span = span;
     this.session = session;
   }
@@ -54,3 +59,22 @@ export class Caller implements Identity {
 
 /** Made once, since an error takes its time to make. */
 const gone = new Fault("unavailable", "the caller has gone", { data: { reason: "closed" } });
+
+/**
+ * Whom the quotas count what a caller uses up for: its principal; without one the address that it calls from, since a caller that
+ * opens another connection is still the same; without either (a Unix socket, a pipe, a mounted handler) `otherwise`.
+ */
+export function quotaOwner({ principal, remote }: Pick<Identity, "principal" | "remote">, otherwise = ""): string {
+  if (principal !== undefined) return `principal ${principal}`;
+  return remote === undefined ? `caller ${otherwise}` : `address ${hostOf(remote)}`;
+}
+
+/** One host has all addresses of an IPv6 network of 64 bits. */
+function hostOf(address: string): string {
+  if (!address.includes(":")) return address;
+  if (address.includes(".")) return address.slice(address.lastIndexOf(":") + 1);
+  const [head = "", tail] = address.replace(/%.*/, "").split("::");
+  const front = head === "" ? [] : head.split(":");
+  const zeros = tail === undefined ? 0 : 8 - front.length - (tail === "" ? 0 : tail.split(":").length);
+  return [...front, ...Array<string>(Math.max(0, zeros)).fill("0"), ...(tail ?? "").split(":")].slice(0, 4).join(":");
+}

@@ -55,7 +55,7 @@ export {
 export { jsonRpcCodes, unsendable } from "./faults/json-rpc.js";
 export { type PerRevision, type Revision, revisionOf, revisions } from "./faults/revisions.js";
 export { fixed, fixedText, weightOf } from "./fixed.js";
-export { Caller, type CredentialWatch, type Identity, type IdentityOptions } from "./identity.js";
+export { Caller, type CredentialWatch, type Identity, type IdentityOptions, quotaOwner } from "./identity.js";
 export { beside, extended, isObject, type JsonObject, noParams, weigh, withBeside } from "./json.js";
 export { closingFault, DRAIN_MS, listenerOf } from "./listener.js";
 export { outgoingMetadata, traceHeaders, traceNames, withoutCredentials, withTrace } from "./metadata.js";
@@ -87,6 +87,7 @@ export {
   type UpstreamChange,
   type UpstreamEvent,
 } from "./observe.js";
+export { Owned } from "./owned.js";
 export { type Cut, cutPage, type FetchPage, itemsOfPages, type PageSize, type PagesOptions, type Rest } from "./paging.js";
 export { type Park, type ParkOptions, park } from "./park.js";
 export { isKeptState, KEPT_STATE, RELEASE } from "./parked.js";

@@ -1,6 +1,7 @@
 import type { Fault, FaultCode } from "./fault.js";
 import type { JsonObject } from "./json.js";
 import type { Era } from "./service.js";
+import { warn } from "./warn.js";
 
 /** Where something was seen. */
 export interface Observed {
@@ -59,6 +60,10 @@ export interface SessionEvent extends Observed {
 export type UpstreamChange =
   | { readonly kind: "start" }
   | { readonly kind: "ready"; readonly era: Era; readonly protocolVersion: string; readonly milliseconds: number }
+  /** The connection broke, and is made again when it is needed. */
+  | { readonly kind: "lost"; readonly reason: Fault }
+  /** It is there again, so many milliseconds after the attempt began that succeeded. */
+  | { readonly kind: "restart"; readonly milliseconds: number }
   /** `reason` is not there if it was closed from this side. */
   | { readonly kind: "exit"; readonly reason?: Fault };
 export type UpstreamEvent = Observed & UpstreamChange;
@@ -93,14 +98,17 @@ export interface ObservedEvents {
 /** Watches a listener or a connection. It hears of what it has a method for, in the order in which it happens. */
 export type Observer = { readonly [K in keyof ObservedEvents]?: ((event: ObservedEvents[K]) => void) | undefined };
 
-/** Tells an observer. What it throws cannot disturb whoever tells it: it is the observer's own, and uncaught. */
+/** Those that have thrown: one warning each says enough. */
+const failed = new WeakSet<Observer>();
+
+/** Tells an observer. What it throws disturbs nobody: the first time it becomes a warning, and the observer goes on to be told. */
 export function tell<K extends keyof ObservedEvents>(observer: Observer, kind: K, event: ObservedEvents[K]): void {
   try {
     observer[kind]?.(event);
   } catch (error) {
-    queueMicrotask(() => {
-      throw error;
-    });
+    if (failed.has(observer)) return;
+    failed.add(observer);
+    warn(`an observer threw when it was told of a ${kind}; its further errors are not reported`, error);
   }
 }
 

@@ -1,7 +1,16 @@
-/** Keeps live things between two requests: bounded, expiring, each taken once. */
+import type { Cancel } from "./cancel.js";
+import { Fault } from "./fault.js";
+import { type Identity, quotaOwner } from "./identity.js";
+import { Owned } from "./owned.js";
+import type { Limits } from "./wire.js";
+
+/** Keeps live things between two requests: bounded in all and for each caller, expiring, each taken once. */
 export interface Park<T> {
-  /** Keeps `value` under `key`; when the park is full the oldest makes room. */
-  put(key: string, value: T): void;
+  /**
+   * Keeps `value` under `key` for `who`, or until `gone` fires. At a limit the oldest of the same caller makes room, never that of
+   * another. If it cannot, `value` is let go of, and this throws `overload` with the name of the limit.
+   */
+  put(key: string, value: T, who: Identity, gone?: Cancel): void;
   /** Takes it out, if it is still there. */
   take(key: string): T | undefined;
   /** Lets go of it now; false if it is not there. */
@@ -12,53 +21,95 @@ export interface Park<T> {
 }
 
 export interface ParkOptions<T> {
-  readonly limit: number;
+  readonly limits: Pick<Limits, "parked" | "parkedPerPrincipal" | "parkedPerCaller">;
   readonly ms: number;
+  /** Milliseconds after which a caller's oldest makes room for its next. */
+  readonly spareMs: number;
   /** What to do with a value that nobody came back for. */
   readonly release: (value: T) => void;
 }
 
-export function park<T>(options: ParkOptions<T>): Park<T> {
+interface Parked<T> {
+  readonly value: T;
+  readonly since: number;
+  readonly owner: string;
+  /** The caller itself, where it can be told apart; else its owner. */
+  readonly caller: string;
+  readonly unhook: (() => void) | undefined;
+}
+
+export function park<T>({ limits, ms, spareMs, release }: ParkOptions<T>): Park<T> {
   // Insertion order is expiry order, because every value is kept equally long: one timer serves the oldest.
-  const kept = new Map<string, { readonly value: T; readonly until: number }>();
+  const kept = new Map<string, Parked<T>>();
+  const owned = new Owned<string>();
   let timer: ReturnType<typeof setTimeout> | undefined;
 
-  const drop = (key: string): boolean => {
+  const remove = (key: string): Parked<T> | undefined => {
     const entry = kept.get(key);
-    if (entry === undefined) return false;
+    if (entry === undefined) return undefined;
     kept.delete(key);
-    options.release(entry.value);
-    return true;
+    owned.delete(entry.owner, key);
+    owned.delete(entry.caller, key);
+    entry.unhook?.();
+    return entry;
   };
-  const oldest = (): [string, { readonly until: number }] | undefined => kept.entries().next().value;
+  const drop = (key: string): boolean => {
+    const entry = remove(key);
+    if (entry !== undefined) release(entry.value);
+    return entry !== undefined;
+  };
+  const oldest = (): [string, Parked<T>] | undefined => kept.entries().next().value;
   const arm = (): void => {
     const first = oldest();
     if (first === undefined) {
       clearTimeout(timer);
       timer = undefined;
     } else if (timer === undefined) {
-      timer = setTimeout(sweep, Math.max(0, first[1].until - Date.now()));
+      timer = setTimeout(sweep, Math.max(0, first[1].since + ms - Date.now()));
+      // What waits for a client is no reason for a process to go on. In a browser a timer is a number.
+      (timer as { unref?(): void }).unref?.();
     }
   };
   const sweep = (): void => {
     timer = undefined;
-    for (let first = oldest(); first !== undefined && first[1].until <= Date.now(); first = oldest()) drop(first[0]);
+    for (let first = oldest(); first !== undefined && first[1].since + ms <= Date.now(); first = oldest()) drop(first[0]);
     arm();
+  };
+  const reached = (owner: string, caller: string): keyof typeof limits | undefined => {
+    if (caller !== owner && owned.of(caller).size >= limits.parkedPerCaller) return "parkedPerCaller";
+    if (owned.of(owner).size >= limits.parkedPerPrincipal) return "parkedPerPrincipal";
+    return kept.size >= limits.parked ? "parked" : undefined;
+  };
+  const makeRoom = (owner: string, caller: string): keyof typeof limits | undefined => {
+    const limit = reached(owner, caller);
+    if (limit === undefined) return undefined;
+    const [first] = owned.of(caller);
+    if (first === undefined || (kept.get(first)?.since ?? 0) + spareMs > Date.now()) return limit;
+    drop(first);
+    return undefined;
   };
 
   return {
-    put(key, value) {
-      const first = oldest();
-      if (kept.size >= options.limit && first !== undefined) drop(first[0]);
-      kept.set(key, { value, until: Date.now() + options.ms });
+    put(key, value, who, gone) {
+      if (gone?.fired === true) return release(value);
+      const lasting = who.span === "lasting";
+      const owner = quotaOwner(who, lasting ? who.key : undefined);
+      const caller = lasting ? `caller ${who.key}` : owner;
+      const limit = makeRoom(owner, caller);
+      if (limit !== undefined) {
+        release(value);
+        throw new Fault("overload", "too many requests wait for their caller to come back", { data: { limit, max: limits[limit] } });
+      }
+      const unhook = gone?.on(() => drop(key));
+      kept.set(key, { value, since: Date.now(), owner, caller, unhook });
+      owned.add(owner, key);
+      owned.add(caller, key);
       arm();
     },
     take(key) {
-      const entry = kept.get(key);
-      if (entry === undefined) return undefined;
-      kept.delete(key);
+      const entry = remove(key);
       arm();
-      return entry.value;
+      return entry?.value;
     },
     drop(key) {
       const there = drop(key);

@@ -32,10 +32,16 @@ export interface Limits {
   readonly backlogBytes: number;
   /** Calls of one peer at a time. */
   readonly inFlight: number;
-  /** Streams parked between pages or questions. */
+  /** Lists that a listener keeps between two pages, and as many calls that wait for the answers to their questions. */
   readonly parked: number;
-  /** Milliseconds a parked stream is kept. */
+  /** Of these, those of one principal; of callers without one, those from one remote address. */
+  readonly parkedPerPrincipal: number;
+  /** Of these, those of one caller that can be told apart: a stream, a session, a client of a relay. */
+  readonly parkedPerCaller: number;
+  /** Milliseconds that a list is kept for the next page to be asked for. */
   readonly parkedMs: number;
+  /** Milliseconds that a call waits for the answers to its questions, which people may have to give. */
+  readonly answerMs: number;
   /** Bytes that are held in total for all connections of the process, those of other listeners among them. */
   readonly processBytes: number;
   /** Bytes that are held in total for one caller, on however many connections. */
@@ -58,8 +64,11 @@ export const defaultLimits: Limits = {
   callBytes: MIB,
   backlogBytes: 8 * MIB,
   inFlight: 4096,
-  parked: 256,
+  parked: 4096,
+  parkedPerPrincipal: 1024,
+  parkedPerCaller: 256,
   parkedMs: 60_000,
+  answerMs: 10 * 60_000,
   processBytes: 256 * MIB,
   identityBytes: 64 * MIB,
   connectionBytes: 64 * MIB,
@@ -103,6 +112,8 @@ export interface DialOptions extends WireOptions {
   readonly probeMs?: number | undefined;
   /** Milliseconds until a peer that does not answer is given up; 60,000 unless said otherwise. */
   readonly handshakeMs?: number | undefined;
+  /** Milliseconds that a call waits for a lost connection to come back, where it does; 5,000 unless given. */
+  readonly reconnectMs?: number | undefined;
   readonly signal?: AbortSignal | undefined;
   /** A line that a child wrote on its stderr. */
   readonly onStderr?: ((line: string) => void) | undefined;

@@ -1,5 +1,10 @@
-export { type AnsweredCall, type Link, type LinkTraits, type SendOptions, sharedStream } from "../codec/index.js";
+export { type AnsweredCall, hasRoom, type Link, type LinkTraits, type SendOptions, sharedStream } from "../codec/index.js";
 export { dialLink } from "./dial/dial-link.js";
+export { LegacyState } from "./dial/legacy-state.js";
+export { listens } from "./dial/link-state.js";
+export { isForGood } from "./dial/loss.js";
+export { newsOfListen } from "./dial/news.js";
+export { type RenewingLink, renewing } from "./dial/renewing-link.js";
 export { own } from "./keys.js";
 export { KnownCallers } from "./listen/known-callers.js";
 export type { ServeLinkOptions } from "./listen/options.js";
@@ -7,5 +12,6 @@ export { Parking } from "./listen/parking.js";
 export { serveLink, serving } from "./listen/serve-link.js";
 export { ServedLinks } from "./listen/served-links.js";
 export type { Serving } from "./listen/serving.js";
+export { type SessionLimits, SessionTable, type TableSession } from "./listen/session-table.js";
 export { randomToken } from "./seal.js";
 export { observedAs } from "./watch/link-watch.js";

@@ -1,13 +1,21 @@
 import { Fault, isObject, type JsonObject, jsonText, KEPT_STATE, type Request } from "../core/index.js";
 import { decodeBase64, encodeBase64 } from "../stream/index.js";
 
-/** Seals what a client has to carry from one request to its retry: only its maker can read it back, for the same caller and request, in time. */
+/** What a sealed state stands for: a call that is kept here, or a state that the service behind this edge gave. */
+export type Sealed = { readonly call: string; readonly until: number } | { readonly state: string };
+
+/** Seals what a client has to carry from one request to its retry: only its maker can read it back, for the same principal and request, in time. */
 export interface Seal {
   /** Whether a `requestState` is one of this seal's, judged by its mark alone. */
   mine(state: string): boolean;
-  close(key: string, request: Request, principal: string | undefined, ms: number): Promise<string>;
-  /** The key, or a Fault `invalid-params`: tampered with, expired, of another caller, or for another request than `request`, if given. */
-  open(state: string, request: Request | undefined, principal: string | undefined): Promise<string>;
+  close(sealed: Sealed, request: Request, principal: string | undefined): Promise<string>;
+  /** What it stands for, or a Fault `invalid-params`: tampered with, expired, of another principal, or for another request than `request`, if given. */
+  open(state: string, request: Request | undefined, principal: string | undefined): Promise<Sealed>;
+}
+
+/** Why a state is not taken. */
+export function badState(why: string): Fault {
+  return new Fault("invalid-params", `the requestState is not valid: ${why}`);
 }
 
 const utf8 = new TextEncoder();
@@ -26,26 +34,25 @@ export function randomToken(): string {
 export function seal(): Seal {
   const mark = `${KEPT_STATE}${randomToken()}.`;
   const key = crypto.subtle.generateKey({ name: "HMAC", hash: "SHA-256" }, false, ["sign", "verify"]);
-  const refuse = (why: string): Fault => new Fault("invalid-params", `the requestState is not valid: ${why}`);
 
   return {
     mine: (state) => state.startsWith(mark),
-    async close(id, request, principal, ms) {
-      const body = utf8.encode(JSON.stringify({ id, principal, until: Date.now() + ms, digest: await digest(request) }));
+    async close(sealed, request, principal) {
+      const body = utf8.encode(JSON.stringify({ ...sealed, principal, digest: await digest(request) }));
       const signature = await crypto.subtle.sign("HMAC", await key, body);
       return `${mark}${text(body)}.${text(new Uint8Array(signature))}`;
     },
     async open(state, request, principal) {
       const [body, signature] = state.slice(mark.length).split(".").map(decodeOr) as [Uint8Array | undefined, Uint8Array | undefined];
-      if (body === undefined || signature === undefined) throw refuse("it is damaged");
+      if (body === undefined || signature === undefined) throw badState("it is damaged");
       if (!(await crypto.subtle.verify("HMAC", await key, signature as BufferSource, body as BufferSource)))
-        throw refuse("its signature does not match");
+        throw badState("its signature does not match");
       const content: unknown = JSON.parse(new TextDecoder().decode(body));
-      if (!isObject(content)) throw refuse("it is damaged");
-      if (content["principal"] !== principal) throw refuse("it was given to another caller");
-      if ((content["until"] as number) < Date.now()) throw refuse("it has expired");
-      if (request !== undefined && content["digest"] !== (await digest(request))) throw refuse("it belongs to another request");
-      return content["id"] as string;
+      if (!isObject(content)) throw badState("it is damaged");
+      if (content["principal"] !== principal) throw badState("it was given to another caller");
+      if (typeof content["until"] === "number" && content["until"] < Date.now()) throw badState("it has expired");
+      if (request !== undefined && content["digest"] !== (await digest(request))) throw badState("it belongs to another request");
+      return content as object as Sealed;
     },
   };
 }

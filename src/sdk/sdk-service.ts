@@ -9,6 +9,7 @@ import {
   type JsonObject,
   type Limits,
   type Message,
+  quotaOwner,
   type Replies,
   type Request,
   type Service,
@@ -26,8 +27,10 @@ export interface SdkServiceOptions {
    * that handlers which ask in the middle of a call can ask modern callers too; each that can be asked gets a server of its own.
    */
   readonly era?: "match" | "legacy" | undefined;
-  /** Servers at a time; 1024 unless said otherwise, and one where a server is given instead of a factory. */
+  /** Servers at a time; 4096 unless said otherwise, and one where a server is given instead of a factory. */
   readonly sessions?: number | undefined;
+  /** Of these, those for one principal, or for callers without one from one remote address; a quarter unless said otherwise. */
+  readonly sessionsPerPrincipal?: number | undefined;
   /** Milliseconds that a server is kept which nothing calls; 60,000 unless said otherwise. */
   readonly idleMs?: number | undefined;
   /** Who calls, for the server's handlers; by default the principal and its bearer token, if there is a principal. */
@@ -67,8 +70,8 @@ class ServerService implements SdkService {
     this.#authInfo = options.authInfo ?? callerAuthInfo;
     this.#sessions = sessions(
       typeof source === "function"
-        ? { limit: options.sessions ?? 1024, idleMs: options.idleMs ?? 60_000 }
-        : { limit: 1, idleMs: options.idleMs ?? Number.POSITIVE_INFINITY },
+        ? { limit: options.sessions ?? 4096, perOwner: options.sessionsPerPrincipal, idleMs: options.idleMs ?? 60_000 }
+        : { limit: 1, perOwner: 1, idleMs: options.idleMs ?? Number.POSITIVE_INFINITY },
     );
   }
 
@@ -100,10 +103,11 @@ class ServerService implements SdkService {
 
   async #lease(context: Context, ambient: boolean): Promise<Lease> {
     const { client } = context;
+    const owner = quotaOwner(client.identity, client.identity.key);
     const who = [client.identity.principal, this.#authInfo(context)?.clientId];
     if (client.era === "modern" && (await this.#speaksModern(context))) {
       const open = (): Promise<Connection> => this.#open("modern", context, { capabilities: {} });
-      return this.#sessions.lease({ key: name("modern", who), presence: false, open });
+      return this.#sessions.lease({ key: name("modern", who), owner, presence: false, open });
     }
     // Whoever cannot be asked shares: a server that no one answers cannot mistake one client for another.
     const alone = client.era === "legacy" || canBeAsked(client);
@@ -111,7 +115,7 @@ class ServerService implements SdkService {
     const told = alone
       ? { capabilities: client.capabilities, ...(client.info === undefined ? {} : { info: client.info }) }
       : { capabilities: {} };
-    return this.#sessions.lease({ key, presence: alone && ambient, open: () => this.#open("legacy", context, told) });
+    return this.#sessions.lease({ key, owner, presence: alone && ambient, open: () => this.#open("legacy", context, told) });
   }
 
   async #open(era: Era, context: Context, client: { readonly info?: JsonObject; readonly capabilities: JsonObject }): Promise<Connection> {

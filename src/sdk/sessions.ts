@@ -1,9 +1,12 @@
 import { type Connection, Fault } from "../core/index.js";
+import { SessionTable, type TableSession } from "../era/index.js";
 import type { Lease } from "./held.js";
 
 export interface SessionsOptions {
   /** Connections at a time. */
   readonly limit: number;
+  /** Of these, those of one owner. */
+  readonly perOwner: number | undefined;
   /** Milliseconds that a connection without calls is kept. */
   readonly idleMs: number;
 }
@@ -11,6 +14,8 @@ export interface SessionsOptions {
 /** Which connection a call needs. */
 export interface Wanted {
   readonly key: string;
+  /** Whom the connection counts for. */
+  readonly owner: string;
   /** Whether the call stands for its client's presence: when the last such has ended, so has the client. */
   readonly presence: boolean;
   open(): Promise<Connection>;
@@ -22,76 +27,74 @@ export interface Sessions {
   close(): Promise<void>;
 }
 
-interface Session {
+interface Session extends TableSession {
   /** Rejects when it is dropped before it was open. */
   readonly connection: Promise<Connection>;
-  /** Closes it, or what will come of opening it. */
-  end(): Promise<void>;
   calls: number;
   /** Calls that stand for the client's presence; undefined until there was one. */
   present: number | undefined;
-  timer: NodeJS.Timeout | undefined;
 }
 
-/** The longest that a timer can wait. */
-const MAX_MS = 2 ** 31 - 1;
-
-export function sessions({ limit, idleMs }: SessionsOptions): Sessions {
-  // The least recently used comes first.
-  const kept = new Map<string, Session>();
+export function sessions({ limit, perOwner, idleMs }: SessionsOptions): Sessions {
+  const table = new SessionTable<Session>({
+    limit: "sessions",
+    maxSessions: limit,
+    maxSessionsPerPrincipal: perOwner,
+    idleMs,
+    spareMs: 0,
+    replaceable: true,
+  });
   const ending = new Set<Promise<void>>();
   let closed: Fault | undefined;
 
-  const drop = async (key: string, session: Session): Promise<void> => {
-    clearTimeout(session.timer);
-    if (kept.get(key) === session) kept.delete(key);
-    const end = session.end();
-    ending.add(end);
-    await end;
-    ending.delete(end);
-  };
-  const makeRoom = async (): Promise<void> => {
-    if (kept.size >= limit) {
-      const idle = [...kept].find(([, session]) => session.calls === 0);
-      if (idle === undefined)
-        throw new Fault("overload", "too many clients at a time for this server", { data: { limit: "sessions", max: limit } });
-      void drop(...idle);
-    }
-    // What is being closed still counts: a single server has to be let go of before it is connected anew.
-    if (kept.size + ending.size >= limit) await Promise.all(ending);
-  };
-  const begin = (key: string, open: () => Promise<Connection>): Session => {
-    const opening = makeRoom().then(open);
-    const session: Session = { ...opened(opening), calls: 0, present: undefined, timer: undefined };
-    opening.then(
-      (connection) => void connection.closed.then(() => drop(key, session)),
-      () => drop(key, session),
+  const begin = ({ key, owner, open }: Wanted): Session => {
+    const session = table.begin(owner, () => {
+      // What is being closed still counts: a single server has to be let go of before it is connected anew.
+      const room = table.size + ending.size < limit ? Promise.resolve() : Promise.all(ending);
+      const { connection, close } = opened(room.then(open));
+      return {
+        id: key,
+        connection,
+        touched: Date.now(),
+        calls: 0,
+        present: undefined,
+        get connected() {
+          return this.calls > 0;
+        },
+        get busy() {
+          return this.calls > 0;
+        },
+        end() {
+          const end = close();
+          ending.add(end);
+          void end.finally(() => ending.delete(end));
+        },
+      };
+    });
+    session.connection.then(
+      (connection) => void connection.closed.then(() => table.end(session, closedFault())),
+      () => table.end(session, closedFault()),
     );
     return session;
   };
-  const release = (key: string, session: Session, presence: boolean): void => {
+  const release = (session: Session, presence: boolean): void => {
     session.calls--;
+    session.touched = Date.now();
     if (presence) session.present = (session.present ?? 1) - 1;
-    if (session.calls > 0 || kept.get(key) !== session) return;
-    const ms = session.present === 0 ? 0 : idleMs;
-    if (ms > MAX_MS) return;
     // Not at once: whoever changes its log level ends one such call and begins another in the same turn.
-    session.timer = setTimeout(() => void drop(key, session), ms);
-    session.timer.unref();
+    if (session.present === 0) setTimeout(() => void (session.calls === 0 && table.end(session, closedFault())), 0);
   };
 
   return {
-    async lease({ key, presence, open }) {
+    async lease(wanted) {
       if (closed !== undefined) throw closed;
-      const session = kept.get(key) ?? begin(key, open);
-      kept.delete(key);
-      kept.set(key, session);
-      clearTimeout(session.timer);
+      const session = table.find(wanted.key, undefined) ?? begin(wanted);
+      const { presence } = wanted;
       session.calls++;
       if (presence) session.present = (session.present ?? 0) + 1;
       let released = false;
       const give = (): void => {
-        if (!released) release(key, session, presence);
+        if (!released) release(session, presence);
         released = true;
       };
       try {
@@ -103,7 +106,8 @@ export function sessions({ limit, idleMs }: SessionsOptions): Sessions {
     },
     async close() {
       closed ??= closedFault();
-      await Promise.all([...kept].map(([key, session]) => drop(key, session)));
+      table.close(closed);
+      await Promise.all(ending);
     },
   };
 }
@@ -113,7 +117,7 @@ function closedFault(): Fault {
 }
 
 /** Opening may take for ever, and nobody has to wait for that: neither who wants the connection nor who wants it closed. */
-function opened(opening: Promise<Connection>): Pick<Session, "connection" | "end"> {
+function opened(opening: Promise<Connection>): Pick<Session, "connection"> & { close(): Promise<void> } {
   let open: Connection | undefined;
   let stop: ((fault: Fault) => void) | undefined;
   const connection = new Promise<Connection>((resolve, reject) => {
@@ -126,7 +130,7 @@ function opened(opening: Promise<Connection>): Pick<Session, "connection" | "end
   connection.catch(() => {});
   return {
     connection,
-    async end() {
+    async close() {
       stop?.(closedFault());
       if (open !== undefined) return open.close();
       opening.then(

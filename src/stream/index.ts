@@ -1,3 +1,4 @@
+export { Backoff } from "./backoff.js";
 export { type Base64Stream, base64Stream, decodeBase64, encodeBase64 } from "./base64.js";
 export { type Base64Decoder, base64Decoder } from "./base64-decoder.js";
 export { concat } from "./bytes.js";

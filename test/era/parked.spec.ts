@@ -83,11 +83,11 @@ for (const wire of rawWires) {
     });
 
     test("that has expired is refused", async () => {
-      const parkedMs = 30;
-      const raw = open({ limits: { parkedMs } });
+      const answerMs = 30;
+      const raw = open({ limits: { answerMs } });
       const { key, requestState } = await asked(raw, 1);
       const since = Date.now();
-      await vi.waitFor(() => expect(Date.now() - since).toBeGreaterThan(2 * parkedMs), patience);
+      await vi.waitFor(() => expect(Date.now() - since).toBeGreaterThan(2 * answerMs), patience);
       raw.send(ask(2, { inputResponses: answers(key, "late"), requestState }));
       expect(await raw.response(2)).toMatchObject(refused);
     });
@@ -177,18 +177,19 @@ describe("what is parked lets go of its source", () => {
   const list = (id: number): JsonObject => request(id, "tools/list", { _meta: able });
 
   test("when it expires", async () => {
-    const raw = open({ parkedMs: 20 });
+    const raw = open({ parkedMs: 20, answerMs: 20 });
     raw.send(list(1), ask(2, {}, "ask"));
     for (const id of [1, 2]) expect(await raw.response(id)).toHaveProperty("result");
     await vi.waitFor(() => expect(released).toEqual({ lists: 1, calls: 1, asksWithdrawn: 1 }), patience);
   });
 
-  test("when there is too much of it: the oldest makes room", async () => {
+  test("when there is too much of it: the oldest list makes room, the newest question is refused", async () => {
     const raw = open({ parked: 2 });
     for (let at = 0; at < 5; at++) {
       raw.send(list(10 * at), ask(10 * at + 1, {}, "ask"));
-      await raw.response(10 * at);
-      await raw.response(10 * at + 1);
+      expect(await raw.response(10 * at)).toHaveProperty("result");
+      const refused = { error: { data: { limit: "parked", max: 2 } } };
+      expect(await raw.response(10 * at + 1)).toMatchObject(at < 2 ? { result: { resultType: "input_required" } } : refused);
     }
     await vi.waitFor(() => expect(released).toMatchObject({ lists: 3, calls: 3 }), patience);
   });

@@ -1,5 +1,7 @@
+import { execFile } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { promisify } from "node:util";
 import { describe, expect, it, vi } from "vitest";
 import { combineObservers, connect, createServer, type Fault, type JsonObject, type Observer, serve } from "../../src/api/index.js";
 import { Caller } from "../../src/core/index.js";
@@ -131,10 +133,10 @@ describe("a raw server on a link", () => {
 });
 
 describe("an observer", () => {
-  it("that throws disturbs neither the call nor another observer", async () => {
-    const thrown: unknown[] = [];
-    const listeners = process.listeners("uncaughtException");
-    process.removeAllListeners("uncaughtException").on("uncaughtException", (error) => void thrown.push(error));
+  it("that throws disturbs neither the call nor another observer nor the process, and is reported once", async () => {
+    const warnings: Error[] = [];
+    const warned = (warning: Error): void => void warnings.push(warning);
+    process.on("warning", warned);
     try {
       const boom = (): never => {
         throw new Error("boom");
@@ -150,12 +152,34 @@ describe("an observer", () => {
         new Set(observe.told[kind].map((event) => ("call" in event ? event.call.side : event.side)));
       expect(sides("call")).toEqual(new Set(["listen", "dial"]));
       expect(sides("frame")).toEqual(new Set(["listen", "dial"]));
-      await vi.waitFor(() => expect(thrown.length).toBeGreaterThan(8));
-      expect(new Set(thrown.map(String))).toEqual(new Set(["Error: boom"]));
+      await vi.waitFor(() => expect(warnings).toHaveLength(1));
+      expect(warnings[0]).toMatchObject({
+        name: "AnywireWarning",
+        message: expect.stringContaining("an observer threw"),
+        detail: expect.stringContaining("boom"),
+      });
     } finally {
-      process.removeAllListeners("uncaughtException");
-      for (const listener of listeners) process.on("uncaughtException", listener);
+      process.off("warning", warned);
     }
+  });
+
+  it("that throws does not end a process that handles no uncaught exceptions", async () => {
+    const program = `
+      import { createServer, serve } from ${JSON.stringify(new URL("../../dist/api/index.js", import.meta.url).href)};
+      const observe = { call() { throw new Error("boom"); }, frame() { throw new Error("bang"); } };
+      const listener = await serve(createServer({ name: "s", version: "1" }).tool("t", {}, () => "t"), "http://127.0.0.1:0", { observe });
+      const _meta = { "io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontextprotocol/clientCapabilities": {} };
+      const headers = { "content-type": "application/json", accept: "application/json, text/event-stream", "mcp-protocol-version": "2026-07-28", "mcp-method": "tools/list" };
+      for (let id = 0; id < 3; id++) {
+        const body = JSON.stringify({ jsonrpc: "2.0", id, method: "tools/list", params: { _meta } });
+        console.log((await fetch(listener.address, { method: "POST", headers, body })).status);
+      }
+      await listener.close();
+      console.log("closed");`;
+    const run = promisify(execFile);
+    const { stdout, stderr } = await run(process.execPath, ["--input-type=module", "-e", program]);
+    expect(stdout).toBe("200\n200\n200\nclosed\n");
+    expect(stderr.match(/AnywireWarning/g)).toHaveLength(1);
   });
 
   it("combined of none has no methods, so that nothing is made for it", () => {

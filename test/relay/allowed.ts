@@ -217,15 +217,6 @@ export const allowed: readonly Rule[] = [
   {
     section: "cannot carry",
     from: "server",
-    what: "notification",
-    kinds: ["lost"],
-    method: /^notifications\/vendor\/null$/,
-    hops: / unary/,
-    text: "A notification whose `params` are `null`, from a call that is an RPC of its own.",
-  },
-  {
-    section: "cannot carry",
-    from: "server",
     what: "error",
     kinds: ["changed", "missing"],
     path: /^error\.(message|data)$/,

@@ -29,6 +29,8 @@ the order of members, error codes, messages and data. This page lists the except
 
 "Legacy" and "modern" say which era client and server speak, "legacy to modern" that a legacy client speaks to a modern server; without them a line is about all.
 Between eras questions change their form, too: a legacy server's request is an \`input_required\` result to a modern client, whose retry is the answer, and the other way round (\`test/contract/relay.spec.ts\`).
+A \`requestState\` of the server passes as it is to a client without credentials. To one with a principal, and where the server is itself an Anywire end, the relay seals it: the client gets another text, of use only with the same principal and request, and the server gets back its own (\`test/tables/states.spec.ts\`).
+After a lost connection to the server a relay also tells its clients that lists and subscribed resources may have changed ([when the connection is lost](guide/client.md#when-the-connection-is-lost), \`test/faults/restart.spec.ts\`).
 
 Run \`npm run relay\` to compare every wire and chains of three relays.
 `;

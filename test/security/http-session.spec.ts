@@ -123,7 +123,7 @@ describe("15: a requestState", () => {
   });
 
   it("that has expired is refused", async () => {
-    await using listener = await serve(asking(), "http://127.0.0.1:0", { limits: { parkedMs: 1 } });
+    await using listener = await serve(asking(), "http://127.0.0.1:0", { limits: { answerMs: 1 } });
     const required = await rpc(postModern(listener.address, asked()));
     await new Promise((resolve) => setTimeout(resolve, 20));
     const requestState = required.result?.["requestState"];

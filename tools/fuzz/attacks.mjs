@@ -2,6 +2,7 @@
 import { once } from "node:events";
 import { request } from "node:http";
 import { connect as connectHttp2 } from "node:http2";
+import { connect as connectTcp } from "node:net";
 import { WebSocket } from "ws";
 import { encodeMessage, encodeToServer } from "../../dist/codec/mcpv1/index.js";
 import { rpcs } from "../../dist/wires/grpc/names.js";
@@ -148,20 +149,26 @@ export const attacks = {
         stream.resume();
         stream.end(prefixed(rng.chance(0.2) ? message : mutateBytes(message, rng), rng));
       });
-    }).finally(() => session().destroy());
+    }).finally(() => session.cut());
   },
 };
 
-/** A session of HTTP/2 that is opened again when it was closed. */
+/** A session of HTTP/2 that is opened again when it was closed. It is cut by its socket: to reset a stream with much unsent can spin for ever in Node 20. */
 function http2(address) {
+  const { hostname, port } = new URL(address.replace(/^grpc/, "http"));
   let session;
-  return () => {
-    if (session === undefined || session.closed || session.destroyed) {
-      session = connectHttp2(address.replace(/^grpc/, "http"));
+  let socket;
+  const current = () => {
+    if (session === undefined || session.closed || session.destroyed || socket.destroyed) {
+      socket = connectTcp(Number(port), hostname);
+      socket.on("error", () => {});
+      session = connectHttp2(`http://${hostname}:${port}`, { createConnection: () => socket });
       session.on("error", () => {});
     }
     return session;
   };
+  current.cut = () => socket?.destroy();
+  return current;
 }
 
 function bidi(address, path, rng, frame) {
@@ -176,12 +183,23 @@ function bidi(address, path, rng, frame) {
           return stream.closed || stream.destroyed;
         },
         write() {
-          if (stream.writable && !stream.write(prefixed(frame(), rng)))
-            return Promise.race([once(stream, "drain"), once(stream, "close"), new Promise((resolve) => setTimeout(resolve, 1000))]);
+          if (!stream.writable || stream.write(prefixed(frame(), rng))) return undefined;
+          // A server that takes no more is left.
+          return new Promise((resolve) => {
+            const timer = setTimeout(() => session.cut(), 2000);
+            const go = () => {
+              clearTimeout(timer);
+              stream.off("drain", go);
+              stream.off("close", go);
+              resolve();
+            };
+            stream.on("drain", go);
+            stream.on("close", go);
+          });
         },
-        close: () => stream.destroy(),
+        close: () => session.cut(),
       };
-    }).finally(() => session().destroy());
+    });
 }
 
 /** A message of gRPC. Seldom with a prefix that is wrong, for its stream ends with that. */

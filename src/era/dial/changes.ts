@@ -1,5 +1,6 @@
 import { type Context, Fault, type Identity, isObject, type JsonObject, type NoteReply, type Reply, weigh } from "../../core/index.js";
 import type { AmbientCall } from "./ambient.js";
+import { lists, UPDATED } from "./news.js";
 
 /** What a legacy server says of its changes, for modern subscriptions and for legacy clients. Each resource is subscribed to once, however many want it. */
 export interface Changes {
@@ -11,13 +12,6 @@ export interface Changes {
   take(method: string, params: JsonObject): boolean;
   close(reason: Fault): void;
 }
-
-const lists = new Map([
-  ["toolsListChanged", { method: "notifications/tools/list_changed", feature: "tools" }],
-  ["promptsListChanged", { method: "notifications/prompts/list_changed", feature: "prompts" }],
-  ["resourcesListChanged", { method: "notifications/resources/list_changed", feature: "resources" }],
-]);
-const UPDATED = "notifications/resources/updated";
 
 /** Changes that wait for a reader as they came. With more of them, only the newest of each subject is kept. */
 const UNREAD = 64;

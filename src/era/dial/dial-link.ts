@@ -15,11 +15,10 @@ import { careful } from "../careful.js";
 import { linkWatch, observedAs } from "../watch/link-watch.js";
 import { connection } from "./connection.js";
 import { shakeHands, type Verdict } from "./handshake.js";
+import { inTime } from "./in-time.js";
 import { discovered, legacyDial } from "./legacy.js";
 import { modernManner } from "./modern.js";
 import { Peer } from "./peer.js";
-
-const HANDSHAKE_MS = 60_000;
 
 /** Opens a link's peer as a service: finds out its era, shakes hands, and from then on speaks its language. */
 export async function dialLink(link: Link, given: DialOptions = {}): Promise<Connection> {
@@ -64,16 +63,8 @@ async function agree(peer: Peer, options: DialOptions): Promise<Connection> {
     progress: false,
     metadata: {},
   });
-  const ms = options.handshakeMs ?? HANDSHAKE_MS;
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const late = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => reject(new Fault("deadline", `the server did not finish the handshake within ${ms} ms`)), ms);
-  });
-  try {
-    return await Promise.race([shakeHands(peer, options, context).then((verdict) => begin(peer, verdict, context)), late]);
-  } finally {
-    clearTimeout(timer);
-  }
+  const made = shakeHands(peer, options, context).then((verdict) => begin(peer, verdict, context));
+  return inTime(made, options.handshakeMs);
 }
 
 async function begin(peer: Peer, { era, version, result }: Verdict, context: (era: Era) => Context): Promise<Connection> {

@@ -1,4 +1,13 @@
-import type { Id, IncomingError, IncomingResult, Link, LinkTraits, Outgoing, SendOptions } from "../../codec/index.js";
+import {
+  hasRoom,
+  type Id,
+  type IncomingError,
+  type IncomingResult,
+  type Link,
+  type LinkTraits,
+  type Outgoing,
+  type SendOptions,
+} from "../../codec/index.js";
 import {
   Caller,
   type Context,
@@ -112,9 +121,9 @@ export class Peer implements LinkCaller {
     this.manner?.opened?.(call);
     call.watch = this.watch?.call(this.manner?.era ?? "legacy", call.request);
     const { deadline } = call.context;
-    this.send({ jsonrpc: "2.0", id, method: call.request.method, params }, { deadline, metadata })
-      // One that cannot be written fails alone, unless the link went with it.
-      .catch((error) => this.settle(id)?.fail(toFault(error)));
+    const sent = this.send({ jsonrpc: "2.0", id, method: call.request.method, params }, { deadline, metadata });
+    // One that cannot be written fails alone, unless the link went with it.
+    if (sent !== hasRoom) sent.catch((error) => this.settle(id)?.fail(toFault(error)));
     return id;
   }
 

@@ -58,7 +58,8 @@ export class Unnamed {
     if (owner === undefined) return this.#presence.nobody ? this.#hold(reply, undefined) : this.#drop(reply);
     const call = this.#callFor(owner, reply);
     if (call !== undefined) return call.offer(reply) ? undefined : this.#drop(reply);
-    const listener = this.#listeners.get(owner);
+    // A client of a relay does not listen itself: the session does that it shares with the others, and the relay knows whose it is.
+    const listener = this.#listeners.get(owner) ?? (owner.session && this.#listeners.get(owner.session));
     if (listener === undefined) return this.#hold(reply, owner);
     if (!listener.push(reply)) this.#drop(reply);
   }

@@ -2,7 +2,6 @@ import { type Ask, askingMethods, Fault, type JsonObject, type Reply } from "../
 import { lacking } from "../capabilities.js";
 import { randomToken } from "../seal.js";
 import { type Desk, type Job, keep } from "./desk.js";
-import { placeFor } from "./parking.js";
 import type { Work } from "./work.js";
 
 /** Sends on what is neither item nor content nor result. An ask of a modern client's call waits in its work. */
@@ -36,10 +35,11 @@ function unaskable(job: Job, ask: Ask): Fault | undefined {
 
 /** Parks the call and tells the client what it waits for; the retry finds it by its sealed state. */
 export async function inputRequired(desk: Desk, job: Job, work: Work): Promise<JsonObject> {
-  const token = randomToken();
-  const state = await desk.parking.seal.close(token, job.envelope.request, job.client.identity.principal, desk.limits.parkedMs);
+  const call = randomToken();
+  keep(job, desk.parking.asked, call, work);
   if (!job.cancel.fired) work.held = job.held.handOver();
-  keep(job, desk.parking.asked, placeFor(job.client.identity.principal, token), work);
+  const sealed = { call, until: Date.now() + desk.limits.answerMs };
+  const state = await desk.parking.seal.close(sealed, job.envelope.request, job.client.identity.principal);
   const inputRequests = Object.fromEntries(
     [...work.asks].map(([key, ask]) => [key, { method: ask.request.method, params: ask.request.params }]),
   );

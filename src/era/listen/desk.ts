@@ -2,7 +2,7 @@ import type { Id, LinkTraits, Outgoing, Part, SendOptions } from "../../codec/in
 import type { Canceller, Client, Context, Era, Held, Limits, PageSize, Park, Service } from "../../core/index.js";
 import type { Envelope } from "../envelope.js";
 import type { AskClient } from "./ask-client.js";
-import type { Parking } from "./parking.js";
+import { type Parking, sessionOf } from "./parking.js";
 import type { Sink } from "./sink.js";
 
 /** What the answers on one link have in common. */
@@ -18,10 +18,14 @@ export interface Desk {
   part(call: Id, part: Part): Promise<void> | undefined;
 }
 
-/** Parks a stream for the client's next request. One that is cancelled has left it already, and nobody will come for it. */
+/**
+ * Parks a stream for the client's next request; throws where its caller has too many. One that is cancelled has left it already, and
+ * nobody will come for it. What a legacy session leaves ends with it.
+ */
 export function keep<T>(job: Job, parked: Park<T>, key: string, value: T): void {
   if (job.cancel.fired) return;
-  parked.put(key, value);
+  const { identity } = job.client;
+  parked.put(key, value, identity, sessionOf(job.era, identity)?.ended);
   job.cancel.on(() => parked.drop(key));
 }
 

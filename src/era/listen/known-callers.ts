@@ -1,8 +1,9 @@
-import { Caller, type Identity, type IdentityOptions } from "../../core/index.js";
+import { Caller, type Identity, type IdentityOptions, Owned, quotaOwner } from "../../core/index.js";
 
-/** How long callers without a connection of their own are remembered, and how many. */
+/** How long callers without a connection of their own are remembered, how many, and how many of one principal or remote address. */
 export const CALLER_IDLE_MS: number = 5 * 60_000;
 const MOST_CALLERS = 10_000;
+const MOST_OF_ONE: number = MOST_CALLERS / 2;
 
 /** An identity for the time of one call. */
 export interface CallerLease {
@@ -13,6 +14,7 @@ export interface CallerLease {
 
 interface Known {
   readonly caller: Caller;
+  readonly owner: string;
   calls: number;
   touched: number;
 }
@@ -25,6 +27,8 @@ export class KnownCallers {
   readonly #idleMs: number;
   /** The least recently used comes first. */
   readonly #known = new Map<string, Known>();
+  /** Their names, in the same order for each owner. */
+  readonly #owned = new Owned<string>();
   #timer: ReturnType<typeof setTimeout> | undefined;
 
   constructor(idleMs: number = CALLER_IDLE_MS) {
@@ -37,6 +41,8 @@ export class KnownCallers {
     if (known === undefined) return callerOfOneCall(options);
     this.#known.delete(name);
     this.#known.set(name, known);
+    this.#owned.delete(known.owner, name);
+    this.#owned.add(known.owner, name);
     known.calls++;
     let released = false;
     const release = (): void => {
@@ -52,8 +58,10 @@ export class KnownCallers {
   /** The caller of that name has gone. */
   end(name: string): void {
     const known = this.#known.get(name);
+    if (known === undefined) return;
     this.#known.delete(name);
-    known?.caller.end();
+    this.#owned.delete(known.owner, name);
+    known.caller.end();
   }
 
   close(): void {
@@ -62,12 +70,21 @@ export class KnownCallers {
   }
 
   #begin(options: IdentityOptions): Known | undefined {
-    if (this.#known.size >= MOST_CALLERS) {
-      const idle = [...this.#known].find(([, { calls }]) => calls === 0);
-      if (idle === undefined) return undefined;
-      this.end(idle[0]);
+    const owner = quotaOwner(options);
+    // Whoever names many callers forgets its own idle ones, and nobody else's.
+    const own = this.#owned.of(owner);
+    if (own.size >= MOST_OF_ONE && !this.#forgetIdle(own)) return undefined;
+    if (this.#known.size >= MOST_CALLERS && !this.#forgetIdle(this.#known.keys())) return undefined;
+    return { caller: new Caller(options), owner, calls: 0, touched: Date.now() };
+  }
+
+  #forgetIdle(names: Iterable<string>): boolean {
+    for (const name of names) {
+      if (this.#known.get(name)?.calls !== 0) continue;
+      this.end(name);
+      return true;
     }
-    return { caller: new Caller(options), calls: 0, touched: Date.now() };
+    return false;
   }
 
   #arm(): void {

@@ -175,9 +175,10 @@ export class LinkServer implements Serving, LegacyHost, Notified {
       return { identity: this.#own.identity, release: () => {} };
     }
     const { principal } = this;
-    if (relayed.key === undefined) return callerOfOneCall({ principal, session });
+    const { remote } = this.#options;
+    if (relayed.key === undefined) return callerOfOneCall({ principal, remote, session });
     this.#callers ??= new KnownCallers();
-    return this.#callers.lease(this.#nameOf(relayed.key), { principal, session });
+    return this.#callers.lease(this.#nameOf(relayed.key), { principal, remote, session });
   }
 
   /** The key of a caller, to be told to an observer; undefined for one that is known for its call only. */
@@ -198,15 +199,15 @@ export class LinkServer implements Serving, LegacyHost, Notified {
   }
 
   #lease(): CallerLease {
-    const { identity, anonymous } = this.#options;
+    const { identity, anonymous, principal, remote } = this.#options;
     if (identity === undefined) {
-      const made = new Caller({ principal: this.principal });
+      const made = new Caller({ principal, remote });
       return { identity: made, release: () => made.end() };
     }
     if (identity !== "each") return { identity, release: () => {} };
-    if (this.principal === undefined && anonymous !== "one") return callerOfOneCall({});
+    if (principal === undefined && anonymous !== "one") return callerOfOneCall({ remote });
     this.#callers ??= new KnownCallers();
-    return this.#callers.lease(JSON.stringify([this.principal ?? null]), { principal: this.principal });
+    return this.#callers.lease(JSON.stringify([principal ?? null]), { principal });
   }
 
   /** The era to speak where a message does not say. */

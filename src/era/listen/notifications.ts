@@ -5,6 +5,7 @@ import { own } from "../keys.js";
 import type { Calls } from "./calls.js";
 import type { Desk } from "./desk.js";
 import type { LegacyListen } from "./legacy.js";
+import { listOwner } from "./parking.js";
 import type { Party } from "./party.js";
 
 /** What a notification of a client may be about, on the link that it came on. */
@@ -47,7 +48,10 @@ export function takeNotification(at: Notified, { method, params }: IncomingNotif
 }
 
 async function release(at: Notified, params: JsonObject): Promise<void> {
-  const further = await at.parking.release(params, at.principal);
+  const { identity, release: leave } = at.caller(undefined);
+  const whose = listOwner(at.legacy.session === undefined ? "modern" : "legacy", identity);
+  leave();
+  const further = await at.parking.release(params, whose, at.principal);
   if (further !== undefined) await passOn(at, RELEASE, further);
 }
 

@@ -5,6 +5,8 @@ import type { Parking } from "./parking.js";
 export interface ServeLinkOptions extends ListenOptions {
   /** Whom the peer's credentials stand for. */
   readonly principal?: string | undefined;
+  /** The address that it calls from: what a caller without a principal uses up counts for it. */
+  readonly remote?: string | undefined;
   /**
    * Who the peer is. Unless given it is the link's own caller, and gone when the link ends. `each`: requests come each by itself, so
    * a caller is its principal, or else known for one call only.

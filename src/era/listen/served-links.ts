@@ -1,18 +1,21 @@
 import type { Link } from "../../codec/index.js";
-import { type Cancel, Canceller, closingFault, type ListenOptions, type Service, toFault } from "../../core/index.js";
+import { type Cancel, Canceller, closingFault, defaultLimits, type ListenOptions, type Service, toFault } from "../../core/index.js";
 import type { ServeLinkOptions } from "./options.js";
+import { Parking } from "./parking.js";
 import { serveLink } from "./serve-link.js";
 
-/** The links of one listener: served until they end, and drained together. */
+/** The links of one listener: served until they end, and drained together. What is parked on one a client may come for on another. */
 export class ServedLinks {
   readonly #service: Service;
   readonly #options: ListenOptions;
   readonly #closing = new Canceller();
   readonly #served = new Set<Promise<void>>();
+  readonly #parking: Parking;
 
   constructor(service: Service, options: ListenOptions) {
     this.#service = service;
     this.#options = options;
+    this.#parking = new Parking(service, { ...defaultLimits, ...options.limits });
   }
 
   /** Fires when no new links are to be taken. */
@@ -22,7 +25,12 @@ export class ServedLinks {
 
   /** Serves a link; resolves at its end, whatever that was. */
   add(link: Link, more?: ServeLinkOptions): Promise<void> {
-    const served: Promise<void> = serveLink(this.#service, link, { ...this.#options, ...more, closing: this.#closing })
+    const served: Promise<void> = serveLink(this.#service, link, {
+      ...this.#options,
+      ...more,
+      parking: this.#parking,
+      closing: this.#closing,
+    })
       .catch((error) => this.#options.onFault?.(toFault(error)))
       .finally(() => this.#served.delete(served));
     this.#served.add(served);
@@ -33,5 +41,6 @@ export class ServedLinks {
   async drain(): Promise<void> {
     this.#closing.fire(closingFault());
     await Promise.all(this.#served);
+    this.#parking.clear();
   }
 }

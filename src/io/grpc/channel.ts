@@ -1,5 +1,5 @@
 import { defaultLimits, Fault, toFault } from "../../core/index.js";
-import { Backoff } from "./backoff.js";
+import { Backoff } from "../../stream/index.js";
 import { Dialled } from "./client-call.js";
 import { ACCEPTED } from "./coding.js";
 import { Connection, type DialOptions, type Gone } from "./connection.js";
@@ -31,7 +31,7 @@ class PickFirst implements Channel {
   readonly #leaving = new Set<Connection>();
   readonly #waiting = new Set<Dialled>();
   readonly #calls = new Set<Dialled>();
-  readonly #backoff = new Backoff();
+  readonly #backoff = new Backoff<Fault>();
   #keepalive: Keepalive;
   #attempt: { readonly connection: Connection; readonly at: number; readonly tried: number } | undefined;
   /** Where the next attempt begins: at the target that worked last. */

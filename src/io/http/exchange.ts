@@ -12,6 +12,8 @@ export interface Exchange {
   readonly hosts: readonly string[];
   /** Where the bytes of its connection are counted. */
   readonly account: Account;
+  /** The address that it came from, where that is known. */
+  readonly remote?: string | undefined;
   /** By its name in lower case; repeated ones joined by a comma. */
   header(name: string): string | undefined;
   /** All of them, names in lower case. */

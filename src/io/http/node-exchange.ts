@@ -62,6 +62,10 @@ class NodeExchange implements Exchange {
     return hostsOf(headers, rawHeaders);
   }
 
+  get remote(): string | undefined {
+    return (this.#request.socket as Partial<TLSSocket> | null)?.remoteAddress;
+  }
+
   header(name: string): string | undefined {
     const value = this.#request.headers[name];
     return Array.isArray(value) ? value.join(", ") : value;

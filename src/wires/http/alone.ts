@@ -1,6 +1,6 @@
 import type { Incoming, Outgoing } from "../../codec/index.js";
-import { type Era, Fault, type JsonObject, type Limits, type Service } from "../../core/index.js";
-import { KnownCallers, type LinkTraits, Parking, type Serving, serving, sharedStream } from "../../era/index.js";
+import { type Era, Fault, type JsonObject, type Service } from "../../core/index.js";
+import { KnownCallers, type LinkTraits, type Parking, type Serving, serving, sharedStream } from "../../era/index.js";
 import type { Exchange } from "../../io/index.js";
 import { type Answer, postAnswer } from "./answer.js";
 import { expectsAnswer, statusOf } from "./checks.js";
@@ -38,17 +38,16 @@ interface Open {
 export class Alone {
   readonly #service: Service;
   readonly #options: HttpOptions;
-  /** Shared, since the next page or answer comes in another exchange. */
   readonly #parking: Parking;
   /** Callers with credentials, and those behind a relay: their requests come each by itself. */
   readonly #callers = new KnownCallers();
   readonly #params: ParamCheck;
   readonly #open = new Set<Open>();
 
-  constructor(service: Service, options: HttpOptions, { limits, params }: { readonly limits: Limits; readonly params: ParamCheck }) {
+  constructor(service: Service, options: HttpOptions, { parking, params }: { readonly parking: Parking; readonly params: ParamCheck }) {
     this.#service = service;
     this.#options = options;
-    this.#parking = new Parking(service, limits);
+    this.#parking = parking;
     this.#params = params;
   }
 
@@ -66,7 +65,6 @@ export class Alone {
 
   async drain(reason: Fault, ms: number): Promise<void> {
     await Promise.all([...this.#open].map((open) => open.drain(reason, ms)));
-    this.#parking.clear();
     this.#callers.close();
   }
 
@@ -119,6 +117,7 @@ export class Alone {
         parking: this.#parking,
         account: exchange.account,
         metadata: exchange.headers,
+        remote: exchange.remote,
         ...(principal === undefined ? undefined : { principal }),
         ...(assume === undefined ? undefined : { assume }),
       },

@@ -8,6 +8,7 @@ import {
   isLegacyVersion,
   isModernVersion,
   type Limits,
+  quotaOwner,
   type RequestRefusal,
   refusedStatus,
   requestStatuses,
@@ -16,16 +17,16 @@ import {
   toRpcError,
   withTrace,
 } from "../../core/index.js";
-import { observedAs } from "../../era/index.js";
+import { observedAs, Parking, SessionTable } from "../../era/index.js";
 import { admit, type Exchange, tellRefused, whileValid } from "../../io/index.js";
 import { Alone, type Manner } from "./alone.js";
 import { JSON_TYPE, PARTS_TYPE, SSE_TYPE } from "./answer.js";
 import { accepts, checkBody, checkEnvelope, checkVersion, claimsModern, expectsAnswer } from "./checks.js";
+import { type EventStore, memoryEvents } from "./events.js";
 import { checkHeaders } from "./headers.js";
 import type { HttpOptions } from "./options.js";
 import { type ParamCheck, paramCheck } from "./param-check.js";
 import { HttpSession } from "./session.js";
-import { Sessions } from "./sessions.js";
 
 /** The MCP endpoint: answers exchanges, whoever hosts them. */
 export interface Endpoint {
@@ -69,7 +70,11 @@ class HttpEndpoint implements Endpoint {
   readonly #options: HttpOptions;
   readonly #limits: Limits;
   readonly #path: string | undefined;
-  readonly #sessions: Sessions;
+  readonly #service: Service;
+  readonly #sessions: SessionTable<HttpSession>;
+  readonly #events: EventStore;
+  /** Shared, since the next page or answer comes in another exchange. */
+  readonly #parking: Parking;
   readonly #alone: Alone;
   readonly #params: ParamCheck;
   readonly #timer: ReturnType<typeof setInterval>;
@@ -83,13 +88,16 @@ class HttpEndpoint implements Endpoint {
     this.#options = options;
     this.#limits = { ...defaultLimits, ...options.limits };
     this.#path = options.path;
-    this.#sessions = new Sessions(service, options);
+    this.#service = service;
+    this.#sessions = new SessionTable(options);
+    this.#events = options.events ?? memoryEvents();
     this.#params = paramCheck(service);
-    this.#alone = new Alone(service, options, { limits: this.#limits, params: this.#params });
+    this.#parking = new Parking(service, this.#limits);
+    this.#alone = new Alone(service, options, { parking: this.#parking, params: this.#params });
     this.#legacy = options.eras?.includes("legacy") ?? true;
     this.#modern = options.eras?.includes("modern") ?? true;
     this.#stateful = this.#legacy && options.stateless !== true && options.jsonOnly !== true;
-    this.#timer = setInterval(() => this.#sweep(), options.keepAliveMs ?? 15_000);
+    this.#timer = setInterval(() => this.#keepAlive(), options.keepAliveMs ?? 15_000);
     this.#timer.unref();
   }
 
@@ -126,13 +134,14 @@ class HttpEndpoint implements Endpoint {
 
   async #drain(reason: Fault): Promise<void> {
     const { drainMs = DRAIN_MS } = this.#options;
-    await Promise.all([this.#sessions.drain(reason, drainMs), this.#alone.drain(reason, drainMs)]);
+    await Promise.all([...[...this.#sessions].map((session) => session.drain(reason, drainMs)), this.#alone.drain(reason, drainMs)]);
     clearInterval(this.#timer);
     this.#sessions.close(reason);
+    this.#parking.clear();
   }
 
-  #sweep(): void {
-    this.#sessions.sweep();
+  #keepAlive(): void {
+    for (const session of this.#sessions) session.keepAlive();
     this.#alone.keepAlive();
   }
 
@@ -213,9 +222,31 @@ class HttpEndpoint implements Endpoint {
     return undefined;
   }
 
-  #begin(exchange: Exchange, { principal }: Caller): HttpSession | Refusal {
-    const session = this.#sessions.begin(exchange, principal);
-    return session instanceof Fault ? refuse(session) : session;
+  #begin(exchange: Exchange, { principal }: Caller): HttpSession {
+    const { limits, onFault, pageSize, observe, wire, awayMs, pollMs } = this.#options;
+    const { remote, headers: metadata } = exchange;
+    const session = this.#sessions.begin(
+      quotaOwner({ principal, remote }),
+      (id) =>
+        new HttpSession(this.#service, {
+          limits,
+          onFault,
+          pageSize,
+          observe,
+          wire,
+          awayMs,
+          pollMs,
+          id,
+          events: this.#events,
+          metadata,
+          remote,
+          principal,
+          parking: this.#parking,
+          // One whose initialize failed never was a session.
+          onRefused: () => this.#sessions.end(session, new Fault("unavailable", "the session did not begin")),
+        }),
+    );
+    return session;
   }
 
   #find(exchange: Exchange, { principal }: Caller): HttpSession | Refusal {

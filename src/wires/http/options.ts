@@ -1,9 +1,10 @@
 import type { ListenOptions } from "../../core/index.js";
+import type { SessionLimits } from "../../era/index.js";
 import type { AuthOptions, GuardOptions, SecureListenOptions } from "../../io/index.js";
 import type { EventStore } from "./events.js";
 
 /** A mounted handler leaves TLS to its host. */
-export interface HttpOptions extends ListenOptions, GuardOptions, SecureListenOptions {
+export interface HttpOptions extends ListenOptions, GuardOptions, SecureListenOptions, SessionLimits {
   /** Where the endpoint is. A listener takes it from its address; a mounted handler answers every path unless it is given. */
   readonly path?: string | undefined;
   /** Legacy requests stand alone: no sessions. */
@@ -19,9 +20,6 @@ export interface HttpOptions extends ListenOptions, GuardOptions, SecureListenOp
   readonly pollMs?: number | undefined;
   /** Milliseconds for the head of a request, four times that for the whole; 15,000 unless given. */
   readonly headersMs?: number | undefined;
-  /** Milliseconds after which a session without a connection ends; half an hour unless given. */
-  readonly idleMs?: number | undefined;
-  readonly maxSessions?: number | undefined;
   /** Milliseconds between signs of life on a quiet stream. */
   readonly keepAliveMs?: number | undefined;
 }

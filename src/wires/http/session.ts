@@ -1,6 +1,14 @@
 import { type Id, type Incoming, type Outgoing, type OutgoingMessage, serialise } from "../../codec/index.js";
 import { Fault, refusedStatus, requestStatuses, type Service, toRpcError } from "../../core/index.js";
-import { type LinkTraits, randomToken, type ServeLinkOptions, type Serving, serving, sharedStream } from "../../era/index.js";
+import {
+  type LinkTraits,
+  randomToken,
+  type ServeLinkOptions,
+  type Serving,
+  serving,
+  sharedStream,
+  type TableSession,
+} from "../../era/index.js";
 import type { Exchange } from "../../io/index.js";
 import { type Answer, JSON_TYPE, postAnswer, sseHeaders } from "./answer.js";
 import { statusOf } from "./checks.js";
@@ -42,7 +50,7 @@ interface Post {
 }
 
 /** A legacy session over HTTP: requests come by POST, each answered on its own stream; everything else goes to the stream of the GET. */
-export class HttpSession {
+export class HttpSession implements TableSession {
   readonly id: string;
   readonly principal: string | undefined;
   touched: number = Date.now();
@@ -144,7 +152,7 @@ export class HttpSession {
     return this.#serving.drain(reason, ms);
   }
 
-  close(reason: Fault): void {
+  end(reason: Fault): void {
     this.#closed = true;
     this.#serving.end(reason);
     for (const { to, unhook } of new Set(this.#posts.values())) {

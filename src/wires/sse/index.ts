@@ -1,5 +1,5 @@
 import { type Address, Fault, type Wire } from "../../core/index.js";
-import { dialLink, observedAs } from "../../era/index.js";
+import { dialLink, observedAs, renewing } from "../../era/index.js";
 import { type SseDialOptions, sseLink } from "./dial.js";
 import { listen, type SseOptions } from "./listen.js";
 
@@ -18,7 +18,9 @@ export const sse: Wire = {
       throw new Fault("unsupported-version", "HTTP+SSE is of the legacy era; the modern one has no such transport");
     // The first request may have to wait for a person to sign in.
     const handshakeMs = (options.handshakeMs ?? HANDSHAKE_MS) + (options.auth?.patienceMs ?? 0);
-    return dialLink(await sseLink(parse(address), { ...options, handshakeMs }), { ...options, handshakeMs, era: "legacy" });
+    const patient = { ...options, handshakeMs };
+    const connect = (signal: AbortSignal | undefined) => sseLink(parse(address), { ...patient, signal });
+    return dialLink(renewing(await connect(options.signal), { ...patient, connect }), { ...patient, era: "legacy" });
   },
 };
 

@@ -7,13 +7,23 @@ import {
   type Listener,
   type ListenOptions,
   listenerOf,
+  quotaOwner,
   refusedStatus,
   requestStatuses,
   type Service,
   toFault,
   weigh,
 } from "../../core/index.js";
-import { type Link, observedAs, randomToken, ServedLinks, type ServeLinkOptions, sharedStream } from "../../era/index.js";
+import {
+  type Link,
+  observedAs,
+  ServedLinks,
+  type ServeLinkOptions,
+  type SessionLimits,
+  SessionTable,
+  sharedStream,
+  type TableSession,
+} from "../../era/index.js";
 import {
   admit,
   corsHeaders,
@@ -26,17 +36,16 @@ import {
 } from "../../io/index.js";
 import { type Pipe, pipe } from "../../stream/index.js";
 
-export interface SseOptions extends ListenOptions, GateOptions, SecureListenOptions {
+/** A session here is its stream, so it is never idle. */
+export interface SseOptions extends ListenOptions, GateOptions, SecureListenOptions, Omit<SessionLimits, "idleMs"> {
   /** Milliseconds between signs of life on a quiet stream. */
   readonly keepAliveMs?: number | undefined;
-  readonly maxSessions?: number | undefined;
   /** Milliseconds for the head of a request, four times that for the whole; 15,000 unless given. */
   readonly headersMs?: number | undefined;
 }
 
-interface Session {
+interface Session extends TableSession {
   readonly inbox: Pipe<readonly Incoming[]>;
-  readonly principal: string | undefined;
 }
 
 /** Bytes of messages that may wait for their session. */
@@ -55,25 +64,25 @@ export async function listen(service: Service, address: Address, given: SseOptio
   const { path } = place;
   const post = `${path.replace(/\/[^/]*$/, "")}/message`;
   const limits = { ...defaultLimits, ...options.limits };
-  const max = options.maxSessions ?? 10_000;
-  const sessions = new Map<string, Session>();
+  const sessions = new SessionTable<Session>(options);
   const links = new ServedLinks(service, options);
 
   const open = (exchange: Exchange, { principal, credentials }: Pick<ServeLinkOptions, "principal" | "credentials">): void => {
     if (links.closing.fired) return refuse(exchange, links.closing.reason);
-    if (sessions.size >= max) return refuse(exchange, new Fault("overload", "too many sessions", { data: { limit: "maxSessions", max } }));
-    const id = randomToken();
-    const inbox = pipe<readonly Incoming[]>({ items: 1024, bytes: INBOX_BYTES, size: ([message]) => weigh(message) });
-    sessions.set(id, { inbox, principal });
-    const link = streamLink(exchange, inbox, options.keepAliveMs ?? 15_000, () => sessions.delete(id));
-    void link.outlet.write(writeSse({ event: "endpoint", data: `${post}?sessionId=${id}` }));
-    void links.add(link, { eras: ["legacy"], metadata: exchange.headers, account: exchange.account, principal, credentials });
+    const { remote } = exchange;
+    const session = sessions.begin(quotaOwner({ principal, remote }), (id) => {
+      const inbox = pipe<readonly Incoming[]>({ items: 1024, bytes: INBOX_BYTES, size: ([message]) => weigh(message) });
+      return { id, principal, inbox, touched: 0, connected: true, busy: true, end: () => inbox.close() };
+    });
+    const link = streamLink(exchange, session.inbox, options.keepAliveMs ?? 15_000, (reason) => sessions.end(session, reason));
+    void link.outlet.write(writeSse({ event: "endpoint", data: `${post}?sessionId=${session.id}` }));
+    void links.add(link, { eras: ["legacy"], metadata: exchange.headers, account: exchange.account, remote, principal, credentials });
   };
 
   const take = async (exchange: Exchange, principal: string | undefined): Promise<void> => {
     const headers = corsHeaders(exchange);
-    const session = sessions.get(exchange.query.get("sessionId") ?? "");
-    if (session === undefined || session.principal !== principal) return exchange.reply(UNKNOWN_SESSION, headers, "no such session\n");
+    const session = sessions.find(exchange.query.get("sessionId") ?? "", principal);
+    if (session === undefined) return exchange.reply(UNKNOWN_SESSION, headers, "no such session\n");
     const type = exchange.header("content-type")?.split(";", 1)[0]?.trim().toLowerCase();
     if (type !== "application/json" || (exchange.header("content-encoding") ?? "identity") !== "identity")
       return exchange.reply(requestStatuses["a body of another type, or packed"], headers, "the body has to be plain application/json\n");
@@ -121,6 +130,7 @@ export async function listen(service: Service, address: Address, given: SseOptio
   });
   return listenerOf(place.dialed(host.port), async () => {
     await links.drain();
+    sessions.close(links.closing.reason ?? closingFault());
     await host.close();
   });
 }
@@ -136,9 +146,10 @@ function streamLink(
   exchange: Exchange,
   inbox: Pipe<readonly Incoming[]>,
   keepAliveMs: number,
-  over: () => void,
+  over: (reason: Fault) => void,
 ): Link & { readonly outlet: ReturnType<Exchange["stream"]> } {
   const outlet = exchange.stream(200, { ...corsHeaders(exchange), ...sseHeaders });
+  const closed = new Fault("unavailable", "the client closed the stream", { data: { reason: "closed" } });
   let writing = 0;
   let gone = false;
   const timer = setInterval(() => {
@@ -149,8 +160,7 @@ function streamLink(
   const end = (): void => {
     gone = true;
     clearInterval(timer);
-    over();
-    inbox.close();
+    over(closed);
   };
   const unhook = exchange.onGone(end);
   return {
@@ -161,7 +171,7 @@ function streamLink(
       return outlet.backlog;
     },
     async send(message) {
-      if (gone) throw new Fault("unavailable", "the client closed the stream", { data: { reason: "closed" } });
+      if (gone) throw closed;
       writing++;
       await outlet.write(writeSse({ event: "message", data: serialise(message) })).finally(() => writing--);
     },

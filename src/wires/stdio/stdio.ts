@@ -33,6 +33,8 @@ async function listen(service: Service, address: Address, options: ListenOptions
   const links = new ServedLinks(service, options);
   const served = links.add(processLink(options)).finally(() => {
     listening = false;
+    // Nobody can come back for what is parked.
+    return links.drain();
   });
   return listenerOf("stdio:", () => links.drain(), served);
 }

@@ -66,7 +66,7 @@ export async function listen(service: Service, address: Address, given: WebSocke
     const link = socketLink(open as unknown as Socket, options.limits, { gather: gatherer(request.socket), account });
     boundIncoming(open, request.socket, account, options.limits);
     const metadata = nodeExchange(request, undefined as never).headers;
-    void links.add(link, { metadata, account, principal, credentials }).finally(stop);
+    void links.add(link, { metadata, account, principal, remote: request.socket.remoteAddress, credentials }).finally(stop);
   };
   const upgrade = async (request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> => {
     const exchange = nodeExchange(request, undefined as never);

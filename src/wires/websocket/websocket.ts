@@ -1,5 +1,5 @@
 import type { Address, Connection, Wire } from "../../core/index.js";
-import { dialLink, observedAs } from "../../era/index.js";
+import { dialLink, type Link, observedAs, renewing } from "../../era/index.js";
 import { gatherer } from "./gather.js";
 import { keepAlive, PING_MS } from "./keep-alive.js";
 import { type Socket, socketLink } from "./link.js";
@@ -16,8 +16,10 @@ export const websocket: Wire = {
 };
 
 async function dial(address: Address, options: WebSocketDialOptions): Promise<Connection> {
-  const { socket, below } = await openSocket(String(address), options);
-  const stop = keepAlive(socket, options.pingMs ?? PING_MS);
-  socket.once("close", stop);
-  return dialLink(socketLink(socket as unknown as Socket, options.limits, { gather: gatherer(below) }), options);
+  const connect = async (signal: AbortSignal | undefined): Promise<Link> => {
+    const { socket, below } = await openSocket(String(address), { ...options, signal });
+    socket.once("close", keepAlive(socket, options.pingMs ?? PING_MS));
+    return socketLink(socket as unknown as Socket, options.limits, { gather: gatherer(below) });
+  };
+  return dialLink(renewing(await connect(options.signal), { ...options, connect }), options);
 }

@@ -24,7 +24,7 @@ function coded(path: string, input: object, output: object, streams: readonly [b
 }
 
 /** `mcp.v1` by grpc-js: `Session`, and the RPCs that a relay makes. It says that it reads twins. */
-export async function grpcServer(_era: Era, take: Take): Promise<RawServer> {
+export async function grpcServer(_era: Era, take: Take, wanted = 0): Promise<RawServer> {
   const server = new grpc.Server();
   const asked = new Asked();
   const calls = new Map<string, Answer>();
@@ -83,7 +83,9 @@ export async function grpcServer(_era: Era, take: Take): Promise<RawServer> {
     },
   );
   const port = await new Promise<number>((resolve, reject) =>
-    server.bindAsync("127.0.0.1:0", grpc.ServerCredentials.createInsecure(), (error, bound) => (error ? reject(error) : resolve(bound))),
+    server.bindAsync(`127.0.0.1:${wanted}`, grpc.ServerCredentials.createInsecure(), (error, bound) =>
+      error ? reject(error) : resolve(bound),
+    ),
   );
   return {
     address: `grpc://127.0.0.1:${port}`,

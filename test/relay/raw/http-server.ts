@@ -5,7 +5,7 @@ import { portOf } from "./sockets.js";
 import type { Era, RawServer, Take } from "./types.js";
 
 /** Streamable HTTP by `node:http`: an answer alone is JSON, and what has more before it a stream of events. */
-export async function httpServer(era: Era, take: Take): Promise<RawServer> {
+export async function httpServer(era: Era, take: Take, wanted?: number): Promise<RawServer> {
   const calls = new Map<string, ServerResponse>();
   let listening: ServerResponse | undefined;
   const event = (response: ServerResponse, text: string): void => {
@@ -27,7 +27,7 @@ export async function httpServer(era: Era, take: Take): Promise<RawServer> {
       take(text);
     });
   });
-  const port = await portOf(http);
+  const port = await portOf(http, wanted);
   return {
     address: `http://127.0.0.1:${port}/mcp`,
     send(text, call) {

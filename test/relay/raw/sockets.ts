@@ -1,9 +1,9 @@
 import { once } from "node:events";
 import type { Server } from "node:net";
 
-/** Listens on a free port of this machine; resolves with its number. */
-export async function portOf(server: Server): Promise<number> {
-  server.listen(0, "127.0.0.1");
+/** Listens on a port of this machine, a free one unless given; resolves with its number. */
+export async function portOf(server: Server, port = 0): Promise<number> {
+  server.listen(port, "127.0.0.1");
   await once(server, "listening");
   return (server.address() as { port: number }).port;
 }

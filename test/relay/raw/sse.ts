@@ -35,7 +35,7 @@ export const sse: RawWire = {
       },
     };
   },
-  async server(_era, take) {
+  async server(_era, take, wanted) {
     let stream: ServerResponse | undefined;
     const http = createServer((incoming, response) => {
       if (incoming.method === "GET") {
@@ -47,7 +47,7 @@ export const sse: RawWire = {
         response.writeHead(202).end();
       }
     });
-    const port = await portOf(http);
+    const port = await portOf(http, wanted);
     return {
       address: `sse+http://127.0.0.1:${port}/sse`,
       send: (text) => void stream?.write(`event: message\ndata: ${text}\n\n`),

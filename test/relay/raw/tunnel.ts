@@ -35,7 +35,7 @@ export const tunnel: RawWire = {
       },
     };
   },
-  async server(_era, take) {
+  async server(_era, take, wanted = 0) {
     const server = new grpc.Server();
     let current: grpc.ServerDuplexStream<string, string> | undefined;
     server.addService(
@@ -50,7 +50,9 @@ export const tunnel: RawWire = {
       },
     );
     const port = await new Promise<number>((resolve, reject) =>
-      server.bindAsync("127.0.0.1:0", grpc.ServerCredentials.createInsecure(), (error, bound) => (error ? reject(error) : resolve(bound))),
+      server.bindAsync(`127.0.0.1:${wanted}`, grpc.ServerCredentials.createInsecure(), (error, bound) =>
+        error ? reject(error) : resolve(bound),
+      ),
     );
     return {
       address: `tunnel+grpc://127.0.0.1:${port}`,

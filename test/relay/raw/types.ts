@@ -22,5 +22,6 @@ export interface RawServer {
 /** Both ends of one wire. */
 export interface RawWire {
   client(address: string, era: Era, take: Take): Promise<RawClient>;
-  server(era: Era, take: Take): Promise<RawServer>;
+  /** `port`: the one that another had, or any. */
+  server(era: Era, take: Take, port?: number): Promise<RawServer>;
 }

@@ -16,7 +16,7 @@ export const websocket: RawWire = {
       },
     };
   },
-  async server(_era, take) {
+  async server(_era, take, wanted) {
     const http = createServer();
     const sockets = new WebSocketServer({ server: http });
     let current: WebSocket | undefined;
@@ -24,7 +24,7 @@ export const websocket: RawWire = {
       current = socket;
       socket.on("message", (data) => take(String(data)));
     });
-    const port = await portOf(http);
+    const port = await portOf(http, wanted);
     return {
       address: `ws://127.0.0.1:${port}/mcp`,
       send: (text) => current?.send(text),

@@ -1,6 +1,6 @@
 import { encodeMessage } from "../../../codec/mcpv1/index.js";
 import { type Address, type Connection, defaultLimits, Fault, grpcStatuses } from "../../../core/index.js";
-import { dialLink, type Link } from "../../../era/index.js";
+import { dialLink, type Link, renewing } from "../../../era/index.js";
 import { type Channel, grpcChannel, type Metadata, type Status, secureContext, statusFault } from "../../../io/index.js";
 import { placeOf, targetsOf } from "../address.js";
 import { header, SERVICE } from "../names.js";
@@ -43,13 +43,18 @@ async function linkFor(
 ): Promise<{ readonly link: Link; readonly wire: "grpc" | "tunnel" }> {
   const metadata: Metadata = lowerCase(options.headers ?? {});
   const limits = { ...defaultLimits, ...options.limits };
-  const tunnel = () => ({ link: dialTunnel(channel, metadata, limits), wire: "tunnel" as const });
+  const open = (): Link => dialTunnel(channel, metadata, limits);
+  const connect = lasting ? async () => open() : undefined;
+  const tunnel = () => ({
+    link: renewing(open(), { ...options, wire: "tunnel", connect, released: () => channel.close() }),
+    wire: "tunnel" as const,
+  });
   if (options.dialect === "tunnel") return tunnel();
   const { kin, status } = await ping(channel, metadata, options);
   if (status.code === grpcStatuses["unknown-method"] && options.dialect !== "mcp.v1") return tunnel();
   if (status.code !== 0 && status.code !== grpcStatuses["unknown-method"]) throw statusFault(status);
-  const common = { metadata, limits: options.limits, onFault: options.onFault };
-  return { link: rpcLink(channel, kin ? { ...common, kin: { calls: options.calls ?? "session", lasting } } : common), wire: "grpc" };
+  const { calls = "session", ...common } = options;
+  return { link: rpcLink(channel, { ...common, metadata, ...(kin ? { kin: { calls, lasting } } : undefined) }), wire: "grpc" };
 }
 
 async function ping(channel: Channel, metadata: Metadata, options: GrpcDialOptions): Promise<{ kin: boolean; status: Status }> {

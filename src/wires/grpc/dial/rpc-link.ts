@@ -12,22 +12,25 @@ import {
   toFault,
   toRpcError,
 } from "../../../core/index.js";
-import { type Link, type LinkTraits, type SendOptions, sharedStream } from "../../../era/index.js";
+import { hasRoom, type Link, type LinkTraits, type RenewingLink, renewing, type SendOptions, sharedStream } from "../../../era/index.js";
 import type { Channel, ClientCall, Metadata } from "../../../io/index.js";
+import { pipe } from "../../../stream/index.js";
 import { statusError } from "../faults.js";
 import { withMirror } from "../mirror.js";
 import { header, type Rpc, rpcs, SERVICE } from "../names.js";
 import { fitting } from "./fitting.js";
+import type { GrpcDialOptions } from "./options.js";
 import { byMethod, nameFor } from "./rpc-names.js";
-import { type Inbox, inboxOf, type SessionLink, sessionLink } from "./session-link.js";
+import { type SessionLink, sessionLink } from "./session-link.js";
 import { Watches } from "./watches.js";
 
 type Message = Incoming | IncomingPart;
 
-export interface RpcLinkOptions {
+/** Batches of messages that may wait for the reader. */
+const BATCHES = 64;
+
+export interface RpcLinkOptions extends Omit<GrpcDialOptions, "calls"> {
   readonly metadata: Metadata;
-  readonly limits?: Partial<Limits> | undefined;
-  readonly onFault?: ((fault: Fault) => void) | undefined;
   /** Of an Anywire server: what has no RPC of its own goes on a stream, where the server understands all of it. */
   readonly kin?: {
     /** `session`: of what has, too, all but reads, which fill a line best with a stream of their own. */
@@ -63,8 +66,8 @@ class RpcLink implements Link {
   readonly part = sharedStream.part;
   readonly #channel: Channel;
   readonly #limits: Limits;
-  readonly #session: SessionLink | undefined;
-  readonly #inbox: Inbox = inboxOf();
+  readonly #session: RenewingLink<SessionLink> | undefined;
+  readonly #inbox = pipe<readonly Message[]>({ items: BATCHES });
   readonly #calls: "session" | "rpc";
   readonly #open = new Map<Id, Open>();
   readonly #watches: Watches;
@@ -77,7 +80,11 @@ class RpcLink implements Link {
     this.#limits = { ...defaultLimits, ...options.limits };
     const { metadata, limits, kin } = options;
     this.#calls = kin?.calls ?? "rpc";
-    this.#session = kin === undefined ? undefined : sessionLink(channel, { metadata, limits, lasting: kin.lasting, inbox: this.#inbox });
+    const methodOf = (call: Id): string | undefined => this.#session?.methodOf(call);
+    const stream = (): SessionLink => sessionLink(channel, { metadata, limits, methodOf });
+    const connect = kin?.lasting === true ? async () => stream() : undefined;
+    this.#session = kin === undefined ? undefined : renewing(stream(), { ...options, connect, proven: true });
+    if (this.#session !== undefined) void this.#listen(this.#session);
     this.#metadata = kin === undefined ? metadata : { ...metadata, [header.twins]: "1" };
     this.#watches = new Watches(
       (patterns) => this.#call("WatchResources", { uriPatterns: patterns }),
@@ -95,10 +102,10 @@ class RpcLink implements Link {
 
   send(message: OutgoingMessage, options: SendOptions = {}): Promise<void> {
     if (this.#closed !== undefined) return Promise.reject(this.#closed);
-    if (!("method" in message)) return this.#session?.send(message) ?? done;
+    if (!("method" in message)) return this.#session?.send(message) ?? hasRoom;
     if ("id" in message) return this.#request(message, options);
-    if (message.method === "notifications/cancelled" && this.#leave(message.params?.["requestId"] as Id)) return done;
-    return this.#session?.send(message) ?? done;
+    if (message.method === "notifications/cancelled" && this.#leave(message.params?.["requestId"] as Id)) return hasRoom;
+    return this.#session?.send(message) ?? hasRoom;
   }
 
   pace(call: Id, held: boolean): void {
@@ -121,24 +128,34 @@ class RpcLink implements Link {
     await this.#channel.close();
   }
 
+  /** Reads what comes on the stream for as long as there is one. */
+  async #listen(session: Link): Promise<void> {
+    try {
+      for await (const messages of session.incoming) if (!this.#inbox.offer(messages)) await this.#inbox.write(messages);
+    } catch (error) {
+      this.#closed ??= toFault(error);
+      this.#inbox.fail(this.#closed);
+    }
+  }
+
   #request(message: OutgoingRequest, options: SendOptions): Promise<void> {
     const { id, method, params = {} } = message;
     const name = this.#session !== undefined && this.#onStream(method) ? undefined : nameFor(message);
     if (name !== undefined) {
       void this.#run(id, name, params, options);
-      return done;
+      return hasRoom;
     }
     if (this.#session !== undefined) return this.#session.send(message);
     const watched = this.#watches.request(method, params);
     if (watched === undefined) {
       void this.#deliver([{ kind: "error", id, error: unknown(method) }]);
-      return done;
+      return hasRoom;
     }
     void watched.then(
       () => this.#deliver([{ kind: "result", id, value: {} }]),
       (error) => this.#deliver([{ kind: "error", id, error: toRpcError(toFault(error), "legacy") }]),
     );
-    return done;
+    return hasRoom;
   }
 
   /**
@@ -255,13 +272,13 @@ class RpcLink implements Link {
 
   /** Tells that a modern call is made by whoever has the stream open. */
   #beside(): Metadata | undefined {
-    const stream = this.#session?.stream;
+    const stream = this.#session?.now?.stream;
     return stream === undefined ? undefined : { [header.session]: stream };
   }
 
   /** Asked for anew with every call: the session is another once its stream was opened again. */
-  async #named(session: SessionLink): Promise<Metadata | undefined> {
-    const id = await session.session();
+  async #named(session: RenewingLink<SessionLink>): Promise<Metadata | undefined> {
+    const id = await (await session.current()).session();
     return id === undefined ? undefined : { [header.session]: id };
   }
 
@@ -279,8 +296,6 @@ class PeerError extends Error {
     this.error = error;
   }
 }
-
-const done = Promise.resolve();
 
 /** A server of the base has `Complete`, and no way to say so. */
 function completing(result: JsonObject): JsonObject {

@@ -1,4 +1,15 @@
-import { type Address, Canceller, closingFault, DRAIN_MS, Fault, type Listener, listenerOf, type Service } from "../../../core/index.js";
+import {
+  type Address,
+  Canceller,
+  closingFault,
+  DRAIN_MS,
+  defaultLimits,
+  Fault,
+  type Listener,
+  listenerOf,
+  type Service,
+} from "../../../core/index.js";
+import { Parking } from "../../../era/index.js";
 import { type GrpcServer, grpcServer, httpHost, noCertificate, type ServerCall } from "../../../io/index.js";
 import { placeOf } from "../address.js";
 import { ConnectServer } from "../connect/index.js";
@@ -23,9 +34,11 @@ export interface Served {
 
 /** Both dialects on one server; `tunnel` alone where that was listened for. */
 export function grpcService(service: Service, options: GrpcListenOptions, tunnelOnly: boolean): Served {
-  const mcp = new McpService(service, options);
+  // A client may come back for what is parked on another connection, and by another RPC.
+  const parking = new Parking(service, { ...defaultLimits, ...options.limits });
+  const mcp = new McpService(service, options, parking);
   const closing = new Canceller();
-  const tunnel = tunnelService(service, options, closing);
+  const tunnel = tunnelService(service, options, { closing, parking });
   const standard = standardServices({ options, tunnelOnly, closing });
   const handle = (call: ServerCall): void | Promise<void> => {
     if (call.path === TUNNEL) return tunnel(call);
@@ -45,6 +58,7 @@ export function grpcService(service: Service, options: GrpcListenOptions, tunnel
       const reason = closingFault();
       closing.fire(reason);
       await Promise.all([server.close(ms + LAST_MS), web.close(ms + LAST_MS), mcp.drain(reason, ms)]);
+      parking.clear();
     },
   };
 }

@@ -1,10 +1,8 @@
 import type { ListenOptions } from "../../../core/index.js";
+import type { SessionLimits } from "../../../era/index.js";
 import type { GateOptions, Keepalive, SecureListenOptions } from "../../../io/index.js";
 
-export interface GrpcListenOptions extends ListenOptions, GateOptions, SecureListenOptions {
-  /** Milliseconds after which a session without a stream ends; half an hour unless given. */
-  readonly idleMs?: number | undefined;
-  readonly maxSessions?: number | undefined;
+export interface GrpcListenOptions extends ListenOptions, GateOptions, SecureListenOptions, SessionLimits {
   readonly keepalive?: Keepalive | undefined;
   /** Compress answers for clients that accept it; off unless given. */
   readonly gzip?: boolean | undefined;

@@ -10,12 +10,13 @@ import {
   type Limits,
   layered,
   legacyVersions,
+  quotaOwner,
   type Service,
   toFault,
   toRpcError,
   withTrace,
 } from "../../../core/index.js";
-import { KnownCallers, Parking, randomToken, type ServeLinkOptions, serving } from "../../../era/index.js";
+import { KnownCallers, type Parking, randomToken, type ServeLinkOptions, SessionTable, serving } from "../../../era/index.js";
 import { firstOf, type Metadata, type ServerCall } from "../../../io/index.js";
 import { extras } from "../extras.js";
 import { faultStatus } from "../faults.js";
@@ -26,7 +27,6 @@ import { type Caller, callerOf, isModernRequest } from "./caller.js";
 import type { GrpcListenOptions } from "./options.js";
 import { Session } from "./session.js";
 import { SessionStream } from "./session-stream.js";
-import { Sessions } from "./sessions.js";
 import { ToolCalls } from "./tool-calls.js";
 import { traits } from "./traits.js";
 
@@ -35,8 +35,7 @@ export class McpService {
   readonly #service: Service;
   readonly #options: GrpcListenOptions;
   readonly #limits: Limits;
-  readonly #sessions: Sessions;
-  /** Shared, since the next page or answer of a client comes in another call. */
+  readonly #sessions: SessionTable<Session>;
   readonly #parking: Parking;
   /** Callers with credentials, and those behind a relay: they come on streams of their own and by themselves. */
   readonly #callers = new KnownCallers();
@@ -45,12 +44,12 @@ export class McpService {
   readonly #secret = randomToken();
   #count = 0;
 
-  constructor(service: Service, options: GrpcListenOptions) {
+  constructor(service: Service, options: GrpcListenOptions, parking: Parking) {
     this.#service = layered(service, extras);
     this.#options = options;
     this.#limits = { ...defaultLimits, ...options.limits };
-    this.#sessions = new Sessions(options);
-    this.#parking = new Parking(this.#service, this.#limits);
+    this.#sessions = new SessionTable(options);
+    this.#parking = parking;
   }
 
   /** Answers a call of the service; never rejects. */
@@ -72,13 +71,8 @@ export class McpService {
   /** Takes no more calls on open streams, waits for `ms` until those taken are answered, and ends the streams. */
   async drain(reason: Fault, ms: number): Promise<void> {
     for (const leave of [...this.#watches]) leave(reason);
-    await this.#sessions.drain(reason, ms);
-    this.close(reason);
-  }
-
-  close(reason: Fault): void {
+    await Promise.all([...this.#sessions].map((session) => session.drain(reason, ms)));
     this.#sessions.close(reason);
-    this.#parking.clear();
     this.#callers.close();
   }
 
@@ -154,7 +148,7 @@ export class McpService {
 
   async #session(call: ServerCall, caller: Caller): Promise<void> {
     const named = firstOf(caller.metadata, header.session);
-    const session = named === undefined ? this.#begin(call, caller, false) : this.#sessions.find(named, caller.principal);
+    const session = named === undefined ? this.#begin(call, caller, false) : this.#find(named, caller);
     if (session.streaming) throw new Fault("invalid-request", "the session has a stream open already");
     begin(call, caller, session.id);
     const gone = call.cancel.on(() => void (session.lasting || this.#sessions.end(session, call.cancel.reason as Fault)));
@@ -213,7 +207,7 @@ export class McpService {
   #taker(call: ServerCall, caller: Caller, params: JsonObject): Taker {
     const session = firstOf(caller.metadata, header.session);
     const modern = isModernRequest(params);
-    if (session !== undefined && !modern) return this.#sessions.find(session, caller.principal);
+    if (session !== undefined && !modern) return this.#find(session, caller);
     return this.#alone(call, caller, modern, session);
   }
 
@@ -237,7 +231,7 @@ export class McpService {
         },
         part: (_call, part) => answer?.part(part),
       },
-      this.#serveOptions(call, caller, assume, call.deadline, session),
+      this.#serveOptions(call, caller, assume, session),
     );
     return {
       take(message, to) {
@@ -248,20 +242,21 @@ export class McpService {
     };
   }
 
+  #find(id: string, { principal }: Caller): Session {
+    const session = this.#sessions.find(id, principal);
+    if (session === undefined) throw new Fault("not-found", "no such session: call Initialize");
+    return session;
+  }
+
   #begin(call: ServerCall, caller: Caller, lasting: boolean): Session {
     // A client of the base may do without initialize altogether.
     const assume = caller.kin || lasting ? undefined : (firstOf(caller.metadata, header.version) ?? legacyVersions[0]);
-    return this.#sessions.begin((id) => new Session(this.#service, { ...this.#serveOptions(call, caller, assume), id, lasting }));
+    const options = { ...this.#serveOptions(call, caller, assume), deadline: undefined };
+    return this.#sessions.begin(quotaOwner(options), (id) => new Session(this.#service, { ...options, id, lasting }));
   }
 
   /** Of one shape, and without spreads: they are made for every call. */
-  #serveOptions(
-    { account }: ServerCall,
-    { principal, metadata }: Caller,
-    assume: string | undefined,
-    deadline?: number,
-    session?: string,
-  ): ServeLinkOptions {
+  #serveOptions(call: ServerCall, { principal, metadata }: Caller, assume: string | undefined, session?: string): ServeLinkOptions {
     const { limits, onFault, eras, observe, wire } = this.#options;
     const { anonymous } = this.#options;
     return {
@@ -271,16 +266,17 @@ export class McpService {
       observe,
       wire,
       // A modern call may name the stream of its caller; a name that is not known says nothing.
-      identity: (session === undefined ? undefined : this.#sessions.known(session, principal)?.identity) ?? "each",
+      identity: (session === undefined ? undefined : this.#sessions.find(session, principal)?.identity) ?? "each",
       anonymous,
       callers: this.#callers,
       endless,
-      account,
+      account: call.account,
       parking: this.#parking,
       metadata,
       principal,
+      remote: call.peer.address,
       assume,
-      deadline,
+      deadline: call.deadline,
     };
   }
 }

@@ -1,6 +1,6 @@
 import type { Id, Incoming, Outgoing, OutgoingMessage, Part } from "../../../codec/index.js";
 import { Caller, Fault, type Service, toFault, toRpcError } from "../../../core/index.js";
-import { type ServeLinkOptions, type Serving, serving } from "../../../era/index.js";
+import { type ServeLinkOptions, type Serving, serving, type TableSession } from "../../../era/index.js";
 import type { ServerCall } from "../../../io/index.js";
 import { faultStatus } from "../faults.js";
 import type { Answer } from "./answers.js";
@@ -22,7 +22,7 @@ export interface SessionOptions extends ServeLinkOptions {
 }
 
 /** A client that keeps coming: one `Session` stream, or RPCs that name the session, or both. */
-export class Session {
+export class Session implements TableSession {
   readonly id: string;
   readonly principal: string | undefined;
   /** Who calls in it, also by RPCs of its own that name it. */
@@ -40,7 +40,7 @@ export class Session {
   constructor(service: Service, options: SessionOptions) {
     this.id = options.id;
     this.principal = options.principal;
-    this.identity = new Caller({ principal: options.principal });
+    this.identity = new Caller({ principal: options.principal, remote: options.remote });
     this.lasting = options.lasting;
     const stream = (): SessionStream | undefined => this.#stream;
     this.#serving = serving(
@@ -57,9 +57,12 @@ export class Session {
     );
   }
 
-  /** Whether something of it is open. */
-  get busy(): boolean {
+  get connected(): boolean {
     return this.#stream !== undefined || this.#rpcs.size > 0;
+  }
+
+  get busy(): boolean {
+    return this.#rpcs.size > 0;
   }
 
   /** Takes a request that came as an RPC of its own. */

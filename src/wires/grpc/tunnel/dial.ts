@@ -5,7 +5,7 @@ import { withMirror } from "../mirror.js";
 import { tunnelLink } from "./link.js";
 import { TUNNEL } from "./listen.js";
 
-/** The tunnel as a link. Its stream opens with the first message, which its metadata tells routers of. */
+/** A stream of the tunnel as a link. It opens with the first message, which its metadata tells routers of. */
 export function dialTunnel(channel: Channel, metadata: Metadata, limits: Limits): Link {
   let call: ClientCall | undefined;
   const open = (method: string, params: JsonObject): ClientCall => {
@@ -29,7 +29,6 @@ export function dialTunnel(channel: Channel, metadata: Metadata, limits: Limits)
   const link = tunnelLink(stream, limits, () => {
     call?.done();
     call?.cancel();
-    void channel.close();
   });
   return {
     ...link,

@@ -1,6 +1,6 @@
 import { type Incoming, parseMessage, serialise } from "../../../codec/index.js";
 import { Fault, type Limits } from "../../../core/index.js";
-import { type Link, sharedStream } from "../../../era/index.js";
+import { hasRoom, type Link, sharedStream } from "../../../era/index.js";
 import type { Messages } from "../../../io/index.js";
 
 /** One direction each of a stream of `JsonRpcMessage`. */
@@ -22,7 +22,7 @@ export function tunnelLink(stream: TunnelStream, limits: Limits, close: (reason?
     send(message) {
       if (closed !== undefined) return Promise.reject(closed);
       try {
-        return stream.send(wrap(serialise(message))) ?? done;
+        return stream.send(wrap(serialise(message))) ?? hasRoom;
       } catch (error) {
         return Promise.reject(error);
       }
@@ -32,12 +32,10 @@ export function tunnelLink(stream: TunnelStream, limits: Limits, close: (reason?
         closed = reason ?? new Fault("unavailable", "the link was closed", { data: { reason: "closed" } });
         close(reason);
       }
-      return done;
+      return hasRoom;
     },
   };
 }
-
-const done = Promise.resolve();
 
 async function* received(messages: Messages, { depth }: Limits): AsyncGenerator<readonly Incoming[]> {
   for await (const batch of messages) yield batch.map((bytes) => parseMessage(unwrap(bytes), { depth }));

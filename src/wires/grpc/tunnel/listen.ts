@@ -1,6 +1,6 @@
 import type { Incoming } from "../../../codec/index.js";
 import { type Cancel, defaultLimits, type Fault, type Service, toFault } from "../../../core/index.js";
-import { serveLink } from "../../../era/index.js";
+import { type Parking, serveLink } from "../../../era/index.js";
 import type { ServerCall } from "../../../io/index.js";
 import { until } from "../../../stream/index.js";
 import { faultStatus } from "../faults.js";
@@ -12,8 +12,19 @@ import { tunnelLink } from "./link.js";
 
 export const TUNNEL = "/MCP/Call";
 
-/** Serves the tunnel: one stream is one link, of either era, which drains when `closing` fires. Never rejects. */
-export function tunnelService(service: Service, options: GrpcListenOptions, closing: Cancel): (call: ServerCall) => Promise<void> {
+/** Of the listener that a tunnel is part of. */
+export interface TunnelHost {
+  /** Drains every stream when it fires. */
+  readonly closing: Cancel;
+  readonly parking: Parking;
+}
+
+/** Serves the tunnel: one stream is one link, of either era. Never rejects. */
+export function tunnelService(
+  service: Service,
+  options: GrpcListenOptions,
+  { closing, parking }: TunnelHost,
+): (call: ServerCall) => Promise<void> {
   const limits = { ...defaultLimits, ...options.limits };
 
   const serve = async (call: ServerCall, { principal, metadata, credentials }: Caller): Promise<void> => {
@@ -42,6 +53,8 @@ export function tunnelService(service: Service, options: GrpcListenOptions, clos
         pageSize,
         drainMs,
         closing,
+        parking,
+        remote: call.peer.address,
         observe,
         wire: "tunnel",
         metadata,

@@ -6,6 +6,7 @@ import {
   type IncomingResult,
   type Outgoing,
   type OutgoingMessage,
+  type OutgoingRequest,
   parseMessage,
   partsReader,
   serialise,
@@ -23,7 +24,7 @@ import {
   modernVersions,
   toFault,
 } from "../../../core/index.js";
-import { type Link, type LinkTraits, type SendOptions, sharedStream } from "../../../era/index.js";
+import { type Link, type LinkTraits, listens, newsOfListen, type SendOptions, sharedStream } from "../../../era/index.js";
 import { authorized, type HttpAuth, type HttpClient, httpClient, type Sent, type TlsDialOptions } from "../../../io/index.js";
 import { pipe } from "../../../stream/index.js";
 import { JSON_TYPE, PARTS_TYPE, SSE_TYPE } from "../answer.js";
@@ -32,6 +33,7 @@ import { caughtUp, type Held, readEvents } from "./events.js";
 import { httpFault, isRefusal, noMessage, refusalFault } from "./fault.js";
 import { requestHeaders } from "./headers.js";
 import { readLarge } from "./large-read.js";
+import { listenAgain } from "./listen-again.js";
 import { sifted } from "./mirror.js";
 import { LegacySession, pause, RESUMES } from "./session.js";
 import { wait } from "./wait.js";
@@ -51,10 +53,18 @@ export function httpLink(url: URL, options: HttpDialOptions = {}, tools: ToolHea
   return new HttpLink(url, options, tools);
 }
 
+/** A message on its way, and what comes back for it. */
 interface Open extends Held {
+  readonly message: OutgoingMessage;
+  readonly text: string;
+  readonly metadata: SendOptions["metadata"];
+  /** The message, if it is a request. */
+  readonly request: OutgoingRequest | undefined;
   readonly cancel: Canceller;
-  /** Whether it is a read, whose answer may be large. */
-  readonly reads: boolean;
+  /** Whether its server has begun to answer with a stream. */
+  streams: boolean;
+  /** Whether its caller has heard that the subscription is accepted. */
+  accepted: boolean;
 }
 
 /** Characters of messages that may be on their way to the server. */
@@ -71,8 +81,6 @@ class HttpLink implements Link {
   readonly #limits: Limits;
   readonly #client: HttpClient;
   readonly #tools: ToolHeaders;
-  /** Modern lists of tools that are under way. */
-  readonly #lists = new Set<Id>();
   readonly #inbox = pipe<readonly (Incoming | IncomingPart)[]>({ items: 1024 });
   readonly #open = new Map<Id, Open>();
   readonly #general = new Canceller();
@@ -80,7 +88,7 @@ class HttpLink implements Link {
   readonly #waiting = new Set<() => void>();
   #closed: Fault | undefined;
   readonly #session: LegacySession;
-  #version: string | undefined;
+  #legacy = false;
 
   constructor(url: URL, options: HttpDialOptions, tools: ToolHeaders) {
     this.#url = url;
@@ -109,7 +117,6 @@ class HttpLink implements Link {
     if (this.#closed !== undefined) throw this.#closed;
     if (Array.isArray(message)) throw new Fault("internal", "batches are received, not sent");
     const single = message as OutgoingMessage;
-    this.#session.kept.note(single);
     const cancelled = this.#cancelled(single);
     // A modern call is cancelled by closing its stream.
     if (!this.#legacy && "method" in single && single.method === "notifications/cancelled") return leave(cancelled);
@@ -151,48 +158,51 @@ class HttpLink implements Link {
     return cancels ? this.#open.get(message.params?.["requestId"] as Id) : undefined;
   }
 
-  get #legacy(): boolean {
-    return this.#session.initialize !== undefined;
-  }
-
   #headers(message?: OutgoingMessage, metadata?: SendOptions["metadata"]): Record<string, string> {
     return requestHeaders(message, {
       metadata,
       session: this.#session.id,
-      version: this.#version ?? (this.#legacy ? legacyVersions[0] : modernVersions[0]),
+      version: this.#session.version ?? (this.#legacy ? legacyVersions[0] : modernVersions[0]),
       headers: this.#options.headers,
       tools: this.#tools,
     });
   }
 
   async #post(message: OutgoingMessage, text: string, metadata: SendOptions["metadata"]): Promise<void> {
-    const id = "id" in message && "method" in message ? message.id : undefined;
-    const begins = "method" in message && message.method === "initialize";
-    if (begins) this.#session.initialize = message;
-    const reads = "method" in message && message.method === "resources/read";
-    const open: Open = { cancel: new Canceller(), held: false, wake: undefined, reads };
-    if (id !== undefined) this.#open.set(id, open);
-    if (id !== undefined && "method" in message && message.method === "tools/list" && !this.#legacy) this.#lists.add(id);
-    try {
-      const session = this.#session.id;
-      let sent = await this.#client.send("POST", this.#url, { headers: this.#headers(message, metadata), body: text, cancel: open.cancel });
-      if (sent.status === 404 && session !== undefined && !begins && (await this.#session.revive(session))) {
-        await sent.text(this.#limits.messageBytes);
-        // The server does not know the session, so it has not run this.
-        sent = await this.#client.send("POST", this.#url, { headers: this.#headers(message, metadata), body: text, cancel: open.cancel });
-      }
-      if (begins && sent.status === 200) this.#session.id = sent.header("mcp-session-id");
-      if (id === undefined) return await this.#posted(message, sent);
-      await this.#answer(id, sent, open, begins);
-    } catch (error) {
-      if (open.cancel.fired) return;
-      throw error;
-    } finally {
-      if (id !== undefined) {
-        this.#open.delete(id);
-        this.#lists.delete(id);
-      }
+    const request = "id" in message && "method" in message ? message : undefined;
+    if (request?.method === "initialize") this.#legacy = true;
+    const cancel = new Canceller();
+    const open: Open = { message, text, metadata, request, cancel, held: false, wake: undefined, streams: false, accepted: false };
+    if (request !== undefined) {
+      this.#open.set(request.id, open);
+      this.#session.asked(request);
     }
+    try {
+      await this.#exchange(open);
+    } catch (error) {
+      if (cancel.fired) return;
+      if (request === undefined || !open.streams || !listens(request.method)) throw error;
+      await listenAgain(toFault(error), cancel, () => this.#exchange(open));
+    } finally {
+      if (request !== undefined) this.#open.delete(request.id);
+    }
+  }
+
+  async #exchange(open: Open): Promise<void> {
+    const { message, request, text: body, cancel, metadata } = open;
+    const begins = request?.method === "initialize";
+    const session = this.#session.id;
+    const send = () => this.#client.send("POST", this.#url, { headers: this.#headers(message, metadata), body, cancel });
+    let sent = await send();
+    if (sent.status === 404 && session !== undefined && !begins) {
+      await sent.text(this.#limits.messageBytes);
+      await this.#session.revive(session);
+      // The server does not know the session, so it has not run this.
+      sent = await send();
+    }
+    if (begins && sent.status === 200) this.#session.id = sent.header("mcp-session-id");
+    if (request === undefined) return this.#posted(message, sent);
+    await this.#answer(request.id, sent, open);
   }
 
   async #posted(message: OutgoingMessage, sent: Sent): Promise<void> {
@@ -201,9 +211,9 @@ class HttpLink implements Link {
     if ("method" in message && message.method === "notifications/initialized") void this.#session.listen();
   }
 
-  async #answer(id: Id, sent: Sent, open: Open, begins: boolean): Promise<void> {
+  async #answer(id: Id, sent: Sent, open: Open): Promise<void> {
     const type = sent.header("content-type")?.split(";", 1)[0]?.trim();
-    if (sent.status === 200 && type === SSE_TYPE) return this.#events(id, sent, open, begins);
+    if (sent.status === 200 && type === SSE_TYPE) return this.#events(id, sent, open);
     if (sent.status === 200 && type === PARTS_TYPE) return this.#parts(id, sent, open);
     const text = await this.#body(id, sent, open, type);
     if (typeof text !== "string") return this.#deliver([text]);
@@ -213,7 +223,7 @@ class HttpLink implements Link {
     if (message?.kind === "error" && isRefusal(sent.status))
       return this.#deliver([{ kind: "bad", answers: id, failed: true, fault: refusalFault(sent.status, message.error) }]);
     if (message?.kind === "error" && message.id === undefined) return this.#deliver([{ ...message, id }]);
-    if (message !== undefined && message.kind !== "bad") return this.#deliver([message], begins);
+    if (message !== undefined && message.kind !== "bad") return this.#deliver([message]);
     throw sent.status >= 300 ? httpFault(sent.status, text, sent.header("location")) : noMessage(sent.status, type);
   }
 
@@ -231,26 +241,31 @@ class HttpLink implements Link {
 
   /** The text of an answer; of a large read only the result is left, and the rest has been delivered. */
   #body(id: Id, sent: Sent, open: Open, type: string | undefined): Promise<string | IncomingResult> {
-    if (!open.reads || sent.status !== 200 || type !== JSON_TYPE) return sent.text(this.#limits.messageBytes);
+    if (open.request?.method !== "resources/read" || sent.status !== 200 || type !== JSON_TYPE) return sent.text(this.#limits.messageBytes);
     return readLarge(sent, { id, limits: this.#limits, open, take: async (parts) => void (await this.#inbox.write(parts)) });
   }
 
-  async #deliver(messages: readonly Incoming[], begins = false): Promise<void> {
-    for (const message of messages) {
-      if (begins && message.kind === "result" && typeof message.value["protocolVersion"] === "string")
-        this.#version = message.value["protocolVersion"];
-    }
-    await this.#inbox.write(this.#lists.size === 0 ? messages : messages.map((message) => this.#sift(message)));
+  async #deliver(messages: readonly Incoming[]): Promise<void> {
+    await this.#inbox.write(messages.flatMap((message) => this.#noted(message)));
   }
 
-  #sift(message: Incoming): Incoming {
-    return message.kind === "result" && this.#lists.has(message.id)
-      ? sifted(message, this.#tools, (fault) => this.#options.onFault?.(fault))
-      : message;
+  /** A message as its caller is to hear it. */
+  #noted(message: Incoming): Incoming | readonly Incoming[] {
+    if (message.kind === "notification" && message.method === "notifications/subscriptions/acknowledged") {
+      const open = message.call === undefined ? undefined : this.#open.get(message.call);
+      if (open?.accepted === true) return newsOfListen(message.call as Id, message.params);
+      if (open !== undefined) open.accepted = true;
+    }
+    const request = message.kind === "result" ? this.#open.get(message.id)?.request : undefined;
+    if (message.kind !== "result" || request === undefined) return message;
+    this.#session.granted(request, message.value);
+    if (request.method !== "tools/list" || this.#legacy) return message;
+    return sifted(message, this.#tools, (fault) => this.#options.onFault?.(fault));
   }
 
   /** Reads the events of a call's stream; if it breaks before the response, goes on from the last event where that is possible. */
-  async #events(id: Id, first: Sent, open: Open, begins: boolean): Promise<void> {
+  async #events(id: Id, first: Sent, open: Open): Promise<void> {
+    open.streams = true;
     let sent: Sent | undefined = first;
     let last: string | undefined;
     let retry: number | undefined;
@@ -265,7 +280,7 @@ class HttpLink implements Link {
           open,
           take: (messages) => {
             seen.answered ||= messages.some((message) => (message.kind === "result" || message.kind === "error") && message.id === id);
-            return this.#deliver(messages, begins);
+            return this.#deliver(messages);
           },
         });
       } catch (error) {

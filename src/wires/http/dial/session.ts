@@ -1,10 +1,19 @@
-import { type Incoming, type OutgoingMessage, serialise } from "../../../codec/index.js";
+import {
+  type Incoming,
+  type IncomingError,
+  type IncomingResult,
+  type OutgoingMessage,
+  type OutgoingRequest,
+  parseMessage,
+  serialise,
+} from "../../../codec/index.js";
 import { type Cancel, Canceller, type Fault, type JsonObject, type Limits, toFault } from "../../../core/index.js";
+import { isForGood, LegacyState } from "../../../era/index.js";
 import type { HttpClient, Sent } from "../../../io/index.js";
+import { within } from "../../../stream/index.js";
 import { SSE_TYPE } from "../answer.js";
 import { readEvents, type Seen } from "./events.js";
-import { httpFault } from "./fault.js";
-import { KeptState } from "./kept-state.js";
+import { httpFault, noMessage } from "./fault.js";
 import { wait } from "./wait.js";
 
 /** What a session needs of the link whose it is. */
@@ -24,6 +33,9 @@ export const RESUMES = 5;
 /** The same for a server that had a stream of no call: it may be starting anew. */
 const RETURNS = 12;
 
+/** Milliseconds for a server to open that stream, after which what may have changed is told in any case. */
+const LISTEN_MS = 1000;
+
 /** Milliseconds before the next try. */
 export function pause(tries: number): number {
   return Math.min(50 * 2 ** tries, 2_000);
@@ -32,15 +44,30 @@ export function pause(tries: number): number {
 /** The legacy session of a link: its stream of what belongs to no call, its end, and its beginning anew when the server has lost it. */
 export class LegacySession {
   id: string | undefined;
-  /** What began it, to begin it again. */
-  initialize: OutgoingMessage | undefined;
-  readonly kept: KeptState = new KeptState();
+  /** The protocol version that was agreed on. */
+  version: string | undefined;
+  readonly #state = new LegacyState();
   readonly #host: SessionHost;
-  #reviving: Promise<boolean> | undefined;
+  #reviving: Promise<void> | undefined;
   #listening = false;
+  #count = 0;
+  #listenNow: () => void = () => {};
+  /** The server has answered the request for the stream of no call. */
+  #answered: () => void = () => {};
 
   constructor(host: SessionHost) {
     this.#host = host;
+  }
+
+  /** Takes note of a request that is made. */
+  asked(request: OutgoingRequest): void {
+    this.#state.asked(request);
+  }
+
+  /** Takes note of a request that the server has answered with a result. */
+  granted(request: OutgoingRequest, result: JsonObject): void {
+    this.#state.granted(request);
+    if (request.method === "initialize" && typeof result["protocolVersion"] === "string") this.version = result["protocolVersion"];
   }
 
   /** A GET of the stream that has the event `last`. */
@@ -75,15 +102,20 @@ export class LegacySession {
       if (session !== this.id) {
         session = this.id;
         seen.last = undefined;
+        tries = 0;
       }
       const before = seen.last;
       try {
         const sent = await this.get(seen.last, cancel);
+        if (session === this.id) this.#answered();
         if (sent.status !== 200) {
           await sent.text(limits.messageBytes);
           // Not every server has one; one that had it does not know the session any more.
           if (sent.status === 405) break;
-          if (sent.status === 404 && session === this.id && !(had && session !== undefined && (await this.revive(session)))) break;
+          if (sent.status === 404 && session === this.id) {
+            if (!had || session === undefined) break;
+            await this.revive(session);
+          }
           seen.last = undefined;
         } else {
           had = true;
@@ -92,18 +124,27 @@ export class LegacySession {
       } catch (error) {
         const fault = toFault(error);
         if (!cancel.fired) this.#host.fault(fault);
-        // A person who did not sign in is not asked over and over.
-        if (fault.code === "unauthenticated") break;
+        // Nor is a person who did not sign in asked over and over.
+        if (isForGood(fault, "refusal")) break;
       }
       if (seen.last !== before) tries = 0;
-      await wait(seen.retry ?? pause(tries), cancel);
+      if (session === this.id) await this.#pause(seen.retry ?? pause(tries));
     }
     this.#listening = false;
   }
 
+  /** Waits until the stream is to be tried again: at once where the session begins anew. */
+  async #pause(ms: number): Promise<void> {
+    const waiting = new Canceller();
+    this.#listenNow = () => waiting.fire();
+    const unhook = this.#host.cancel.on(this.#listenNow);
+    await wait(ms, waiting);
+    unhook();
+  }
+
   /** Begins it anew, once for all who found it gone. */
-  revive(lost: string): Promise<boolean> {
-    if (this.id !== lost) return Promise.resolve(true);
+  revive(lost: string): Promise<void> {
+    if (this.id !== lost) return Promise.resolve();
     this.#reviving ??= this.#begin().finally(() => {
       this.#reviving = undefined;
     });
@@ -111,36 +152,50 @@ export class LegacySession {
   }
 
   /** Until it has begun the old id stands, so that whoever finds that gone, too, comes here. */
-  async #begin(): Promise<boolean> {
-    const { limits } = this.#host;
-    const { method, params } = this.initialize as { method: string; params?: JsonObject };
-    const sent = await this.#post({ jsonrpc: "2.0", id: "initialize-again", method, ...(params === undefined ? undefined : { params }) });
-    await sent.text(limits.messageBytes);
-    if (sent.status !== 200) return false;
-    this.id = sent.header("mcp-session-id");
-    const ready = await this.#post({ jsonrpc: "2.0", method: "notifications/initialized" });
-    const text = await ready.text(limits.messageBytes);
-    if (ready.status >= 400) throw httpFault(ready.status, text);
-    void this.listen();
-    for (const request of this.kept.requests()) await this.#tell(request);
-    await this.#host.deliver(this.kept.doubts().map((doubt) => ({ kind: "notification", ...doubt })));
-    return true;
+  async #begin(): Promise<void> {
+    const listens = new Promise<void>((resolve) => {
+      this.#answered = resolve;
+    });
+    const notify = async (message: OutgoingMessage): Promise<void> => {
+      await this.#post(message);
+      void this.listen();
+      this.#listenNow();
+    };
+    const news = await this.#state.restore({ request: (request) => this.#ask(request), notify }, this.#host.fault);
+    // Whoever looks again is to hear of what changes from then on.
+    void within(listens, LISTEN_MS).then(() => this.#host.deliver(news));
   }
 
   /** Makes a request of the link's own: whatever comes with its answer goes on, the answer does not. */
-  async #tell({ id, ...rest }: { readonly id: string; readonly method: string; readonly params: JsonObject }): Promise<void> {
+  async #ask({ method, params }: OutgoingRequest): Promise<IncomingResult | IncomingError> {
     const { limits } = this.#host;
-    const sent = await this.#post({ jsonrpc: "2.0", id, ...rest });
-    if (sent.header("content-type")?.startsWith(SSE_TYPE) !== true) return void (await sent.text(limits.messageBytes));
-    await readEvents(sent, {
-      limits,
-      seen: { last: undefined, retry: undefined },
-      take: (messages) => this.#host.deliver(messages.filter((each) => !("id" in each) || each.id !== id)),
-    });
+    const request = { jsonrpc: "2.0" as const, id: `anywire-again-${++this.#count}`, method, ...(params && { params }) };
+    const { sent, text } = await this.#post(request);
+    let answer = text === undefined ? undefined : parseMessage(text, { depth: limits.depth });
+    if (text === undefined)
+      await readEvents(sent, {
+        limits,
+        seen: { last: undefined, retry: undefined },
+        take: (messages) => {
+          answer ??= messages.find((each) => (each.kind === "result" || each.kind === "error") && each.id === request.id);
+          return this.#host.deliver(messages.filter((each) => each !== answer));
+        },
+      });
+    if (answer?.kind !== "result" && answer?.kind !== "error") throw noMessage(sent.status, sent.header("content-type"));
+    if (method === "initialize" && answer.kind === "result") {
+      this.id = sent.header("mcp-session-id");
+      this.granted(request, answer.value);
+    }
+    return answer;
   }
 
-  #post(message: OutgoingMessage): Promise<Sent> {
-    const { client, url, cancel } = this.#host;
-    return client.send("POST", url, { headers: this.#host.headers(message), body: serialise(message), cancel });
+  /** The answer, and its text unless it is a stream of events. */
+  async #post(message: OutgoingMessage): Promise<{ readonly sent: Sent; readonly text: string | undefined }> {
+    const { client, url, cancel, limits } = this.#host;
+    const sent = await client.send("POST", url, { headers: this.#host.headers(message), body: serialise(message), cancel });
+    if (sent.status < 300 && sent.header("content-type")?.startsWith(SSE_TYPE) === true) return { sent, text: undefined };
+    const text = await sent.text(limits.messageBytes);
+    if (sent.status >= 300) throw httpFault(sent.status, text);
+    return { sent, text };
   }
 }

@@ -1,21 +1,20 @@
-import type { Fault } from "../../core/index.js";
-
 const FIRST_MS = 50;
 const LONGEST_MS = 10_000;
 
 /** When to try again: soon, then after ever longer waits, each a little random so that clients do not come all at once. */
-export class Backoff {
+export class Backoff<Reason> {
   #failures = 0;
   #at = 0;
-  #timer: NodeJS.Timeout | undefined;
-  fault: Fault | undefined;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  /** Why the last attempt failed. */
+  fault: Reason | undefined;
 
   /** Milliseconds until the next attempt may be made. */
   get wait(): number {
     return this.#at === 0 ? 0 : Math.max(0, this.#at - Date.now());
   }
 
-  failed(fault: Fault): void {
+  failed(fault: Reason): void {
     this.fault = fault;
     const ms = Math.min(LONGEST_MS, FIRST_MS * 2 ** Math.min(this.#failures++, 20));
     this.#at = Date.now() + ms * (0.75 + Math.random() / 2);

@@ -1,0 +1,58 @@
+import type { IncomingError, IncomingNotification, IncomingResult, OutgoingNotification, OutgoingRequest } from "../../codec/index.js";
+import { Fault, fromRpcError, isLegacyVersion, isObject } from "../../core/index.js";
+import { newsOfSession } from "./news.js";
+
+/** The way to a session that has just begun, or is about to. */
+export interface FreshSession {
+  /** Makes the request again, under an id that no call has. Resolves with its answer, and rejects if none can come. */
+  request(message: OutgoingRequest): Promise<IncomingResult | IncomingError>;
+  notify(message: OutgoingNotification): Promise<void>;
+}
+
+/** Requests that are under way at a time when a session is restored. */
+const AT_ONCE = 16;
+
+/** What a legacy session was given, so that another that takes its place can be given the same. */
+export class LegacyState {
+  #initialize: OutgoingRequest | undefined;
+  #level: OutgoingRequest | undefined;
+  readonly #subscriptions = new Map<unknown, OutgoingRequest>();
+
+  /** Whether there is a session to restore. */
+  get begun(): boolean {
+    return this.#initialize !== undefined;
+  }
+
+  /** Takes note of a request that was made, whatever becomes of it: whoever sets a level or unsubscribes does not ask twice. */
+  asked(request: OutgoingRequest): void {
+    if (request.method === "logging/setLevel") this.#level = request;
+    else if (request.method === "resources/unsubscribe") this.#subscriptions.delete(request.params?.["uri"]);
+  }
+
+  /** Takes note of a request that the server has answered with a result. */
+  granted(request: OutgoingRequest): void {
+    if (request.method === "initialize") this.#initialize = request;
+    else if (request.method === "resources/subscribe") this.#subscriptions.set(request.params?.["uri"], request);
+    else this.asked(request);
+  }
+
+  /**
+   * Brings a fresh session to where the lost one was. Resolves with what its users have to hear: nobody knows what changed meanwhile.
+   * A subscription that is refused now is told to `onFault`, and is tried again with the next session.
+   */
+  async restore(session: FreshSession, onFault: (fault: Fault) => void): Promise<readonly IncomingNotification[]> {
+    const begun = await session.request(this.#initialize as OutgoingRequest);
+    if (begun.kind === "error") throw fromRpcError(begun.error);
+    const { capabilities, protocolVersion } = begun.value;
+    if (!isLegacyVersion(String(protocolVersion)))
+      throw new Fault("unsupported-version", `the server came back with another protocol version: ${String(protocolVersion)}`);
+    await session.notify({ jsonrpc: "2.0", method: "notifications/initialized" });
+    const again = [...(this.#level === undefined ? [] : [this.#level]), ...this.#subscriptions.values()];
+    const give = async (request: OutgoingRequest): Promise<void> => {
+      const answer = await session.request(request);
+      if (answer.kind === "error") onFault(fromRpcError(answer.error));
+    };
+    for (let at = 0; at < again.length; at += AT_ONCE) await Promise.all(again.slice(at, at + AT_ONCE).map(give));
+    return newsOfSession(isObject(capabilities) ? capabilities : {}, this.#subscriptions.keys());
+  }
+}

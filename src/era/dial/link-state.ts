@@ -1,0 +1,192 @@
+import {
+  hasRoom,
+  type Id,
+  type Incoming,
+  type IncomingError,
+  type IncomingNotification,
+  type IncomingPart,
+  type IncomingResult,
+  type Link,
+  type OutgoingMessage,
+  type OutgoingRequest,
+  type SendOptions,
+} from "../../codec/index.js";
+import { AMBIENT, type Fault, isObject, meta } from "../../core/index.js";
+import { Registry } from "../../stream/index.js";
+import type { LinkWatch } from "../watch/link-watch.js";
+import { LegacyState } from "./legacy-state.js";
+import { newsOfListen } from "./news.js";
+
+type Message = Incoming | IncomingPart;
+type Answer = IncomingResult | IncomingError;
+
+/** Whether a call only listens: it is opened again when its link is lost, where others fail because they may have run. */
+export function listens(method: string): boolean {
+  return method === "subscriptions/listen" || method === AMBIENT;
+}
+
+interface Again {
+  readonly method: string;
+  readonly resolve: (answer: Answer) => void;
+  readonly reject: (fault: Fault) => void;
+}
+
+const ACKNOWLEDGED = "notifications/subscriptions/acknowledged";
+
+/** What is open on a link, and what the next has to be given if this one is lost. */
+export class LinkState {
+  readonly #watch: LinkWatch | undefined;
+  readonly #onFault: (fault: Fault) => void;
+  readonly #legacy = new LegacyState();
+  readonly #calls = new Registry<OutgoingRequest>();
+  /** The peer's own requests that wait for an answer. */
+  readonly #asked = new Set<Id>();
+  /** Subscriptions whose callers have heard that they are accepted. */
+  readonly #accepted = new Set<Id>();
+  /** Requests that are made again, and wait for their answers. */
+  readonly #again = new Map<Id, Again>();
+  #count = 0;
+
+  constructor(watch: LinkWatch | undefined, onFault: (fault: Fault) => void) {
+    this.#watch = watch;
+    this.#onFault = onFault;
+  }
+
+  /** Whether somebody listens, though nobody calls. Between two links only such calls are open. */
+  get listening(): boolean {
+    return this.#legacy.begun || this.#calls.size > 0;
+  }
+
+  /** The method of an open call. */
+  methodOf(call: Id): string | undefined {
+    return (this.#calls.get(call) ?? this.#again.get(call))?.method;
+  }
+
+  send(link: Link, message: OutgoingMessage, options: SendOptions | undefined): Promise<void> {
+    if (!("method" in message)) {
+      if (message.id !== null) this.#asked.delete(message.id);
+      return link.send(message, options);
+    }
+    if (!("id" in message)) {
+      if (message.method === "notifications/cancelled") this.leave(message.params?.["requestId"] as Id);
+      return link.send(message, options);
+    }
+    const { id } = message;
+    this.#calls.set(id, message);
+    const sent = link.send(message, options);
+    if (sent !== hasRoom) sent.catch(() => this.#calls.delete(id));
+    return sent;
+  }
+
+  /** A call was given up. */
+  leave(call: Id): void {
+    this.#calls.delete(call);
+    if (this.#accepted.size > 0) this.#accepted.delete(call);
+  }
+
+  /** What came, without what is not for the callers. */
+  take(batch: readonly Message[]): readonly Message[] {
+    for (let at = 0; at < batch.length; at++) {
+      const instead = this.#take(batch[at] as Message);
+      if (instead !== undefined) return [...batch.slice(0, at), ...instead, ...this.take(batch.slice(at + 1))];
+    }
+    return batch;
+  }
+
+  /** The link is gone. Gives what its callers hear of that: each open call fails, and each question is withdrawn. */
+  lost(reason: Fault): readonly Message[] {
+    const heard: Message[] = [...this.#asked].map((requestId) => ({
+      kind: "notification",
+      method: "notifications/cancelled",
+      params: { requestId, reason: reason.message },
+    }));
+    this.#asked.clear();
+    for (const request of this.#calls.values()) {
+      const { id, method } = request;
+      if (listens(method)) continue;
+      this.#calls.delete(id);
+      this.#legacy.asked(request);
+      heard.push({ kind: "bad", answers: id, failed: true, fault: reason });
+    }
+    for (const { reject } of this.#again.values()) reject(reason);
+    this.#again.clear();
+    return heard;
+  }
+
+  /** Gives a fresh link the session that the lost one had. Resolves with what callers have to hear. */
+  async restore(link: Link): Promise<readonly IncomingNotification[]> {
+    if (!this.#legacy.begun) return [];
+    const session = { request: (request: OutgoingRequest) => this.#ask(link, request), notify: this.#tell.bind(this, link) };
+    return this.#legacy.restore(session, this.#onFault);
+  }
+
+  /** Opens again what only listens. */
+  reopen(link: Link): void {
+    for (const request of this.#calls.values()) this.#tell(link, request).catch(this.#onFault);
+  }
+
+  #ask(link: Link, { method, params }: OutgoingRequest): Promise<Answer> {
+    const id = `anywire-again-${++this.#count}`;
+    return new Promise((resolve, reject) => {
+      this.#again.set(id, { method, resolve, reject });
+      this.#tell(link, { jsonrpc: "2.0", id, method, ...(params === undefined ? undefined : { params }) }).catch(reject);
+    });
+  }
+
+  #tell(link: Link, message: OutgoingMessage): Promise<void> {
+    this.#watch?.sent(message);
+    return link.send(message);
+  }
+
+  /** What is heard instead of a message; undefined: the message itself. */
+  #take(message: Message): readonly Message[] | undefined {
+    switch (message.kind) {
+      case "result":
+      case "error":
+        return message.id === undefined ? undefined : this.#answered(message.id, message);
+      case "request":
+        this.#asked.add(message.id);
+        return undefined;
+      case "notification":
+        return this.#heard(message);
+      case "bad":
+        if (message.answers !== undefined) this.leave(message.answers);
+        if (message.id !== undefined) this.#asked.add(message.id);
+        return undefined;
+      case "batch": {
+        const taken = this.take(message.messages);
+        return taken === message.messages ? undefined : taken;
+      }
+      default:
+        return undefined;
+    }
+  }
+
+  #answered(id: Id, message: Answer): readonly Message[] | undefined {
+    const waiting = this.#again.size === 0 ? undefined : this.#again.get(id);
+    if (waiting !== undefined) {
+      this.#again.delete(id);
+      this.#watch?.received(message);
+      waiting.resolve(message);
+      return [];
+    }
+    const request = this.#calls.get(id);
+    if (request === undefined) return undefined;
+    this.leave(id);
+    if (message.kind === "result") this.#legacy.granted(request);
+    return undefined;
+  }
+
+  #heard({ method, params }: IncomingNotification): readonly Message[] | undefined {
+    if (method === "notifications/cancelled") {
+      this.#asked.delete(params["requestId"] as Id);
+      this.leave(params["requestId"] as Id);
+    }
+    if (method !== ACKNOWLEDGED) return undefined;
+    const id = isObject(params["_meta"]) ? (params["_meta"][meta.subscriptionId] as Id | undefined) : undefined;
+    if (id === undefined || !this.#calls.has(id)) return undefined;
+    if (this.#accepted.has(id)) return newsOfListen(id, params);
+    this.#accepted.add(id);
+    return undefined;
+  }
+}

@@ -1,0 +1,36 @@
+import { type Fault, type FaultCode, isObject } from "../../core/index.js";
+
+/** What becomes of a link that is lost, or refused, with a fault of that code. */
+type Loss = "passing" | "refused" | "garbled";
+
+const losses: Readonly<Record<FaultCode, Loss>> = {
+  unavailable: "passing",
+  deadline: "passing",
+  overload: "passing",
+  cancelled: "passing",
+  internal: "passing",
+  application: "passing",
+  // A fresh link is asked for, and may be refused for good.
+  unauthenticated: "refused",
+  denied: "refused",
+  "unknown-method": "refused",
+  "invalid-params": "refused",
+  "not-found": "refused",
+  "meta-missing": "refused",
+  "header-mismatch": "refused",
+  "missing-capability": "refused",
+  "unsupported-version": "refused",
+  // The peer does not speak the protocol: the next link would break like this one.
+  parse: "garbled",
+  "invalid-request": "garbled",
+};
+
+/** HTTP statuses below 500 that may be otherwise a moment later: a time-out, too early, too many. */
+const passing: ReadonlySet<unknown> = new Set([408, 425, 429]);
+
+/** Whether it is of no use to open another link: after the loss of one, or when one was refused. */
+export function isForGood({ code, data }: Fault, how: "loss" | "refusal"): boolean {
+  if (how === "loss" || losses[code] !== "passing") return how === "refusal" || losses[code] === "garbled";
+  const status = isObject(data) ? data["status"] : undefined;
+  return typeof status === "number" && status < 500 && !passing.has(status);
+}

@@ -1,0 +1,33 @@
+import type { Id, IncomingNotification } from "../../codec/index.js";
+import { isObject, type JsonObject, meta } from "../../core/index.js";
+
+/** The lists that may change, by the member of a filter that asks for it. */
+export const lists: ReadonlyMap<string, { readonly method: string; readonly feature: string }> = new Map([
+  ["toolsListChanged", { method: "notifications/tools/list_changed", feature: "tools" }],
+  ["promptsListChanged", { method: "notifications/prompts/list_changed", feature: "prompts" }],
+  ["resourcesListChanged", { method: "notifications/resources/list_changed", feature: "resources" }],
+]);
+export const UPDATED = "notifications/resources/updated";
+
+/** What may have changed while no session was there: its lists, as far as its server tells of them, and what was subscribed to. */
+export function newsOfSession(capabilities: JsonObject, uris: Iterable<unknown>): IncomingNotification[] {
+  const told = [...lists.values()].filter(
+    ({ feature }) => isObject(capabilities[feature]) && capabilities[feature]["listChanged"] === true,
+  );
+  return news(told, uris, {});
+}
+
+/** The same of a subscription that was opened again, as its server acknowledges it. */
+export function newsOfListen(id: Id, { notifications }: JsonObject): IncomingNotification[] {
+  const accepted = isObject(notifications) ? notifications : {};
+  const uris = accepted["resourceSubscriptions"];
+  const told = [...lists].filter(([name]) => accepted[name] === true).map(([, list]) => list);
+  return news(told, Array.isArray(uris) ? uris : [], { _meta: { [meta.subscriptionId]: id } });
+}
+
+function news(changed: readonly { readonly method: string }[], uris: Iterable<unknown>, params: JsonObject): IncomingNotification[] {
+  return [
+    ...changed.map(({ method }) => ({ kind: "notification" as const, method, params })),
+    ...[...uris].map((uri) => ({ kind: "notification" as const, method: UPDATED, params: { ...params, uri } })),
+  ];
+}

@@ -1,0 +1,277 @@
+import {
+  hasRoom,
+  type Id,
+  type Incoming,
+  type IncomingPart,
+  type Link,
+  type LinkTraits,
+  type Outgoing,
+  type OutgoingMessage,
+  type SendOptions,
+  sharedStream,
+} from "../../codec/index.js";
+import { type DialOptions, Fault, RELEASE, toFault } from "../../core/index.js";
+import { Backoff } from "../../stream/index.js";
+import { careful } from "../careful.js";
+import { own } from "../keys.js";
+import { type LinkWatch, linkWatch } from "../watch/link-watch.js";
+import { inTime } from "./in-time.js";
+import { LinkState } from "./link-state.js";
+import { isForGood } from "./loss.js";
+import { WaitingCalls } from "./waiting-calls.js";
+
+type Batch = readonly (Incoming | IncomingPart)[];
+type Step = IteratorResult<Batch, undefined>;
+
+export interface RenewingOptions<L extends Link> extends DialOptions {
+  /** Opens a fresh link. The signal aborts when none is wanted any more. Undefined: a link that is lost stays lost. */
+  readonly connect: ((signal: AbortSignal) => Promise<L>) | undefined;
+  /** Whether the first link is known to lead to a server. If not, losing it before anything came on it is the end. */
+  readonly proven?: boolean | undefined;
+  /** Frees what the links have in common, after the last of them. */
+  readonly released?: (() => Promise<void>) | undefined;
+}
+
+/** A link that outlives the links it is made of. */
+export interface RenewingLink<L extends Link> extends Link {
+  /** The link that is there now. */
+  readonly now: L | undefined;
+  /** The same, or the next one as soon as it is up to date. */
+  current(): Promise<L>;
+  /** The method of an open call. */
+  methodOf(call: Id): string | undefined;
+}
+
+/**
+ * Makes one lasting link of `first` and of those that take its place. When one is lost, the calls on it fail once, because they may have
+ * run; then a fresh one is opened and brought up to date: at once if a legacy session or a subscription needs it, else with the next call.
+ * Calls that are made meanwhile wait for it, for `reconnectMs` at most. A server that refuses the fresh link for good ends all of it.
+ */
+export function renewing<L extends Link>(first: L, options: RenewingOptions<L>): RenewingLink<L> {
+  return new Renewing(first, options);
+}
+
+/** A connection that lasted this long was a good one. */
+const LASTED_MS = 1000;
+
+class Renewing<L extends Link> implements RenewingLink<L> {
+  readonly traits: LinkTraits;
+  readonly part = sharedStream.part;
+  readonly incoming: AsyncIterable<Batch>;
+  now: L | undefined;
+  readonly #options: RenewingOptions<L>;
+  readonly #watch: LinkWatch | undefined;
+  readonly #state: LinkState;
+  readonly #backoff = new Backoff<Fault>();
+  readonly #waiting: WaitingCalls<L>;
+  readonly #abort = new AbortController();
+  /** The link that is read: the one that is there, or one that is being brought up to date. */
+  #read: L;
+  #since = Date.now();
+  #steps: AsyncIterator<Batch, undefined>;
+  /** A step that was asked for and not yet taken. */
+  #begun: Promise<Step> | undefined;
+  #recovery: AsyncGenerator<Batch, undefined> | undefined;
+  #restoring: L | undefined;
+  #first = true;
+  /** Whether anything came on it. */
+  #proven: boolean;
+  #closed: Fault | undefined;
+  /** Looks again whether it is time to connect. */
+  #wake: () => void = () => {};
+
+  constructor(first: L, options: RenewingOptions<L>) {
+    this.traits = first.traits;
+    this.now = this.#read = first;
+    this.#options = options;
+    this.#proven = options.proven ?? false;
+    this.#watch = linkWatch(options, { side: "dial" });
+    this.#state = new LinkState(this.#watch, careful(options.onFault));
+    this.#waiting = new WaitingCalls(options, () => this.#backoff.fault);
+    this.#steps = first.incoming[Symbol.asyncIterator]();
+    const messages: AsyncIterableIterator<Batch, undefined> = {
+      next: () => this.#next(),
+      [Symbol.asyncIterator]: () => messages,
+    };
+    this.incoming = messages;
+  }
+
+  get backlog(): number {
+    return this.now?.backlog ?? 0;
+  }
+
+  send(given: Outgoing, options?: SendOptions): Promise<void> {
+    const message = given as OutgoingMessage;
+    if (this.now !== undefined) return this.#state.send(this.now, message, options);
+    if ("method" in message && message.method === "notifications/cancelled") {
+      const call = message.params?.["requestId"] as Id;
+      this.#state.leave(call);
+      this.#waiting.leave(call);
+    }
+    if (isOfLostLink(message)) return hasRoom;
+    const call = "method" in message && "id" in message ? message.id : undefined;
+    return this.#later(call, (link) => this.#state.send(link, message, options));
+  }
+
+  current(): Promise<L> {
+    return this.now === undefined ? this.#later(undefined, async (link) => link) : Promise.resolve(this.now);
+  }
+
+  methodOf(call: Id): string | undefined {
+    return this.#state.methodOf(call);
+  }
+
+  pace(call: Id, held: boolean): void {
+    this.now?.pace(call, held);
+  }
+
+  async close(reason?: Fault): Promise<void> {
+    if (this.#closed !== undefined) return;
+    this.#closed = reason ?? new Fault("unavailable", "the link was closed", { data: { reason: "closed" } });
+    this.now = this.#restoring = undefined;
+    this.#abort.abort(this.#closed);
+    this.#wake();
+    this.#waiting.fail(this.#closed);
+    await this.#read.close(reason);
+    await this.#options.released?.();
+  }
+
+  #next(): Promise<Step> {
+    if (this.#recovery !== undefined) return this.#recovering(this.#recovery);
+    const next = this.#begun ?? this.#steps.next();
+    this.#begun = undefined;
+    return next.then(this.#heard, this.#broken);
+  }
+
+  readonly #heard = (step: Step): Step | Promise<Step> => {
+    if (step.done === true) return this.#broken(closedByPeer());
+    this.#proven = true;
+    const value = this.#state.take(step.value);
+    return value === step.value ? step : { done: false, value };
+  };
+
+  readonly #broken = (error: unknown): Promise<Step> => {
+    this.#recovery = this.#recover(toFault(error));
+    return this.#recovering(this.#recovery);
+  };
+
+  async #recovering(recovery: AsyncGenerator<Batch, undefined>): Promise<Step> {
+    const step = await recovery.next();
+    if (step.done !== true || this.#closed !== undefined) return step;
+    this.#recovery = undefined;
+    return this.#next();
+  }
+
+  /** What is heard from the loss of a link until the next is up to date. Throws if there will be none. */
+  async *#recover(lost: Fault): AsyncGenerator<Batch, undefined> {
+    for (let reason = lost; this.#closed === undefined; ) {
+      const { connect } = this.#options;
+      if (connect === undefined || (this.#first && !this.#proven)) throw reason;
+      if (isForGood(reason, this.now !== undefined && this.#proven ? "loss" : "refusal")) throw reason;
+      this.#first = this.#proven = false;
+      yield this.#leave(reason);
+      const fresh = await this.#connect(connect);
+      if (fresh === undefined) return;
+      this.#read = fresh;
+      this.#since = Date.now();
+      try {
+        return yield* this.#update(fresh);
+      } catch (error) {
+        reason = toFault(error);
+      }
+    }
+  }
+
+  /** Brings a fresh link up to date. What comes meanwhile is heard; the answers that this waits for are among it. */
+  async *#update(link: L): AsyncGenerator<Batch, undefined> {
+    this.#steps = link.incoming[Symbol.asyncIterator]();
+    const restored = this.#restore(link);
+    restored.catch(() => {});
+    for (;;) {
+      this.#begun ??= this.#steps.next();
+      const step = await Promise.race([this.#begun, restored]);
+      if ("news" in step) return void (yield step.news);
+      this.#begun = undefined;
+      if (step.done === true) throw closedByPeer();
+      this.#proven = true;
+      yield this.#state.take(step.value);
+    }
+  }
+
+  #leave(reason: Fault): Batch {
+    if (this.now !== undefined) {
+      this.#watch?.upstream({ kind: "lost", reason });
+      if (Date.now() - this.#since >= LASTED_MS) this.#backoff.reset();
+    }
+    this.now = this.#restoring = this.#begun = undefined;
+    this.#backoff.failed(reason);
+    this.#read.close(reason).catch(() => {});
+    return this.#state.lost(reason);
+  }
+
+  /** A fresh link, as soon as somebody needs one and there is one to be had; undefined after the end. */
+  async #connect(connect: (signal: AbortSignal) => Promise<L>): Promise<L | undefined> {
+    while (this.#closed === undefined) {
+      const needed = this.#waiting.size > 0 || this.#state.listening;
+      const { wait } = this.#backoff;
+      if (!needed || wait > 0) {
+        await this.#due(needed ? wait : undefined);
+        continue;
+      }
+      try {
+        const link = await connect(this.#abort.signal);
+        if (this.#closed === undefined) return link;
+        await link.close(this.#closed);
+      } catch (error) {
+        const fault = toFault(error);
+        if (isForGood(fault, "refusal")) throw fault;
+        this.#backoff.failed(fault);
+      }
+    }
+    return undefined;
+  }
+
+  /** Resolves when it may be time to connect: after a wait, or as soon as something has changed. */
+  #due(wait: number | undefined): Promise<void> {
+    return new Promise((resolve) => {
+      const timer = wait === undefined ? undefined : setTimeout(resolve, wait);
+      this.#wake = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
+  }
+
+  /** Brings a fresh link up to date, and lets those have it who wait for it. */
+  async #restore(link: L): Promise<{ readonly news: Batch }> {
+    const began = performance.now();
+    this.#restoring = link;
+    const news = await inTime(this.#state.restore(link), this.#options.handshakeMs);
+    // It may have been lost again.
+    if (this.#restoring !== link) return { news: [] };
+    this.now = link;
+    this.#watch?.upstream({ kind: "restart", milliseconds: performance.now() - began });
+    this.#state.reopen(link);
+    this.#waiting.go(link);
+    return { news };
+  }
+
+  #later<T>(call: Id | undefined, act: (link: L) => Promise<T>): Promise<T> {
+    if (this.#closed !== undefined) return Promise.reject(this.#closed);
+    const done = this.#waiting.add(call, act);
+    this.#wake();
+    return done;
+  }
+}
+
+function closedByPeer(): Fault {
+  return new Fault("unavailable", "the peer closed the link", { data: { reason: "closed" } });
+}
+
+/** Whether a message is about calls or questions that went with their link. */
+function isOfLostLink(message: OutgoingMessage): boolean {
+  if (!("method" in message)) return true;
+  return !("id" in message) && aboutCalls.has(message.method);
+}
+
+const aboutCalls: ReadonlySet<string> = new Set(["notifications/cancelled", "notifications/progress", own.credit, own.gone, RELEASE]);

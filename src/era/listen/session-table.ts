@@ -1,0 +1,160 @@
+import { Fault, Owned } from "../../core/index.js";
+import { randomToken } from "../seal.js";
+
+/** What a listener's options say of its sessions. */
+export interface SessionLimits {
+  /** Sessions at a time; 100,000 unless given. */
+  readonly maxSessions?: number | undefined;
+  /**
+   * Sessions of one principal at a time; of callers without one, those from one remote address. A quarter of `maxSessions` unless
+   * given. Whoever has as many loses its own oldest that has been idle for a minute, or else is refused.
+   */
+  readonly maxSessionsPerPrincipal?: number | undefined;
+  /** Milliseconds after which a session that nothing is open for ends; half an hour unless given. */
+  readonly idleMs?: number | undefined;
+}
+
+export interface SessionTableOptions extends SessionLimits {
+  /** What the limit is called; `maxSessions` unless given. */
+  readonly limit?: string;
+  /** Milliseconds that an idle session is spared when another needs its place; a minute unless given. */
+  readonly spareMs?: number;
+  /** An idle session holds nothing that its client would miss: it makes room for anybody's. */
+  readonly replaceable?: boolean;
+}
+
+/** A session, as far as the table of its listener is concerned. */
+export interface TableSession {
+  readonly id: string;
+  /** Whom it is bound to. */
+  readonly principal?: string | undefined;
+  /** When it was last used. The table keeps it up to date while its client is connected. */
+  touched: number;
+  /** Whether its client has a connection open for it: then it does not end for being idle. */
+  readonly connected: boolean;
+  /** Whether calls of it are being answered: then it does not make room for another. */
+  readonly busy: boolean;
+  end(reason: Fault): void;
+}
+
+const MAX_SESSIONS = 100_000;
+const IDLE_MS = 30 * 60_000;
+const SPARE_MS = 60_000;
+const SWEEP_MS = 15_000;
+const SHARE = 1 / 4;
+const MOST_LOOKED = 16;
+
+/** The sessions of a listener, each bound to the principal that began it, under names that nobody can guess. */
+export class SessionTable<S extends TableSession> {
+  readonly #options: SessionTableOptions;
+  readonly #max: number;
+  readonly #maxEach: number;
+  readonly #idleMs: number;
+  /** The least recently used comes first where any may make room, and always for each owner. */
+  readonly #sessions = new Map<string, { readonly session: S; readonly owner: string }>();
+  readonly #owned = new Owned<S>();
+  /** Runs while there are sessions. */
+  #timer: ReturnType<typeof setInterval> | undefined;
+
+  constructor(options: SessionTableOptions = {}) {
+    this.#options = options;
+    this.#max = options.maxSessions ?? MAX_SESSIONS;
+    this.#maxEach = options.maxSessionsPerPrincipal ?? Math.ceil(this.#max * SHARE);
+    this.#idleMs = options.idleMs ?? IDLE_MS;
+  }
+
+  get size(): number {
+    return this.#sessions.size;
+  }
+
+  *[Symbol.iterator](): IterableIterator<S> {
+    for (const { session } of this.#sessions.values()) yield session;
+  }
+
+  /** Makes a session that counts for `owner`; throws `overload` with the name of the limit where there is no room for it. */
+  begin(owner: string, make: (id: string) => S): S {
+    const { limit = "maxSessions" } = this.#options;
+    if (this.#sessions.size >= this.#max && !this.#makeRoom(owner)) throw tooMany(limit, this.#max);
+    if (this.#owned.of(owner).size >= this.#maxEach && !this.#endIdle(this.#owned.of(owner)))
+      throw tooMany(`${limit}PerPrincipal`, this.#maxEach);
+    const session = make(randomToken());
+    this.#sessions.set(session.id, { session, owner });
+    this.#owned.add(owner, session);
+    this.#arm();
+    return session;
+  }
+
+  /** The session of that name, if it is the caller's: nobody learns whether another's exists. */
+  find(id: string, principal: string | undefined): S | undefined {
+    const found = this.#sessions.get(id);
+    if (found === undefined || found.session.principal !== principal) return undefined;
+    const { session, owner } = found;
+    if (this.#options.replaceable === true) {
+      this.#sessions.delete(id);
+      this.#sessions.set(id, found);
+    }
+    this.#owned.delete(owner, session);
+    this.#owned.add(owner, session);
+    return session;
+  }
+
+  /** Forgets a session and ends it. */
+  end(session: S, reason: Fault): void {
+    const found = this.#sessions.get(session.id);
+    if (found?.session === session) {
+      this.#sessions.delete(session.id);
+      this.#owned.delete(found.owner, session);
+    }
+    session.end(reason);
+  }
+
+  close(reason: Fault): void {
+    for (const session of this) this.end(session, reason);
+    this.#disarm();
+  }
+
+  #arm(): void {
+    if (this.#timer !== undefined) return;
+    this.#timer = setInterval(() => this.#sweep(), Math.min(SWEEP_MS, this.#idleMs));
+    // In a browser a timer is a number.
+    (this.#timer as { unref?(): void }).unref?.();
+  }
+
+  #disarm(): void {
+    clearInterval(this.#timer);
+    this.#timer = undefined;
+  }
+
+  #makeRoom(owner: string): boolean {
+    return this.#endIdle(this.#owned.of(owner)) || (this.#options.replaceable === true && this.#endIdle(this));
+  }
+
+  /** Ends the one of these that has been idle for longest, if one has been for long enough. */
+  #endIdle(sessions: Iterable<S>): boolean {
+    const spared = Date.now() - (this.#options.spareMs ?? SPARE_MS);
+    let looked = 0;
+    for (const session of sessions) {
+      if (session.connected || session.busy) continue;
+      // Those that follow were used later, or nearly so: whoever asks for too much must not make this search all.
+      if (session.touched > spared && ++looked === MOST_LOOKED) return false;
+      if (session.touched > spared) continue;
+      this.end(session, new Fault("unavailable", "the session made room for another of its client", { data: { reason: "idle" } }));
+      return true;
+    }
+    return false;
+  }
+
+  #sweep(): void {
+    const now = Date.now();
+    for (const session of this) {
+      if (session.connected) session.touched = now;
+      else if (session.touched <= now - this.#idleMs)
+        this.end(session, new Fault("unavailable", "the session was idle for too long", { data: { reason: "idle" } }));
+    }
+    if (this.#sessions.size === 0) this.#disarm();
+  }
+}
+
+function tooMany(limit: string, max: number): Fault {
+  return new Fault("overload", `too many sessions: ${limit} is ${max}`, { data: { limit, max } });
+}

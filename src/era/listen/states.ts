@@ -1,0 +1,54 @@
+import { extended, isKeptState, isObject, type JsonObject, type Request } from "../../core/index.js";
+import { badState } from "../seal.js";
+import type { Desk, Job } from "./desk.js";
+import type { Work } from "./work.js";
+
+/**
+ * What a retry goes on with: the call that waits here for its answers, or the request with the state that the service behind knows.
+ * A state of another maker passes as it is, where it can only be the service's own. It cannot be if it has Anywire's mark, or if its
+ * caller has a principal, because of those `sealedState` lets none out.
+ */
+export async function resumed(desk: Desk, job: Job, request: Request): Promise<Work | Request> {
+  const { requestState } = request.params;
+  if (job.era === "legacy" || typeof requestState !== "string") return request;
+  const { principal } = job.client.identity;
+  const { seal, asked } = desk.parking;
+  if (!seal.mine(requestState)) {
+    if (isKeptState(requestState)) throw badState("it was given by another server, or before this one was started");
+    if (principal !== undefined) throw badState("it was not given to this caller");
+    return request;
+  }
+  const sealed = await seal.open(requestState, request, principal);
+  if ("state" in sealed) return { method: request.method, params: extended(request.params, { requestState: sealed.state }) };
+  const work = asked.take(sealed.call);
+  if (work === undefined) throw badState("its call has ended or expired");
+  answerAsks(work, request.params["inputResponses"]);
+  // This request's cancel ends the work that an earlier request began.
+  job.held.set(work.held?.bytes ?? 0);
+  work.held?.free();
+  job.cancel.on(() => work.leave());
+  return work;
+}
+
+function answerAsks(work: Work, responses: unknown): void {
+  if (!isObject(responses)) return;
+  for (const [key, ask] of [...work.asks]) {
+    const response = Object.hasOwn(responses, key) ? responses[key] : undefined;
+    if (!isObject(response)) continue;
+    work.asks.delete(key);
+    ask.answer(response);
+  }
+}
+
+/**
+ * A result that requires input, for its caller. To the service behind a relay all callers of the relay may be one, so its state is
+ * sealed for the principal that it is given to. That of another Anywire end always is: then every state with Anywire's mark that
+ * comes back is one of this edge, or of nobody.
+ */
+export async function sealedState({ parking }: Desk, { era, client, envelope }: Job, result: JsonObject): Promise<JsonObject> {
+  const { requestState } = result;
+  const { principal } = client.identity;
+  if (era === "legacy" || typeof requestState !== "string" || parking.seal.mine(requestState)) return result;
+  if (principal === undefined && !isKeptState(requestState)) return result;
+  return extended(result, { requestState: await parking.seal.close({ state: requestState }, envelope.request, principal) });
+}
