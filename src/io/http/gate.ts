@@ -60,6 +60,9 @@ export function whileValid(exchange: Exchange, credentials: CredentialWatch | un
     get account() {
       return exchange.account;
     },
+    get remote() {
+      return exchange.remote;
+    },
     header: (name) => exchange.header(name),
     body: (maxBytes) => exchange.body(maxBytes),
     reply: (status, headers, text) => exchange.reply(status, headers, text),
