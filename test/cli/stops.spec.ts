@@ -49,7 +49,7 @@ describe("a command that is stopped", () => {
     const { server, pid } = recorded();
     const running = start(process.execPath, [anywire, "read", "demo://generated/1gb", "-v", ...server]);
     running.child.stdout.pause();
-    await running.shows(/← notifications\/dev\.anywire\/part \d+ kB/);
+    await running.shows(/← #\d+ chunk \d+ kB/);
     running.child.kill("SIGINT");
     running.child.stdout.resume();
     expect((await running.ended).code).toBe(130);

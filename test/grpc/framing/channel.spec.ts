@@ -278,7 +278,7 @@ describe("a channel", () => {
     const call = channel.call("/t.T/M", { deadline: Date.now() + 60_000, metadata: { "x-a": ["1", "2"] } });
     call.done();
     await call.status;
-    expect(seen).toMatchObject({ path: "/t.T/M", authority: `127.0.0.1:${port}`, peer: { address: "127.0.0.1" } });
+    expect(seen).toMatchObject({ path: "/t.T/M", hosts: [`127.0.0.1:${port}`], peer: { address: "127.0.0.1" } });
     expect({ ...seen?.metadata }).toEqual({ "user-agent": "tester", "x-a": ["1", "2"] });
     expect(Math.abs((seen?.deadline ?? 0) - Date.now() - 60_000)).toBeLessThan(20_000);
   });
