@@ -39,20 +39,36 @@ export async function decompress(encoding: Encoding, data: Uint8Array, options: 
 
 async function unpack(encoding: Encoding, data: Uint8Array, { limit, grow }: DecompressOptions): Promise<Uint8Array> {
   const stream = encoding === "gzip" ? createGunzip({ chunkSize: PIECE }) : createInflate({ chunkSize: PIECE });
-  const pieces: Uint8Array[] = [];
+  // Pieces that are joined in the end would be there twice.
+  let memory = Buffer.allocUnsafeSlow(Math.min(Math.max(PIECE, encoding === "gzip" ? saidSize(data) : 0), limit));
   let bytes = 0;
   stream.end(data);
   try {
     for await (const piece of stream as AsyncIterable<Uint8Array>) {
-      bytes += piece.length;
-      const fault = bytes > limit ? tooLarge(limit) : grow?.(bytes);
+      const sum = bytes + piece.length;
+      const fault = sum > limit ? tooLarge(limit) : grow?.(sum);
       if (fault !== undefined) throw fault;
-      pieces.push(piece);
+      if (sum > memory.length) {
+        const more = Buffer.allocUnsafeSlow(Math.min(Math.max(2 * memory.length, sum), limit));
+        more.set(memory.subarray(0, bytes));
+        memory = more;
+      }
+      memory.set(piece, bytes);
+      bytes = sum;
     }
   } catch (error) {
     throw error instanceof Fault ? error : new Fault("internal", "a compressed message is corrupt", { cause: error });
   }
-  return pieces.length === 1 ? (pieces[0] as Uint8Array) : Buffer.concat(pieces, bytes);
+  return 2 * bytes < memory.length ? Uint8Array.prototype.slice.call(memory, 0, bytes) : memory.subarray(0, bytes);
+}
+
+/** How much smaller gzip can make anything. */
+const SMALLER = 1032;
+
+/** What the last four bytes of gzip say of the size, as far as that can be true. */
+function saidSize(data: Uint8Array): number {
+  if (data.length < 18) return 0;
+  return Math.min(new DataView(data.buffer, data.byteOffset + data.length - 4, 4).getUint32(0, true), SMALLER * data.length);
 }
 
 let running = 0;
