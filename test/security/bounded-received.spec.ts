@@ -33,6 +33,16 @@ describe("messages that stay incomplete", () => {
     session.destroy();
   });
 
+  it.each(["application/json", "application/grpc-web+proto"])("over Connect and gRPC-Web, as %s: refused by their time", async (type) => {
+    await using at = await lab("grpc://127.0.0.1:0", { messageMs: 300 });
+    const socket = connectTcp({ host: "127.0.0.1", port: at.port });
+    const head = [`POST ${SERVICE}Ping HTTP/1.1`, "host: 127.0.0.1", `content-type: ${type}`, "content-length: 100", "connection: close"];
+    socket.write(`${head.join("\r\n")}\r\n\r\n{`);
+    let heard = "";
+    for await (const chunk of socket) heard += String(chunk);
+    expect(heard.replaceAll("%20", " ")).toContain("the body did not arrive within 300 ms");
+  });
+
   it("over WebSocket: the socket is closed, by its share or by its time", async () => {
     await using at = await lab("ws://127.0.0.1:0", { ...limits, messageMs: 500 });
     const begin = async (bytes: number, options: { ping?: boolean } = {}): Promise<{ code: number; reason: string }> => {

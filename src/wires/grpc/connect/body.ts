@@ -35,7 +35,9 @@ export class Body implements AsyncIterableIterator<Uint8Array, undefined> {
     if (ms !== undefined)
       this.#timer = setTimeout(
         () =>
-          this.#finish({ error: new Fault("deadline", `the body did not arrive within ${ms} ms`, { data: { limit: "bodyMs", max: ms } }) }),
+          this.#finish({
+            error: new Fault("deadline", `the body did not arrive within ${ms} ms`, { data: { limit: "messageMs", max: ms } }),
+          }),
         ms,
       );
   }

@@ -13,12 +13,13 @@ export type NodeResponse = ServerResponse | Http2ServerResponse;
 
 /** The longest time that a timer can be set to. */
 const MAX_MS = 2 ** 31 - 1;
-const BODY_MS = 60_000;
 
 export interface Served {
   readonly handler: UniversalHandler;
   readonly accepted: Accepted;
   readonly signal: AbortSignal;
+  /** Milliseconds for a message to arrive whole. */
+  readonly messageMs: number;
   /** Headers that every answer has. */
   readonly headers: Readonly<Record<string, string>>;
   /** What to say where Connect says nothing but a status. */
@@ -35,7 +36,7 @@ export async function exchange(request: NodeRequest, response: NodeResponse, ser
     method: request.method ?? "",
     url: `http://${served.accepted.authority ?? "localhost"}${request.url}`,
     header: headersOf(request),
-    body: faulted(new Body(request, { ms: streams ? undefined : BODY_MS, account: served.accepted.account, whole: !streams })),
+    body: faulted(new Body(request, { ms: streams ? undefined : served.messageMs, account: served.accepted.account, whole: !streams })),
     signal,
     contextValues: createContextValues().set(acceptedKey, served.accepted),
   } satisfies UniversalServerRequest);

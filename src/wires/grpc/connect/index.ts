@@ -1,4 +1,4 @@
-import { closingFault, grpcStatuses, refusedStatus, requestStatuses, toFault } from "../../../core/index.js";
+import { closingFault, defaultLimits, grpcStatuses, refusedStatus, requestStatuses, toFault } from "../../../core/index.js";
 import { type Admission, admit, type Exchange, isGrpc, nodeExchange, peerOf, readMetadata } from "../../../io/index.js";
 import { within } from "../../../stream/index.js";
 import { HEALTH } from "../services/options.js";
@@ -85,7 +85,14 @@ export class ConnectServer {
       credentials: admission.credentials,
       account: exchange.account,
     };
-    await run(request, response, { handler, accepted, signal, headers, explain: (status) => explain(status, path) });
+    await run(request, response, {
+      handler,
+      accepted,
+      signal,
+      messageMs: this.#served.options.limits?.messageMs ?? defaultLimits.messageMs,
+      headers,
+      explain: (status) => explain(status, path),
+    });
   }
 
   #admit(exchange: Exchange, network: boolean): Promise<Admission> {
