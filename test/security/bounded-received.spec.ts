@@ -44,8 +44,13 @@ describe("messages that stay incomplete", () => {
   });
 
   it("over WebSocket: the socket is closed, by its share or by its time", async () => {
-    await using at = await lab("ws://127.0.0.1:0", { ...limits, messageMs: 500 });
-    const begin = async (bytes: number, options: { ping?: boolean } = {}): Promise<{ code: number; reason: string }> => {
+    await using roomy = await lab("ws://127.0.0.1:0", limits);
+    await using hasty = await lab("ws://127.0.0.1:0", { ...limits, messageMs: 500 });
+    const begin = async (
+      at: { readonly port: number },
+      bytes: number,
+      options: { ping?: boolean } = {},
+    ): Promise<{ code: number; reason: string }> => {
       const socket = new WebSocket(`ws://127.0.0.1:${at.port}/mcp`, ["mcp"]);
       await new Promise((resolve) => socket.once("open", resolve));
       const closed = new Promise<{ code: number; reason: string }>((resolve) =>
@@ -58,10 +63,10 @@ describe("messages that stay incomplete", () => {
       }
       return closed;
     };
-    expect(await begin(6 * MIB)).toMatchObject({ code: 1009, reason: expect.stringContaining("for this connection") });
+    expect(await begin(roomy, 6 * MIB)).toMatchObject({ code: 1009, reason: expect.stringContaining("for this connection") });
     // What comes between the pieces does not make them less.
-    expect(await begin(6 * MIB, { ping: true })).toMatchObject({ code: 1009 });
-    expect(await begin(MIB)).toEqual({ code: 1008, reason: "a message did not arrive whole within 500 ms" });
+    expect(await begin(roomy, 6 * MIB, { ping: true })).toMatchObject({ code: 1009 });
+    expect(await begin(hasty, MIB)).toEqual({ code: 1008, reason: "a message did not arrive whole within 500 ms" });
     await until(() => heldBytes() === 0);
   });
 
