@@ -51,11 +51,15 @@ export function rpcClient(carrier: RpcCarrier, era: Era, take: Take): RawClient 
           );
         return !reader.ended;
       };
-      void carrier.call(rpc, bytes, metadata, heard).then(({ session: begun, failed }) => {
-        session ??= begun;
-        const error = reader.error ?? (failed === undefined ? undefined : errorOf(failed));
-        take(written([["id", id], error === undefined ? ["result", object(reader.whole)] : ["error", error]]));
-      });
+      void carrier.call(rpc, bytes, metadata, heard).then(
+        ({ session: begun, failed }) => {
+          session ??= begun;
+          const error = reader.error ?? (failed === undefined ? undefined : errorOf(failed));
+          take(written([["id", id], error === undefined ? ["result", object(reader.whole)] : ["error", error]]));
+          // A client that was closed hears nothing of its calls.
+        },
+        () => {},
+      );
     },
     close: () => carrier.close(),
   };

@@ -8,12 +8,15 @@ const same = (bytes: Buffer): Buffer => bytes;
 
 function grpcCarrier(address: string): RpcCarrier {
   const client = new grpc.Client(hostOf(address), grpc.credentials.createInsecure());
+  const open = new Set<grpc.ClientReadableStream<Buffer>>();
   return {
     call(rpc, bytes, headers, take) {
       const metadata = new grpc.Metadata();
       for (const [name, value] of Object.entries(headers)) metadata.set(name, value);
       // A call with one answer is a stream of one, too.
       const call = client.makeServerStreamRequest(rpc.path, same, same, Buffer.from(bytes), metadata);
+      open.add(call);
+      call.on("close", () => open.delete(call));
       return new Promise((resolve) => {
         let session: string | undefined;
         call.on("metadata", (received: grpc.Metadata) => {
@@ -28,7 +31,10 @@ function grpcCarrier(address: string): RpcCarrier {
         call.on("end", () => resolve({ session }));
       });
     },
-    close: async () => client.close(),
+    async close() {
+      for (const call of open) call.cancel();
+      client.close();
+    },
   };
 }
 
