@@ -1,5 +1,5 @@
 import { type JsonObject, type Listener, type ListenOptions, type Service, serve } from "../../src/api/index.js";
-import type { Era } from "../relay/raw/types.js";
+import type { Era, RawClient } from "../relay/raw/types.js";
 import { type RawName, rawWires } from "../relay/raw/wires.js";
 
 /** Where a wire with raw ends listens. Stdio has no listener in this process. */
@@ -28,6 +28,8 @@ export interface Talk {
   send(message: JsonObject | string): void;
   /** The first answer under an id, come or to come. */
   answer(id: unknown): Promise<Message>;
+  /** Stops reading, or reads on. */
+  read(on: boolean): void;
   /** Goes away without a word. */
   leave(): Promise<void>;
 }
@@ -54,7 +56,7 @@ export const toolCall = (era: Era, id: unknown, name: string, args: JsonObject =
 export async function talk(address: string, wire: Served, era: Era): Promise<Talk> {
   const heard: Message[] = [];
   let wake: (() => void)[] = [];
-  const client = await rawWires[wire].client(address, era, (text) => {
+  const client: RawClient = await rawWires[wire].client(address, era, (text) => {
     heard.push(JSON.parse(text) as Message);
     for (const each of wake.splice(0)) each();
   });
@@ -76,6 +78,7 @@ export async function talk(address: string, wire: Served, era: Era): Promise<Tal
     heard,
     send,
     answer,
+    read: (on) => client.read?.(on),
     async leave() {
       wake = [];
       await client.close();

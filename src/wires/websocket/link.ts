@@ -5,8 +5,8 @@ import { pipe } from "../../stream/index.js";
 
 /** What a link needs of a socket: that of `ws`, and a browser's own. */
 export interface Socket {
-  /** `sent` is called when the text has gone out, or never will; a browser's socket does not call it. */
-  send(text: string, sent?: () => void): void;
+  /** `sent` is called when the text has gone out, or with the error if it never will; a browser's socket does not call it. */
+  send(text: string, sent?: (error?: Error) => void): void;
   close(code?: number, reason?: string): void;
   readonly bufferedAmount: number;
   readonly readyState: number;
@@ -19,6 +19,7 @@ export interface Socket {
   resume?(): void;
 }
 
+const OPEN = 1;
 /** Bytes that may wait to be written before the sender does. */
 const HIGH_WATER = 256 * 1024;
 /** What may wait to be read before the peer is held up. */
@@ -56,6 +57,11 @@ export function socketLink(socket: Socket, limits: Partial<Limits> = {}, { gathe
     wake();
     if (clean) inbox.close();
     else inbox.fail(reason);
+  };
+  /** A socket that is destroyed takes everything at once until it tells of its end, and would let its producers run free. */
+  const sent = (error?: Error): void => {
+    if (error && socket.readyState === OPEN) end(new Fault("unavailable", "the socket broke", { data: { reason: "broken" } }), false);
+    else wake();
   };
   const stop = (code: number, why: string): void => {
     end(new Fault("invalid-request", why), false);
@@ -107,7 +113,7 @@ export function socketLink(socket: Socket, limits: Partial<Limits> = {}, { gathe
       const text = serialise(message);
       if (text.length > messageBytes) throw messageTooLarge(messageBytes);
       gather?.();
-      socket.send(text, wake);
+      socket.send(text, sent);
       const { bufferedAmount } = socket;
       if (bufferedAmount > LITTLE_BYTES) unwritten?.set(bufferedAmount);
       if (bufferedAmount > HIGH_WATER) await room();

@@ -9,7 +9,7 @@ import type { RawWire } from "./types.js";
 /** `mcp.v1` on one `Session` stream, by grpc-js and the protobuf messages. */
 export const session: RawWire = {
   async client(address, _era, take) {
-    const client = new grpc.Client(hostOf(address), grpc.credentials.createInsecure());
+    const client = new grpc.Client(hostOf(address), grpc.credentials.createInsecure(), { "grpc.use_local_subchannel_pool": 1 });
     const stream = client.makeBidiStreamRequest(`${SERVICE}Session`, up.write, down.read, twins());
     const asked = new Asked();
     const parts = new Parts(asked.of, (id) => stream.write(toServer(`{"method":"notifications/cancelled","params":{"requestId":${id}}}`)));
@@ -23,6 +23,7 @@ export const session: RawWire = {
         asked.note(text);
         stream.write(toServer(text));
       },
+      read: (on) => void (on ? stream.resume() : stream.pause()),
       async close() {
         stream.cancel();
         client.close();

@@ -38,7 +38,10 @@ export function httpClient(address: string, era: Era, take: Take): RawClient {
     sent.on("error", () => {});
     sent.end(text);
   };
+  const answers = new Set<IncomingMessage>();
   const read = (answer: IncomingMessage): void => {
+    answers.add(answer);
+    answer.once("close", () => answers.delete(answer));
     if (/event-stream/.test(typeOf(answer.headers))) events(answer, take);
     else body(answer, take);
   };
@@ -69,6 +72,11 @@ export function httpClient(address: string, era: Era, take: Take): RawClient {
             });
           }),
       );
+    },
+    read(on) {
+      for (const answer of answers)
+        if (on) answer.resume();
+        else answer.pause();
     },
     async close() {
       agent.destroy();

@@ -1,4 +1,4 @@
-import { Agent, createServer, request, type ServerResponse } from "node:http";
+import { Agent, createServer, type IncomingMessage, request, type ServerResponse } from "node:http";
 import { body, events } from "./events.js";
 import { portOf } from "./sockets.js";
 import type { RawWire } from "./types.js";
@@ -9,10 +9,12 @@ export const sse: RawWire = {
     const agent = new Agent({ keepAlive: true });
     const url = address.replace(/^sse\+/, "");
     let last = Promise.resolve();
+    let stream: IncomingMessage | undefined;
     const endpoint = await new Promise<string>((resolve) => {
-      request(url, { agent, headers: { accept: "text/event-stream" } }, (answer) =>
-        events(answer, (data, event) => (event === "endpoint" ? resolve(new URL(data, url).href) : take(data))),
-      )
+      request(url, { agent, headers: { accept: "text/event-stream" } }, (answer) => {
+        stream = answer;
+        events(answer, (data, event) => (event === "endpoint" ? resolve(new URL(data, url).href) : take(data)));
+      })
         .on("error", () => {})
         .end();
     });
@@ -30,6 +32,7 @@ export const sse: RawWire = {
             }),
         );
       },
+      read: (on) => void (on ? stream?.resume() : stream?.pause()),
       async close() {
         agent.destroy();
       },

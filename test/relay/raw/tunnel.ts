@@ -23,12 +23,13 @@ const coding = { requestSerialize: wrap, requestDeserialize: unwrap, responseSer
 
 export const tunnel: RawWire = {
   async client(address, _era, take) {
-    const client = new grpc.Client(hostOf(address), grpc.credentials.createInsecure());
+    const client = new grpc.Client(hostOf(address), grpc.credentials.createInsecure(), { "grpc.use_local_subchannel_pool": 1 });
     const stream = client.makeBidiStreamRequest(method.path, wrap, unwrap);
     stream.on("data", take);
     stream.on("error", () => {});
     return {
       send: (text) => void stream.write(text),
+      read: (on) => void (on ? stream.resume() : stream.pause()),
       async close() {
         stream.cancel();
         client.close();

@@ -8,6 +8,8 @@ export type Take = (text: string) => void;
 /** A client that knows nothing of Anywire: it writes the texts it is given and hands on those it hears. */
 export interface RawClient {
   send(text: string): void;
+  /** Stops reading, or reads on. */
+  read?(on: boolean): void;
   close(): Promise<void>;
 }
 

@@ -11,6 +11,7 @@ export const websocket: RawWire = {
     await once(socket, "open");
     return {
       send: (text) => socket.send(text),
+      read: (on) => (on ? socket.resume() : socket.pause()),
       async close() {
         socket.terminate();
       },
