@@ -28,6 +28,8 @@ export interface Talk {
   send(message: JsonObject | string): void;
   /** The first answer under an id, come or to come. */
   answer(id: unknown): Promise<Message>;
+  /** Lets go of what was heard. */
+  forget(): void;
   /** Stops reading, or reads on. */
   read(on: boolean): void;
   /** Goes away without a word. */
@@ -78,6 +80,7 @@ export async function talk(address: string, wire: Served, era: Era): Promise<Tal
     heard,
     send,
     answer,
+    forget: () => void heard.splice(0),
     read: (on) => client.read?.(on),
     async leave() {
       wake = [];
