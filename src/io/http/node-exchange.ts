@@ -187,11 +187,17 @@ function readBody(request: NodeRequest, { maxBytes, ms, held: hold }: BodyOption
   if (body !== undefined && request.readableEnded) return Promise.resolve(typeof body === "string" ? body : JSON.stringify(body));
   // A small one has mostly come with its head: then there is nothing to wait for.
   const there = request.readableLength;
-  if (there > 0 && there <= maxBytes && !("stream" in request) && Number(request.headers["content-length"]) === there) {
+  const declared = Number(request.headers["content-length"]);
+  if (there > 0 && there <= maxBytes && !("stream" in request) && declared === there) {
     const whole = request.read() as Buffer;
     // Nothing else comes, but for the end.
     request.resume();
     return decoded(whole);
+  }
+  if (declared > maxBytes) {
+    // It is read to nowhere, so that the client can read the answer.
+    request.resume();
+    return Promise.reject(tooLarge(maxBytes));
   }
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
