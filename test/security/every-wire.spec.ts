@@ -89,6 +89,29 @@ describe("15: a requestState", () => {
   );
 });
 
+it.each(["sse", "tunnel", "grpc"] as readonly Served[])(
+  "16: two clients that use the same id at once get their own answers over %s",
+  async (wire) => {
+    const N = 1_000;
+    await using listener = await listen(server(), wire);
+    const right = await Promise.all(
+      [0, 1].map(async (who) => {
+        const raw = await talk(listener.address, wire, "legacy");
+        let count = 0;
+        for (let n = 0; n < N; n++) {
+          raw.send(toolCall("legacy", 0, "echo", { who, n }));
+          const { result } = await raw.answer(0);
+          if (JSON.stringify(result?.["structuredContent"]) === JSON.stringify({ who, n })) count++;
+          raw.forget();
+        }
+        await raw.leave();
+        return count;
+      }),
+    );
+    expect(right).toEqual([N, N]);
+  },
+);
+
 /** What a listener says to bytes, until it closes or has said enough. */
 async function answered(port: number, bytes: readonly (string | Uint8Array)[], enough: RegExp): Promise<string> {
   const socket = connectTcp({ host: "127.0.0.1", port });
