@@ -10,10 +10,10 @@ import { asked, listen, type Served, type Talk, talk, toolCall } from "../suppor
 const portOf = (address: string): number => Number(/:(\d+)/.exec(address)?.[1]);
 const p99 = (times: number[]): number => times.sort((a, b) => a - b)[Math.floor(times.length * 0.99)] as number;
 
-/** Milliseconds of each call of a neighbour, for as long as it is told to. */
-async function calls(neighbour: Talk, goesOn: () => boolean): Promise<number[]> {
+/** Milliseconds of each call of a neighbour: 200 of them, and on for as long as it is told to. */
+async function calls(neighbour: Talk, goesOn: () => boolean = () => false): Promise<number[]> {
   const times: number[] = [];
-  while (goesOn()) {
+  while (times.length < 200 || goesOn()) {
     const [id, began] = [`call ${times.length}`, performance.now()];
     neighbour.send(toolCall("modern", id, "echo", { id }));
     expect((await neighbour.answer(id)).result?.["structuredContent"]).toEqual({ id });
@@ -35,12 +35,8 @@ describe.each(["http", "grpc"] as const)("a storm of streams that are opened and
     const server = createServer({ name: "x", version: "1" }).tool("echo", {}, (args) => ({ content: [], structuredContent: args }));
     await using listener = await listen(server, wire);
     const neighbour = await talk(listener.address, wire, "modern");
-    const lasting = (ms: number): (() => boolean) => {
-      const end = Date.now() + ms;
-      return () => Date.now() < end;
-    };
-    await calls(neighbour, lasting(200));
-    const alone = await calls(neighbour, lasting(500));
+    await calls(neighbour);
+    const alone = await calls(neighbour);
     const attacker = await raw(portOf(listener.address));
     const frames = Array.from({ length: 20_000 }, (_, at) => [
       attacker.frame(HEADERS, END_HEADERS, 2 * at + 1, head),
@@ -51,14 +47,14 @@ describe.each(["http", "grpc"] as const)("a storm of streams that are opened and
       closed = true;
     });
     attacker.socket.write(Buffer.concat(frames.flat()));
-    const goesOn = lasting(500);
-    const beside = await calls(neighbour, () => !closed || goesOn());
+    const beside = await calls(neighbour, () => !closed);
     const [before, meanwhile] = [p99(alone), p99(beside)];
     console.log(
       `${wire}: p99 of a neighbour ${before.toFixed(1)} ms alone, ${meanwhile.toFixed(1)} ms beside, ${(meanwhile / before).toFixed(2)}x (${beside.length} calls)`,
     );
+    // Under 2 by itself; a machine that has other things to do gives it more.
+    expect(meanwhile / before).toBeLessThan(20);
     expect(attacker.heard.some((each) => each.startsWith("GOAWAY"))).toBe(true);
-    expect(beside.length).toBeGreaterThan(20);
     await neighbour.leave();
   });
 });
