@@ -47,6 +47,8 @@ export interface PartsReaderOptions extends ParseLimits {
 export interface PartsReader {
   /** What these bytes hold; bytes of the resource are given on as they come, not copied. Throws a Fault on what is no such stream. */
   push(bytes: Uint8Array): Single[];
+  /** Frames that say nothing, so far. */
+  readonly empty: number;
 }
 
 export function partsReader(options: PartsReaderOptions): PartsReader {
@@ -56,6 +58,7 @@ export function partsReader(options: PartsReaderOptions): PartsReader {
 class Reader implements PartsReader {
   readonly #options: PartsReaderOptions;
   readonly #head = new Uint8Array(HEAD);
+  empty = 0;
   #filled = 0;
   /** Bytes of the frame that are still to come. */
   #left = 0;
@@ -101,7 +104,10 @@ class Reader implements PartsReader {
   #read(): Single[] {
     const bytes = concat(this.#message);
     this.#message = [];
-    if (bytes.byteLength === 0) return [];
+    if (bytes.byteLength === 0) {
+      this.empty++;
+      return [];
+    }
     const message = parseMessage(decoded(bytes), this.#options);
     if (message.kind === "batch") throw new Fault("parse", "the answer has a batch in it");
     const { id } = this.#options;

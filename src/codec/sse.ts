@@ -16,6 +16,8 @@ export interface SseParser {
   push(chunk: Uint8Array): readonly SseEvent[];
   /** The milliseconds to wait before coming back, if the server said. */
   readonly retry: number | undefined;
+  /** Comments so far: a server writes them to show that it is there. */
+  readonly comments: number;
 }
 
 /** Reads events from any chunks. Throws a Fault: `parse` on bad UTF-8, `overload` on an event beyond the limit. */
@@ -23,12 +25,16 @@ export function sseParser(options: { readonly maxBytes: number }): SseParser {
   const decoder = new TextDecoder("utf-8", { fatal: true });
   let events: SseEvent[] = [];
   let retry: number | undefined;
+  let comments = 0;
   let over = false;
   const parser = createParser({
     maxBufferSize: options.maxBytes,
     onEvent: (event) => void events.push(event),
     onRetry: (ms) => {
       retry = ms;
+    },
+    onComment: () => {
+      comments++;
     },
     onError: (error) => {
       over ||= error.type === "max-buffer-size-exceeded";
@@ -56,6 +62,9 @@ export function sseParser(options: { readonly maxBytes: number }): SseParser {
     },
     get retry() {
       return retry;
+    },
+    get comments() {
+      return comments;
     },
   };
 }

@@ -79,5 +79,6 @@ async function keep(sent: Sent): Promise<Sent> {
       yield new TextEncoder().encode(text);
     })(),
     text: async () => text,
+    beat() {},
   };
 }

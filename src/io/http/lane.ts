@@ -3,6 +3,7 @@ import type { Socket } from "node:net";
 import { Fault } from "../../core/index.js";
 import type { SendOptions } from "./request.js";
 import { requestFault, type Sent, sent } from "./sent.js";
+import { deadPeer } from "./silence.js";
 
 /** One connection of HTTP/2, shared by many requests. */
 export interface Lane {
@@ -40,7 +41,7 @@ export async function lane(session: ClientHttp2Session, url: URL, { socket, ping
   session.unref();
   const timer = setInterval(() => {
     if (open === 0) return ++quiet < IDLE_PINGS ? undefined : session.close();
-    if (waiting) return session.destroy();
+    if (waiting) return session.destroy(deadPeer(pingMs));
     waiting = true;
     session.ping(() => {
       waiting = false;

@@ -7,6 +7,8 @@ import { type Cancel, Fault } from "../../core/index.js";
 import { secureContext, type TlsDialOptions } from "../tls.js";
 import { cutOff, type Lane, lane } from "./lane.js";
 import { requestFault } from "./sent.js";
+import { deadPeer } from "./silence.js";
+import { TCP_KEEPALIVE_MS } from "./sockets.js";
 
 /** The connections to servers over TLS. */
 export interface Lanes {
@@ -25,7 +27,14 @@ interface Origin {
   connecting?: Promise<void> | undefined;
 }
 
-export function lanes(tls: TlsDialOptions | undefined, pingMs: number): Lanes {
+export interface LanesOptions {
+  readonly tls: TlsDialOptions | undefined;
+  readonly pingMs: number;
+  /** Milliseconds for a connection and its handshake. */
+  readonly deadMs: number;
+}
+
+export function lanes({ tls, pingMs, deadMs }: LanesOptions): Lanes {
   const context = secureContext(tls);
   const origins = new Map<string, Origin>();
   const handshakes = new Set<TLSSocket>();
@@ -42,11 +51,14 @@ export function lanes(tls: TlsDialOptions | undefined, pingMs: number): Lanes {
       ALPNProtocols: ["h2", "http/1.1"],
     });
     handshakes.add(socket);
+    socket.setKeepAlive(true, TCP_KEEPALIVE_MS);
+    if (Number.isFinite(deadMs)) socket.setTimeout(deadMs, () => void socket.destroy(deadPeer(deadMs)));
     try {
       await secured(socket, url);
+      socket.setTimeout(0);
       if (socket.alpnProtocol === "h2") await join(origin, url, socket);
       else if (closed) socket.destroy();
-      else origin.agent = new FirstAgent({ keepAlive: true, maxSockets: 1024, maxFreeSockets: 256, ...context }, socket);
+      else origin.agent = new FirstAgent({ keepAlive: true, keepAliveMsecs: TCP_KEEPALIVE_MS, maxSockets: 1024, maxFreeSockets: 256, ...context }, socket);
     } finally {
       handshakes.delete(socket);
     }

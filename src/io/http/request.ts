@@ -1,4 +1,4 @@
-import { request as httpRequest, type IncomingMessage } from "node:http";
+import { type Agent, request as httpRequest, type IncomingMessage } from "node:http";
 import { type Agent as HttpsAgent, request as httpsRequest } from "node:https";
 import { urlToHttpOptions } from "node:url";
 import { type Cancel, Fault, isObject } from "../../core/index.js";
@@ -6,6 +6,7 @@ import type { TlsDialOptions } from "../tls.js";
 import { REFUSED } from "./lane.js";
 import { lanes } from "./lanes.js";
 import { requestFault, type Sent, sent } from "./sent.js";
+import { beat, DEAD_MS, Silence, type SilenceOptions } from "./silence.js";
 import { Sockets } from "./sockets.js";
 
 export interface SendOptions {
@@ -13,6 +14,8 @@ export interface SendOptions {
   readonly body?: string;
   /** Gives the request up, or the rest of its answer. */
   readonly cancel?: Cancel;
+  /** A server that is there begins its answer at once, and may then be silent for as long as it likes. */
+  readonly prompt?: boolean;
 }
 
 export interface HttpClient {
@@ -24,6 +27,9 @@ export interface HttpClientOptions {
   readonly tls?: TlsDialOptions | undefined;
   /** Milliseconds between signs of life on a connection of HTTP/2 that is in use; 15,000 unless given. */
   readonly pingMs?: number | undefined;
+  /** Milliseconds without a byte after which a server is asked whether it is there, or is gone; 45,000 unless given, `Infinity`: never. */
+  readonly deadMs?: number | undefined;
+  readonly probe?: SilenceOptions["probe"];
 }
 
 const PING_MS = 15_000;
@@ -32,20 +38,22 @@ const PING_MS = 15_000;
  * Requests on connections that are kept. Over TLS that is HTTP/2 where the server offers it, and many requests share a connection;
  * all else is HTTP/1.1. Throws a Fault `invalid-params` if the TLS options are of no use.
  */
-export function httpClient({ tls, pingMs = PING_MS }: HttpClientOptions = {}): HttpClient {
+export function httpClient({ tls, pingMs = PING_MS, deadMs = DEAD_MS, probe }: HttpClientOptions = {}): HttpClient {
   const agent = new Sockets({ most: 1024, kept: 256 });
-  const secure = lanes(tls, pingMs);
+  const secure = lanes({ tls, pingMs, deadMs });
+  const silence = new Silence({ deadMs, probe }, dropKept);
   return {
     async send(method, url, options) {
-      if (url.protocol !== "https:") return sendPlain(method, url, options, agent);
+      if (url.protocol !== "https:") return sendPlain(method, url, options, { agent, silence });
       const attempt = (): Promise<Sent> =>
         secure.use(url, options.cancel, (lane) =>
-          "send" in lane ? lane.send(method, url, options) : sendPlain(method, url, options, lane),
+          "send" in lane ? lane.send(method, url, options) : sendPlain(method, url, options, { agent: lane, silence }),
         );
       // Nobody has looked at what was refused, so it may be sent again.
       return attempt().catch((error) => (isRefused(error) ? attempt() : Promise.reject(error)));
     },
     close() {
+      silence.stop();
       agent.destroy();
       secure.close();
     },
@@ -65,20 +73,36 @@ function placeOf(url: URL): ReturnType<typeof urlToHttpOptions> {
   return place;
 }
 
+/** Closes the connections that no request is on. */
+function dropKept(agent: Agent): void {
+  if (agent instanceof Sockets) return agent.dropKept();
+  for (const sockets of Object.values(agent.freeSockets)) for (const socket of sockets ?? []) socket.destroy();
+}
+
+interface Via {
+  readonly agent: Sockets | HttpsAgent;
+  readonly silence: Silence;
+}
+
 /** Sends by HTTP/1.1. */
-function sendPlain(method: string, url: URL, { headers, body, cancel }: SendOptions, agent: Sockets | HttpsAgent): Promise<Sent> {
+function sendPlain(method: string, url: URL, { headers, body, cancel, prompt }: SendOptions, { agent, silence }: Via): Promise<Sent> {
   return new Promise((resolve, reject) => {
     const { protocol, hostname, port, path, auth } = placeOf(url);
     const lengthened = body === undefined ? headers : { ...headers, "content-length": String(Buffer.byteLength(body)) };
     const options = { protocol, hostname, port, path, auth, method, headers: lengthened, agent };
     const request = (protocol === "https:" ? httpsRequest : httpRequest)(options);
+    const awaited = silence.add(request, agent, prompt === true);
     request.once("response", (response: IncomingMessage) => {
+      awaited.response = response;
       if (agent instanceof Sockets) agent.heed(response);
-      resolve(sent(response.statusCode ?? 0, response.headers, response));
+      resolve(sent(response.statusCode ?? 0, response.headers, response, undefined, () => beat(awaited)));
     });
     request.on("error", (error: NodeJS.ErrnoException) => reject(requestFault(error, url)));
     const unhook = cancel?.on(() => void request.destroy());
-    if (unhook !== undefined) request.once("close", unhook);
+    request.once("close", () => {
+      silence.remove(awaited);
+      unhook?.();
+    });
     request.end(body);
   });
 }

@@ -10,6 +10,8 @@ export interface Sent {
   readonly body: AsyncIterable<Uint8Array>;
   /** The body as text, up to a limit. */
   text(maxBytes: number): Promise<string>;
+  /** Takes note that the answer has had a sign of life: from now on a long silence means that the server is gone. */
+  beat(): void;
 }
 
 /** An answer whose body is a stream of Node's. `broken` says of one that has ended whether that was before its time. */
@@ -18,10 +20,11 @@ export function sent(
   headers: Readonly<Record<string, unknown>>,
   stream: Readable,
   broken: () => boolean = () => false,
+  onBeat?: () => void,
 ): Sent {
   // A connection cut while nobody reads is told to whoever reads next, not thrown.
   stream.on("error", () => {});
-  return new StreamSent(status, headers, stream, broken);
+  return new StreamSent(status, headers, stream, broken, onBeat);
 }
 
 /** A class: V8 gives an object with a getter of its own a shape of its own, which holds on to the answer for long. */
@@ -30,12 +33,20 @@ class StreamSent implements Sent {
   readonly #headers: Readonly<Record<string, unknown>>;
   readonly #stream: Readable;
   readonly #broken: () => boolean;
+  readonly #onBeat: (() => void) | undefined;
 
-  constructor(status: number, headers: Readonly<Record<string, unknown>>, stream: Readable, broken: () => boolean) {
+  constructor(
+    status: number,
+    headers: Readonly<Record<string, unknown>>,
+    stream: Readable,
+    broken: () => boolean,
+    onBeat: (() => void) | undefined,
+  ) {
     this.status = status;
     this.#headers = headers;
     this.#stream = stream;
     this.#broken = broken;
+    this.#onBeat = onBeat;
   }
 
   header(name: string): string | undefined {
@@ -49,6 +60,10 @@ class StreamSent implements Sent {
 
   text(maxBytes: number): Promise<string> {
     return textOf(this.#stream, this.#headers["content-length"], maxBytes, this.#broken);
+  }
+
+  beat(): void {
+    this.#onBeat?.();
   }
 }
 
@@ -112,6 +127,7 @@ async function decoded(bytes: Uint8Array): Promise<string> {
 
 /** Why there is no answer. */
 export function requestFault(error: NodeJS.ErrnoException, url: URL): Fault {
+  if (error instanceof Fault) return error;
   return new Fault("unavailable", `cannot reach ${url.origin}: ${whyUnreached(error)}`, {
     cause: error,
     data: { reason: error.code ?? "failed" },

@@ -12,6 +12,7 @@ import {
 import { type Link, sharedStream } from "../../era/index.js";
 import { authorized, type HttpAuth, httpClient, type Sent, type TlsDialOptions } from "../../io/index.js";
 import { type Pipe, pipe } from "../../stream/index.js";
+import { StreamPing } from "./ping.js";
 
 export interface SseDialOptions extends DialOptions {
   /** Sent with every request. */
@@ -21,6 +22,11 @@ export interface SseDialOptions extends DialOptions {
   readonly tls?: TlsDialOptions | undefined;
   /** Milliseconds between signs of life on a connection of HTTP/2; 15,000 unless given. */
   readonly pingMs?: number | undefined;
+  /**
+   * Milliseconds without a byte on the stream after which a server that wrote signs of life is gone, and any other is sent a `ping`, and
+   * has as long to answer; 45,000 unless given, `Infinity`: never.
+   */
+  readonly deadMs?: number | undefined;
 }
 
 /** Characters of messages that may be on their way to the server. */
@@ -29,15 +35,17 @@ const WINDOW = 1024 * 1024;
 /** Opens the stream, waits for the place to POST to, and makes a link of the two. */
 export async function sseLink(url: URL, options: SseDialOptions): Promise<Link> {
   const limits = { ...defaultLimits, ...options.limits };
-  const plain = httpClient(options);
+  const cancel = new Canceller();
+  const ping = new StreamPing(url, options, cancel);
+  const plain = httpClient({ ...options, probe: (deadMs) => ping.send(deadMs) });
   // Whatever URL the stream names to POST to, the credentials are for the one that was dialed.
   const client = options.auth === undefined ? plain : authorized(plain, options.auth, url);
-  const cancel = new Canceller();
   const inbox = pipe<readonly Incoming[]>({ items: 1024 });
   let closed: Fault | undefined;
   let underWay = 0;
 
   const open = async (found: (endpoint: URL) => void): Promise<void> => {
+    // Not `prompt`: the stream of an idle session is asked for, too, because without it there is no session.
     const sent = await client.send("GET", url, { headers: { accept: "text/event-stream", ...options.headers }, cancel });
     if (sent.status !== 200) throw statusFault(sent.status);
     const type = sent.header("content-type")?.split(";", 1)[0]?.trim().toLowerCase();
@@ -45,10 +53,10 @@ export async function sseLink(url: URL, options: SseDialOptions): Promise<Link> 
       throw new Fault("unavailable", `the server's answer is no stream of events: ${type ?? "of no type"}`, {
         data: { reason: "no-stream" },
       });
-    await read(sent, url, limits, inbox, found);
+    await read(sent, { url, limits, inbox, found, ping });
     throw new Fault("unavailable", "the server closed the stream", { data: { reason: "closed" } });
   };
-  const target = await within(options, (found, failed) =>
+  const target = await named(options, (found, failed) =>
     open(found).catch((error) => {
       closed ??= toFault(error);
       failed(closed);
@@ -59,6 +67,8 @@ export async function sseLink(url: URL, options: SseDialOptions): Promise<Link> 
     client.close();
     throw fault;
   });
+
+  ping.target = target;
 
   const post = async (text: string): Promise<void> => {
     const headers = { "content-type": "application/json", ...options.headers };
@@ -90,30 +100,44 @@ export async function sseLink(url: URL, options: SseDialOptions): Promise<Link> 
     async close(reason) {
       closed ??= reason ?? new Fault("unavailable", "the link was closed", { data: { reason: "closed" } });
       cancel.fire(closed);
+      ping.heard();
       inbox.close();
       client.close();
     },
   };
 }
 
-async function read(sent: Sent, url: URL, limits: Limits, inbox: Pipe<readonly Incoming[]>, found: (endpoint: URL) => void): Promise<void> {
+interface ReadOptions {
+  readonly url: URL;
+  readonly limits: Limits;
+  readonly inbox: Pipe<readonly Incoming[]>;
+  readonly ping: StreamPing;
+  found(endpoint: URL): void;
+}
+
+async function read(sent: Sent, { url, limits, inbox, ping, found }: ReadOptions): Promise<void> {
   const parser = sseParser({ maxBytes: limits.messageBytes });
   let named = false;
+  let comments = 0;
   for await (const chunk of sent.body) {
+    ping.heard();
     for (const event of parser.push(chunk)) {
       if (event.event === "endpoint") {
         named = true;
         found(sameOrigin(url, event.data));
       } else if (event.data !== "") {
         if (!named) throw new Fault("unavailable", "the server's stream begins without an endpoint", { data: { reason: "no-endpoint" } });
-        await inbox.write([parseMessage(event.data, { depth: limits.depth })]);
+        const message = parseMessage(event.data, { depth: limits.depth });
+        if (!ping.isAnswer(message)) await inbox.write([message]);
       }
     }
+    if (parser.comments > comments) sent.beat();
+    comments = parser.comments;
   }
 }
 
 /** Gives a server a while to name its endpoint, and gives up when the caller does. */
-function within(options: DialOptions, start: (found: (endpoint: URL) => void, failed: (fault: Fault) => void) => void): Promise<URL> {
+function named(options: DialOptions, start: (found: (endpoint: URL) => void, failed: (fault: Fault) => void) => void): Promise<URL> {
   const { signal, handshakeMs: ms = 60_000 } = options;
   return new Promise<URL>((resolve, reject) => {
     const settle = (act: () => void): void => {

@@ -90,5 +90,6 @@ function sentOf(status: number, headers: IncomingMessage["headers"]): Sent {
     },
     body: (async function* () {})(),
     text: async () => "",
+    beat() {},
   };
 }

@@ -28,6 +28,7 @@ export interface ReadOptions {
 /** Reads the messages of an event stream until it ends. */
 export async function readEvents(sent: Sent, { limits, seen, call, open, take }: ReadOptions): Promise<void> {
   const parser = sseParser({ maxBytes: limits.messageBytes });
+  let comments = 0;
   for await (const chunk of sent.body) {
     for (const event of parser.push(chunk)) {
       if (event.id !== undefined) seen.last = event.id;
@@ -35,6 +36,8 @@ export async function readEvents(sent: Sent, { limits, seen, call, open, take }:
       const message = parseMessage(event.data, { depth: limits.depth });
       await take(message.kind === "batch" ? message.messages : [call === undefined ? message : carried(message, call)]);
     }
+    if (parser.comments > comments) sent.beat();
+    comments = parser.comments;
     seen.retry = parser.retry ?? seen.retry;
     if (open !== undefined) await caughtUp(open);
   }

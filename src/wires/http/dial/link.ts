@@ -35,6 +35,7 @@ import { requestHeaders } from "./headers.js";
 import { readLarge } from "./large-read.js";
 import { listenAgain } from "./listen-again.js";
 import { sifted } from "./mirror.js";
+import { probe } from "./probe.js";
 import { LegacySession, pause, RESUMES } from "./session.js";
 import { wait } from "./wait.js";
 
@@ -44,6 +45,11 @@ export interface HttpDialOptions extends DialOptions {
   readonly tls?: TlsDialOptions | undefined;
   /** Milliseconds between signs of life on a connection of HTTP/2; 15,000 unless given. */
   readonly pingMs?: number | undefined;
+  /**
+   * Milliseconds without a byte after which a server that wrote signs of life is gone, and any other is asked whether it is there, and
+   * has as long to answer; 45,000 unless given, `Infinity`: never.
+   */
+  readonly deadMs?: number | undefined;
   /** Credentials of every request, and what to do when the server wants others. */
   readonly auth?: HttpAuth | undefined;
 }
@@ -94,7 +100,8 @@ class HttpLink implements Link {
     this.#url = url;
     this.#options = options;
     this.#tools = tools;
-    const client = httpClient(options);
+    const probed = () => probe(url, { options, legacy: this.#legacy, cancel: this.#general, headers: (message) => this.#headers(message) });
+    const client = httpClient({ ...options, probe: probed });
     this.#client = options.auth === undefined ? client : authorized(client, options.auth);
     this.#limits = { ...defaultLimits, ...options.limits };
     this.#session = new LegacySession({
@@ -230,9 +237,12 @@ class HttpLink implements Link {
   async #parts(id: Id, sent: Sent, open: Open): Promise<void> {
     const reader = partsReader({ id, maxBytes: this.#limits.messageBytes, depth: this.#limits.depth });
     let answered = false;
+    let empty = 0;
     for await (const chunk of sent.body) {
       const messages = reader.push(chunk);
       answered ||= messages.some((message) => (message.kind === "result" || message.kind === "error") && message.id === id);
+      if (reader.empty > empty) sent.beat();
+      empty = reader.empty;
       if (messages.length > 0) await this.#inbox.write(messages);
       await caughtUp(open);
     }
@@ -271,6 +281,7 @@ class HttpLink implements Link {
     let retry: number | undefined;
     for (let tries = 0; ; ) {
       const seen = { last, answered: false, retry };
+      let lost: Fault | undefined;
       try {
         sent ??= await this.#resume(last as string, open.cancel);
         await readEvents(sent, {
@@ -287,14 +298,18 @@ class HttpLink implements Link {
         // A connection that breaks is tried again; a server that answers something else is not.
         const { code, data } = toFault(error);
         const broken = code === "unavailable" && !(isObject(data) && "status" in data);
-        if (open.cancel.fired || !broken) throw error;
+        const dead = isObject(data) && data["reason"] === "dead-peer";
+        // Nor is one that is silent on a fresh connection, too.
+        const gone = dead && (sent === undefined || data["asked"] === true);
+        if (open.cancel.fired || !broken || gone) throw error;
+        if (dead) lost = toFault(error);
       }
       if (seen.answered || open.cancel.fired) return;
       if (seen.last !== last) tries = 0;
       ({ last, retry } = seen);
       sent = undefined;
       if (last === undefined || this.#session.id === undefined || ++tries > RESUMES)
-        throw new Fault("unavailable", "the server closed the stream before its answer", { data: { reason: "closed" } });
+        throw lost ?? new Fault("unavailable", "the server closed the stream before its answer", { data: { reason: "closed" } });
       await wait(retry ?? pause(tries), open.cancel);
     }
   }

@@ -74,7 +74,7 @@ export class LegacySession {
   get(last: string | undefined, cancel: Cancel): Promise<Sent> {
     const { client, url } = this.#host;
     const headers = { ...this.#host.headers(), accept: SSE_TYPE, ...(last === undefined ? undefined : { "last-event-id": last }) };
-    return client.send("GET", url, { headers, cancel });
+    return client.send("GET", url, { headers, cancel, prompt: true });
   }
 
   /** Tells the server that it is over, without waiting for long. */

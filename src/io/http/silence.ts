@@ -1,0 +1,134 @@
+import type { Agent, ClientRequest, IncomingMessage } from "node:http";
+import { Fault } from "../../core/index.js";
+import { progressOf } from "./stalled.js";
+
+/** Milliseconds without a byte after which a server is taken for gone; three times what servers leave between two comments. */
+export const DEAD_MS = 45_000;
+/** A server that shows signs of life may miss this many of them. */
+const MISSED = 3;
+
+/** The server is silent. `asked`: it was asked on a fresh connection, and did not answer there, either. */
+export function deadPeer(ms: number, asked = false): Fault {
+  return new Fault("unavailable", `nothing came from the server for ${Math.round(ms)} ms`, { data: { reason: "dead-peer", asked } });
+}
+
+/** A request that is open, with its answer as far as it has come. */
+export interface Awaited {
+  readonly request: ClientRequest;
+  readonly agent: Agent;
+  /** A server that is there begins its answer at once, and may then be silent for as long as it likes. */
+  readonly prompt: boolean;
+  response: IncomingMessage | undefined;
+  /** How far its connection was when last looked at, and since when. */
+  read: number | undefined;
+  progress: string;
+  since: number;
+  /** When the answer last had a sign of life, or began. */
+  beat: number;
+  /** The longest time between two of them; 0 if there was none. */
+  gap: number;
+}
+
+export interface SilenceOptions {
+  readonly deadMs: number;
+  /** Asks the server, on a new connection, whether it is there; rejects if nothing comes for `deadMs`. Without it nobody is asked, and silence is no reason. */
+  readonly probe?: ((deadMs: number) => Promise<unknown>) | undefined;
+}
+
+/**
+ * Watches the open requests of a client for servers that are gone without a word. An answer with signs of life is given up when they
+ * stop. For any other the server is asked, since a call may be quiet for as long as it takes.
+ */
+export class Silence {
+  readonly #options: SilenceOptions;
+  readonly #open = new Set<Awaited>();
+  readonly #drop: (agent: Agent) => void;
+  #timer: ReturnType<typeof setInterval> | undefined;
+  #asking = false;
+  /** When something last came on any of them. */
+  #heard = 0;
+
+  /** `drop` closes the connections of an agent that no request is on: they are gone, too. */
+  constructor(options: SilenceOptions, drop: (agent: Agent) => void) {
+    this.#options = options;
+    this.#drop = drop;
+  }
+
+  add(request: ClientRequest, agent: Agent, prompt: boolean): Awaited {
+    const now = Date.now();
+    const awaited: Awaited = { request, agent, prompt, response: undefined, read: undefined, progress: "", since: now, beat: now, gap: 0 };
+    this.#open.add(awaited);
+    const { deadMs } = this.#options;
+    if (this.#timer === undefined && Number.isFinite(deadMs)) {
+      this.#timer = setInterval(() => this.#look(), Math.max(deadMs / 8, 5));
+      this.#timer.unref();
+    }
+    return awaited;
+  }
+
+  remove(awaited: Awaited): void {
+    this.#open.delete(awaited);
+  }
+
+  stop(): void {
+    clearInterval(this.#timer);
+    this.#timer = undefined;
+  }
+
+  #look(): void {
+    if (this.#open.size === 0) return this.stop();
+    const now = Date.now();
+    const { deadMs } = this.#options;
+    let ask = false;
+    for (const awaited of this.#open) {
+      const { request, response, prompt, gap } = awaited;
+      const { socket } = request;
+      const progress = progressOf(socket ?? undefined);
+      const read = socket?.bytesRead;
+      const more = read !== awaited.read;
+      if (more && awaited.read !== undefined) this.#heard = now;
+      awaited.read = read;
+      // One that waits for a connection, or for its reader, is not waiting for the server.
+      if (socket === null || more || progress !== awaited.progress || (response?.readableLength ?? 0) > 0) {
+        awaited.progress = progress;
+        awaited.since = now;
+      }
+      if (now - awaited.since < Math.max(deadMs, MISSED * gap)) continue;
+      const owed = socket?.connecting === true || (response === undefined ? prompt : gap > 0);
+      if (owed) this.#giveUp(awaited);
+      else ask ||= !prompt;
+    }
+    if (ask) void this.#ask();
+  }
+
+  /** Asks the server once for all requests that are silent. */
+  async #ask(): Promise<void> {
+    const { probe, deadMs } = this.#options;
+    if (this.#asking || probe === undefined) return;
+    this.#asking = true;
+    const asked = Date.now();
+    const there = await probe(deadMs).then(
+      () => true,
+      () => this.#heard > asked,
+    );
+    this.#asking = false;
+    const now = Date.now();
+    for (const awaited of this.#open) {
+      if (there) awaited.since = now;
+      else if (now - awaited.since >= deadMs) this.#giveUp(awaited, true);
+    }
+  }
+
+  #giveUp(awaited: Awaited, asked = false): void {
+    this.#open.delete(awaited);
+    this.#drop(awaited.agent);
+    (awaited.response ?? awaited.request).destroy(deadPeer(Date.now() - awaited.since, asked));
+  }
+}
+
+/** The answer has just had a sign of life. */
+export function beat(awaited: Awaited): void {
+  const now = Date.now();
+  awaited.gap = Math.max(awaited.gap, now - awaited.beat, 1);
+  awaited.beat = now;
+}
