@@ -6,6 +6,7 @@ export { isForGood } from "./dial/loss.js";
 export { newsOfListen } from "./dial/news.js";
 export { type RenewingLink, renewing } from "./dial/renewing-link.js";
 export { own } from "./keys.js";
+export { ClientPings } from "./listen/client-pings.js";
 export { KnownCallers } from "./listen/known-callers.js";
 export type { ServeLinkOptions } from "./listen/options.js";
 export { Parking } from "./listen/parking.js";

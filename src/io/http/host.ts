@@ -14,7 +14,9 @@ import { createServer as createTls } from "node:tls";
 import { accountOf, defaultLimits, Fault, type Limits } from "../../core/index.js";
 import { within } from "../../stream/index.js";
 import { CONCURRENT, SESSION_MEMORY, WINDOW } from "../grpc/bounds.js";
+import { Watch } from "../grpc/keepalive.js";
 import { kill } from "../grpc/kill.js";
+
 import { isGrpc } from "../grpc/server.js";
 import { checkListen, type SecureListenOptions, serverTls } from "../tls.js";
 import { closeStalled, progressOf, type Stallable } from "./stalled.js";
@@ -33,6 +35,8 @@ export interface HostOptions extends SecureListenOptions {
   readonly auth?: unknown;
   /** Milliseconds for the head of a request; four times that for the whole. 15,000 unless given. */
   readonly headersMs?: number | undefined;
+  /** Milliseconds between signs of life on a connection of HTTP/2 that is in use; 15,000 unless given. One that answers none for twice that is closed. */
+  readonly keepAliveMs?: number | undefined;
   readonly limits?: Partial<Limits> | undefined;
 }
 
@@ -44,6 +48,8 @@ export interface Host {
   close(): Promise<void>;
 }
 
+/** Milliseconds of silence on a connection after which the system asks whether its peer is there. */
+const tcpKeepAlive = { keepAlive: true, keepAliveInitialDelay: 15_000 };
 const preface = Buffer.from("PRI * HTTP/2.0");
 /** Milliseconds after which a connection without a request is closed. */
 const IDLE_MS = 60_000;
@@ -54,7 +60,7 @@ const RESETS_PER_SECOND = 30;
 
 /** Listens for HTTP/1.1 and HTTP/2 on one port: the first bytes tell or, over TLS, what was agreed on. */
 export async function httpHost(options: HostOptions): Promise<Host> {
-  const { headersMs = 15_000, tls } = options;
+  const { headersMs = 15_000, keepAliveMs = 15_000, tls } = options;
   if (options.path === undefined) checkListen(options.hostname, options);
   const secure = tls === undefined ? undefined : { ...serverTls(tls), ALPNProtocols: ["h2", "http/1.1"], handshakeTimeout: headersMs };
   const http1 = createHttp(
@@ -100,6 +106,8 @@ export async function httpHost(options: HostOptions): Promise<Host> {
     });
     session.setLocalWindowSize(WINDOW);
     closeWhenIdle(session);
+    // gRPC has its own.
+    if (grpc === undefined) closeWhenDead(session, keepAliveMs);
   });
   const sockets = new Set<Socket>();
   /** Also of a socket that HTTP/2 takes over: its own account stays empty then. */
@@ -115,12 +123,12 @@ export async function httpHost(options: HostOptions): Promise<Host> {
   };
   const server: Server =
     secure === undefined
-      ? createServer({ noDelay: true }, (socket) => {
+      ? createServer({ noDelay: true, ...tcpKeepAlive }, (socket) => {
           socket.on("error", () => socket.destroy());
           watched(socket);
           peek(socket, headersMs, (http2First) => (http2First ? http2 : http1));
         })
-      : createTls({ ...secure, noDelay: true }, (socket) => {
+      : createTls({ ...secure, noDelay: true, ...tcpKeepAlive }, (socket) => {
           socket.on("error", () => socket.destroy());
           watched(socket);
           (socket.alpnProtocol === "h2" ? http2 : http1).emit("connection", socket);
@@ -194,6 +202,16 @@ function closeWhenIdle(session: ServerHttp2Session): void {
   session.setTimeout(IDLE_MS, () => {
     if (streams === 0) session.close();
   });
+}
+
+/** A client that answers no PING while it has streams open is gone. */
+function closeWhenDead(session: ServerHttp2Session, keepAliveMs: number): void {
+  const watch = new Watch(session, { intervalMs: keepAliveMs, timeoutMs: 2 * keepAliveMs }, () => kill(session));
+  session.on("stream", (stream) => {
+    watch.add();
+    stream.once("close", () => watch.remove());
+  });
+  session.once("close", () => watch.stop());
 }
 
 function listenFault(error: NodeJS.ErrnoException, { hostname, port, path }: HostOptions): Fault {

@@ -58,7 +58,11 @@ export function lanes({ tls, pingMs, deadMs }: LanesOptions): Lanes {
       socket.setTimeout(0);
       if (socket.alpnProtocol === "h2") await join(origin, url, socket);
       else if (closed) socket.destroy();
-      else origin.agent = new FirstAgent({ keepAlive: true, keepAliveMsecs: TCP_KEEPALIVE_MS, maxSockets: 1024, maxFreeSockets: 256, ...context }, socket);
+      else
+        origin.agent = new FirstAgent(
+          { keepAlive: true, keepAliveMsecs: TCP_KEEPALIVE_MS, maxSockets: 1024, maxFreeSockets: 256, ...context },
+          socket,
+        );
     } finally {
       handshakes.delete(socket);
     }

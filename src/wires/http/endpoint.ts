@@ -223,7 +223,7 @@ class HttpEndpoint implements Endpoint {
   }
 
   #begin(exchange: Exchange, { principal }: Caller): HttpSession {
-    const { limits, onFault, pageSize, observe, wire, awayMs, pollMs } = this.#options;
+    const { limits, onFault, pageSize, observe, wire, awayMs, pollMs, pingMs } = this.#options;
     const { remote, headers: metadata } = exchange;
     const session = this.#sessions.begin(
       quotaOwner({ principal, remote }),
@@ -236,6 +236,7 @@ class HttpEndpoint implements Endpoint {
           wire,
           awayMs,
           pollMs,
+          pingMs,
           id,
           events: this.#events,
           metadata,

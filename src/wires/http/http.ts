@@ -34,6 +34,7 @@ async function listen(service: Service, address: Address, options: ListenOptions
     insecure: options.insecure,
     auth: options.auth,
     headersMs: options.headersMs,
+    keepAliveMs: options.keepAliveMs,
     limits: options.limits,
     request: (request, response) =>
       void endpoint.handle(nodeExchange(request, response, { bodyMs: 4 * (options.headersMs ?? 15_000), limits: options.limits })),

@@ -22,4 +22,9 @@ export interface HttpOptions extends ListenOptions, GuardOptions, SecureListenOp
   readonly headersMs?: number | undefined;
   /** Milliseconds between signs of life on a quiet stream. */
   readonly keepAliveMs?: number | undefined;
+  /**
+   * Milliseconds without a word of a legacy client, while its stream is open, after which it is sent a `ping`; 30,000 unless given,
+   * `Infinity`: never. One that has answered before and leaves two unanswered is gone, and its streams are cut.
+   */
+  readonly pingMs?: number | undefined;
 }

@@ -1,6 +1,7 @@
 import { type Id, type Incoming, type Outgoing, type OutgoingMessage, serialise } from "../../codec/index.js";
 import { Fault, refusedStatus, requestStatuses, type Service, toRpcError } from "../../core/index.js";
 import {
+  ClientPings,
   type LinkTraits,
   randomToken,
   type ServeLinkOptions,
@@ -21,6 +22,8 @@ export interface SessionOptions extends ServeLinkOptions {
   readonly awayMs?: number | undefined;
   /** Milliseconds after which the connection of a call's stream is let go. */
   readonly pollMs?: number | undefined;
+  /** Milliseconds without a word of the client after which it is asked for one. */
+  readonly pingMs?: number | undefined;
   /** Called when its first answer, that to `initialize`, was an error. */
   readonly onRefused?: () => void;
 }
@@ -62,6 +65,7 @@ export class HttpSession implements TableSession {
   readonly #posts = new Map<Id, Post>();
   readonly #streams = new Map<string, EventStream>();
   readonly #general: EventStream;
+  readonly #pings: ClientPings;
   readonly #traits: LinkTraits = {
     ownStream: () => true,
     inParts: (method, call) => method === "resources/read" && call !== undefined && this.#direct(call.id) !== undefined,
@@ -78,6 +82,7 @@ export class HttpSession implements TableSession {
     this.principal = options.principal;
     this.#options = options;
     this.#general = this.#open({});
+    this.#pings = new ClientPings(options.pingMs);
     this.#serving = serving(
       service,
       {
@@ -101,6 +106,7 @@ export class HttpSession implements TableSession {
   /** Takes messages in turn; where requests are among them, their answer goes to `answering`. */
   async take(message: Incoming, answering?: Answering): Promise<void> {
     this.touched = Date.now();
+    if (this.#pings.heard(message)) return;
     const post = answering === undefined ? undefined : this.#register(message, answering);
     if (answering !== undefined && post === undefined) return;
     while (this.#turn !== undefined) await this.#turn;
@@ -121,6 +127,7 @@ export class HttpSession implements TableSession {
   /** Opens the stream of what belongs to no call; false if one is open. */
   listen(exchange: Exchange, headers: Readonly<Record<string, string>>): boolean {
     this.touched = Date.now();
+    this.#pings.seen();
     if (this.#general.attached) return false;
     this.#general.attach(exchange, headers);
     return true;
@@ -129,6 +136,7 @@ export class HttpSession implements TableSession {
   /** Lets a client go on after an event; false if it is not one of this session's, or not kept any more. */
   async resume(exchange: Exchange, headers: Readonly<Record<string, string>>, last: string): Promise<boolean> {
     this.touched = Date.now();
+    this.#pings.seen();
     const stream = this.#streams.get(place(last)?.stream ?? "");
     if (stream === undefined || (await this.#options.events.after(last)) === undefined || this.#closed) return false;
     stream.attach(exchange, headers, { from: last, lifeMs: stream === this.#general ? undefined : this.#options.pollMs });
@@ -140,7 +148,13 @@ export class HttpSession implements TableSession {
       if ("exchange" in post.to) this.#begin(post, post.to);
       else if ("direct" in post.to) post.to.direct.keepAlive();
     }
-    for (const stream of this.#streams.values()) stream.keepAlive();
+    const ping = this.#general.quiet ? this.#pings.due() : undefined;
+    if (ping instanceof Fault) {
+      this.#options.onFault?.(ping);
+      for (const stream of this.#streams.values()) stream.cut();
+      return;
+    }
+    for (const stream of this.#streams.values()) stream.keepAlive(stream === this.#general ? ping : undefined);
   }
 
   /** Whether calls are being answered. */

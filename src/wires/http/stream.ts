@@ -91,9 +91,14 @@ export class EventStream {
     void this.#outlet?.write(`id: ${this.#at}\nretry: ${RETRY_MS}\ndata: \n\n`);
   }
 
-  keepAlive(): void {
-    // A connection that is being written to shows that it is alive, or that nobody reads it.
-    if (this.#pumping === undefined) void this.#outlet?.write(": alive\n\n");
+  /** Whether a connection carries it that nothing is being written to. One that is shows that it is alive, or that nobody reads it. */
+  get quiet(): boolean {
+    return this.#outlet !== undefined && this.#pumping === undefined;
+  }
+
+  /** Shows that it is alive, by a message where there is one. It is no event: nobody has to come back for it. */
+  keepAlive(message?: string): void {
+    if (this.quiet) void this.#outlet?.write(message === undefined ? ": alive\n\n" : writeSse({ event: "message", data: message }));
   }
 
   /** Ends the connection; nothing is kept or sent from now on. */
@@ -147,7 +152,7 @@ export class EventStream {
     if (this.#outlet === undefined) return Promise.resolve();
     this.#pumping ??= this.#write().catch((error) => {
       this.#options.onFault(toFault(error));
-      this.#cut();
+      this.cut();
     });
     return this.#pumping;
   }
@@ -183,10 +188,11 @@ export class EventStream {
   #lost(): void {
     this.#options.onFault(new Fault("overload", "events of a stream were dropped before they were sent", { data: { limit: "events" } }));
     this.#at = this.#last;
-    if (!this.#fresh) this.#cut();
+    if (!this.#fresh) this.cut();
   }
 
-  #cut(): void {
+  /** Cuts the connection: its client is gone, and may come back. */
+  cut(): void {
     const outlet = this.#outlet;
     this.#detach();
     outlet?.abort();

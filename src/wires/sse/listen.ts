@@ -15,6 +15,7 @@ import {
   weigh,
 } from "../../core/index.js";
 import {
+  ClientPings,
   type Link,
   observedAs,
   ServedLinks,
@@ -40,12 +41,18 @@ import { type Pipe, pipe } from "../../stream/index.js";
 export interface SseOptions extends ListenOptions, GateOptions, SecureListenOptions, Omit<SessionLimits, "idleMs"> {
   /** Milliseconds between signs of life on a quiet stream. */
   readonly keepAliveMs?: number | undefined;
+  /**
+   * Milliseconds without a word of a client after which it is sent a `ping`; 30,000 unless given, `Infinity`: never. The session of one
+   * that has answered before and leaves two unanswered ends.
+   */
+  readonly pingMs?: number | undefined;
   /** Milliseconds for the head of a request, four times that for the whole; 15,000 unless given. */
   readonly headersMs?: number | undefined;
 }
 
 interface Session extends TableSession {
   readonly inbox: Pipe<readonly Incoming[]>;
+  readonly pings: ClientPings;
 }
 
 /** Bytes of messages that may wait for their session. */
@@ -72,9 +79,19 @@ export async function listen(service: Service, address: Address, given: SseOptio
     const { remote } = exchange;
     const session = sessions.begin(quotaOwner({ principal, remote }), (id) => {
       const inbox = pipe<readonly Incoming[]>({ items: 1024, bytes: INBOX_BYTES, size: ([message]) => weigh(message) });
-      return { id, principal, inbox, touched: 0, connected: true, busy: true, end: () => inbox.close() };
+      return {
+        id,
+        principal,
+        inbox,
+        pings: new ClientPings(options.pingMs),
+        touched: 0,
+        connected: true,
+        busy: true,
+        end: () => inbox.close(),
+      };
     });
-    const link = streamLink(exchange, session.inbox, options.keepAliveMs ?? 15_000, (reason) => sessions.end(session, reason));
+    const over = (reason: Fault) => sessions.end(session, reason);
+    const link = streamLink(exchange, session, { keepAliveMs: options.keepAliveMs ?? 15_000, over });
     void link.outlet.write(writeSse({ event: "endpoint", data: `${post}?sessionId=${session.id}` }));
     void links.add(link, { eras: ["legacy"], metadata: exchange.headers, account: exchange.account, remote, principal, credentials });
   };
@@ -92,6 +109,7 @@ export async function listen(service: Service, address: Address, given: SseOptio
       options.onFault?.(message.fault);
       return refuse(exchange, message.fault);
     }
+    if (session.pings.heard(message)) return exchange.reply(202, headers, "Accepted");
     // While the session is behind, so is whoever posts to it; what waits with them is counted.
     if (!session.inbox.offer([message])) {
       const held = exchange.account.hold();
@@ -122,6 +140,7 @@ export async function listen(service: Service, address: Address, given: SseOptio
     insecure: options.insecure,
     auth: options.auth,
     headersMs: options.headersMs,
+    keepAliveMs: options.keepAliveMs,
     limits,
     request: (request, response) => {
       const exchange = nodeExchange(request, response, { bodyMs: 4 * (options.headersMs ?? 15_000), limits });
@@ -144,9 +163,8 @@ function refuse(exchange: Exchange, fault: Fault = closingFault()): void {
 /** A link out of the stream of a GET, and of what is posted. */
 function streamLink(
   exchange: Exchange,
-  inbox: Pipe<readonly Incoming[]>,
-  keepAliveMs: number,
-  over: (reason: Fault) => void,
+  { inbox, pings }: Session,
+  { keepAliveMs, over }: { readonly keepAliveMs: number; readonly over: (reason: Fault) => void },
 ): Link & { readonly outlet: ReturnType<Exchange["stream"]> } {
   const outlet = exchange.stream(200, { ...corsHeaders(exchange), ...sseHeaders });
   const closed = new Fault("unavailable", "the client closed the stream", { data: { reason: "closed" } });
@@ -154,15 +172,20 @@ function streamLink(
   let gone = false;
   const timer = setInterval(() => {
     // A stream that is being written to shows that it is alive, or that nobody reads it.
-    if (writing === 0) void outlet.write(": alive\n\n");
+    if (writing > 0) return;
+    const ping = pings.due();
+    if (ping instanceof Fault) {
+      outlet.abort();
+      end(ping);
+    } else void outlet.write(ping === undefined ? ": alive\n\n" : writeSse({ event: "message", data: ping }));
   }, keepAliveMs);
   timer.unref();
-  const end = (): void => {
+  const end = (reason: Fault): void => {
     gone = true;
     clearInterval(timer);
-    over(closed);
+    over(reason);
   };
-  const unhook = exchange.onGone(end);
+  const unhook = exchange.onGone(() => end(closed));
   return {
     ...sharedStream,
     outlet,
@@ -177,7 +200,7 @@ function streamLink(
     },
     async close() {
       unhook();
-      end();
+      end(closed);
       outlet.end();
     },
   };
