@@ -15,6 +15,8 @@ export class StreamPing {
   /** Where to POST, once the stream has named it. */
   target: URL | undefined;
   #heard: () => void = () => {};
+  /** Whether the server has answered one: not every server does. */
+  #answers = false;
 
   constructor(url: URL, options: SseDialOptions, cancel: Cancel) {
     this.#url = url;
@@ -27,11 +29,14 @@ export class StreamPing {
     this.#heard();
   }
 
+  /** Whether a message is the answer to one, which is nobody else's. */
   isAnswer(message: Incoming): boolean {
-    return (message.kind === "result" || message.kind === "error") && message.id === ID;
+    const answer = (message.kind === "result" || message.kind === "error") && message.id === ID;
+    this.#answers ||= answer;
+    return answer;
   }
 
-  /** Sends it on a new connection. Rejects if that fails, or if nothing comes on the stream in time. */
+  /** Sends it on a new connection. Rejects if that fails, or if a server that has answered before leaves the stream silent. */
   async send(deadMs: number): Promise<void> {
     const url = this.target;
     if (url === undefined) throw new Fault("unavailable", "the server has named no endpoint");
@@ -47,6 +52,6 @@ export class StreamPing {
     } finally {
       client.close();
     }
-    if (!(await within(heard, deadMs))) throw new Fault("unavailable", "the server has not answered a ping");
+    if (this.#answers && !(await within(heard, deadMs))) throw new Fault("unavailable", "the server has not answered a ping");
   }
 }
