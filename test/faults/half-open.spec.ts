@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { connect as connectHttp2, createSecureServer } from "node:http2";
 import { createServer as createHttps } from "node:https";
+import { createServer as createTcp, type Socket } from "node:net";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { SSEClientTransport } from "@modelcontextprotocol/sdk/client/sse.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
@@ -69,7 +70,7 @@ describe("a client of a foreign server", () => {
 });
 
 /** A server that says nothing to a call but comments, by Node alone. One that `resumes` answers it to a client that comes back. */
-async function commenting(scheme: "http" | "https" | "sse+http", era: "legacy" | "modern", resumes = false) {
+async function commenting(scheme: "http" | "https" | "sse+http", era: "legacy" | "modern", { resumes = false, everyMs = KEEP_ALIVE } = {}) {
   let calls = 0;
   let gets = 0;
   let called: unknown;
@@ -77,7 +78,7 @@ async function commenting(scheme: "http" | "https" | "sse+http", era: "legacy" |
   const timers = new Set<NodeJS.Timeout>();
   const live = (response: ServerResponse): ServerResponse => {
     response.writeHead(200, { "content-type": "text/event-stream" }).flushHeaders();
-    timers.add(setInterval(() => response.write(": here\n\n"), KEEP_ALIVE));
+    timers.add(setInterval(() => response.write(": here\n\n"), everyMs));
     return response;
   };
   const handle = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
@@ -148,7 +149,7 @@ it.each([
 });
 
 it("a client goes on with the streams of a legacy session that went silent, on new connections", async () => {
-  await using server = await commenting("http", "legacy", true);
+  await using server = await commenting("http", "legacy", { resumes: true });
   await using hole = await blackHole(server.address);
   await using client = await connect(hole.through(server.address), { era: "legacy", deadMs: DEAD });
   const call = client.callTool("hang", {});
@@ -183,6 +184,38 @@ it("a client gives an HTTP/2 connection up that answers no PING", async () => {
   server.close();
 });
 
+it("a client gives up a TLS handshake that nobody answers", async () => {
+  const sockets = new Set<Socket>();
+  let began = Date.now();
+  const server = createTcp((socket) => {
+    began = Date.now();
+    sockets.add(socket.on("error", () => {}).resume());
+  });
+  const address = `https://127.0.0.1:${await portOf(server)}/mcp`;
+  expect(await connect(address, { era: "modern", deadMs: DEAD, ...trust }).catch(told)).toEqual(["unavailable", "dead-peer"]);
+  expect(figure("client, https, handshake", began, ["deadMs", DEAD])).toBeLessThan(DEAD + SLACK);
+  for (const socket of sockets) socket.destroy();
+  server.close();
+});
+
+it("a client that was held up itself gives up nobody for that", async () => {
+  const everyMs = 150;
+  await using server = await commenting("http", "modern", { everyMs });
+  await using client = await connect(server.address, { era: "modern", deadMs: DEAD });
+  let over = false;
+  const call = client.callTool("hang", {}).catch(() => {
+    over = true;
+  });
+  await until(server.called);
+  // Between two comments, and after the first was taken note of.
+  await pause(1.5 * everyMs);
+  for (const began = Date.now(); Date.now() - began < 3 * DEAD; );
+  await pause(DEAD / 2);
+  expect(over).toBe(false);
+  await client.close();
+  await call;
+});
+
 async function sdkClient(transport: Parameters<Client["connect"]>[0]): Promise<Client> {
   const client = new Client({ name: "sdk", version: "0" });
   await client.connect(transport);
@@ -209,22 +242,26 @@ describe("a server", () => {
   });
 
   it("cuts the streams of a client that stops answering: http, legacy, the official SDK", async () => {
-    await using at = await open(often);
+    const faults: unknown[] = [];
+    await using at = await open({ ...often, onFault: (fault) => void faults.push(fault.data) });
     await using hole = await blackHole(at.url);
     const transport = new StreamableHTTPClientTransport(new URL(hole.through(at.url)));
     const client = await sdkClient(transport as never);
+    const headers = { accept: "text/event-stream", "mcp-session-id": transport.sessionId ?? "", "mcp-protocol-version": "2025-11-25" };
+    const listen = async (): Promise<number> => {
+      const giveUp = new AbortController();
+      const { status } = await fetch(at.url, { headers, signal: giveUp.signal });
+      giveUp.abort();
+      return status;
+    };
     await until(() => hole.said.includes("anywire-alive-2"));
+    expect(await listen()).toBe(409);
     hole.swallow("all");
     const began = Date.now();
-    const headers = { accept: "text/event-stream", "mcp-session-id": transport.sessionId ?? "", "mcp-protocol-version": "2025-11-25" };
-    let status = 0;
-    for (const giveUp = new AbortController(); status !== 200 && Date.now() - began < 5_000; giveUp.abort()) {
-      // Each of these is a word of the client, so that the next one comes when the stream has to be gone.
-      await pause(bound - SLACK / 2);
-      status = (await fetch(at.url, { headers, signal: giveUp.signal })).status;
-    }
-    expect(status).toBe(200);
+    await until(() => faults.length > 0);
     expect(figure("server, http, legacy", began, ["pingMs", PING])).toBeLessThan(bound);
+    expect(faults).toEqual([{ reason: "dead-peer" }]);
+    expect(await listen()).toBe(200);
     await client.close();
   });
 

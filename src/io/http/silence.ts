@@ -44,6 +44,7 @@ export class Silence {
   readonly #open = new Set<Awaited>();
   readonly #drop: (agent: Agent) => void;
   #timer: ReturnType<typeof setInterval> | undefined;
+  #looked = 0;
   #asking = false;
   /** When something last came on any of them. */
   #heard = 0;
@@ -60,6 +61,7 @@ export class Silence {
     this.#open.add(awaited);
     const { deadMs } = this.#options;
     if (this.#timer === undefined && Number.isFinite(deadMs)) {
+      this.#looked = now;
       this.#timer = setInterval(() => this.#look(), Math.max(deadMs / 8, 5));
       this.#timer.unref();
     }
@@ -79,6 +81,9 @@ export class Silence {
     if (this.#open.size === 0) return this.stop();
     const now = Date.now();
     const { deadMs } = this.#options;
+    // Where this process was held up, or asleep, what came meanwhile has not been read.
+    const heldUp = now - this.#looked > deadMs / 2;
+    this.#looked = now;
     let ask = false;
     for (const awaited of this.#open) {
       const { request, response, prompt, gap } = awaited;
@@ -89,7 +94,7 @@ export class Silence {
       if (more && awaited.read !== undefined) this.#heard = now;
       awaited.read = read;
       // One that waits for a connection, or for its reader, is not waiting for the server.
-      if (socket === null || more || progress !== awaited.progress || (response?.readableLength ?? 0) > 0) {
+      if (heldUp || socket === null || more || progress !== awaited.progress || (response?.readableLength ?? 0) > 0) {
         awaited.progress = progress;
         awaited.since = now;
       }
