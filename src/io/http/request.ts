@@ -6,7 +6,7 @@ import type { TlsDialOptions } from "../tls.js";
 import { REFUSED } from "./lane.js";
 import { lanes } from "./lanes.js";
 import { requestFault, type Sent, sent } from "./sent.js";
-import { beat, DEAD_MS, Silence, type SilenceOptions } from "./silence.js";
+import { type Awaits, beat, DEAD_MS, Silence, type SilenceOptions } from "./silence.js";
 import { Sockets } from "./sockets.js";
 
 export interface SendOptions {
@@ -14,8 +14,8 @@ export interface SendOptions {
   readonly body?: string;
   /** Gives the request up, or the rest of its answer. */
   readonly cancel?: Cancel;
-  /** A server that is there begins its answer at once, and may then be silent for as long as it likes. */
-  readonly prompt?: boolean;
+  /** What the server is given up for if it stays silent; `call` unless given. */
+  readonly awaits?: Awaits;
 }
 
 export interface HttpClient {
@@ -85,13 +85,18 @@ interface Via {
 }
 
 /** Sends by HTTP/1.1. */
-function sendPlain(method: string, url: URL, { headers, body, cancel, prompt }: SendOptions, { agent, silence }: Via): Promise<Sent> {
+function sendPlain(
+  method: string,
+  url: URL,
+  { headers, body, cancel, awaits = "call" }: SendOptions,
+  { agent, silence }: Via,
+): Promise<Sent> {
   return new Promise((resolve, reject) => {
     const { protocol, hostname, port, path, auth } = placeOf(url);
     const lengthened = body === undefined ? headers : { ...headers, "content-length": String(Buffer.byteLength(body)) };
     const options = { protocol, hostname, port, path, auth, method, headers: lengthened, agent };
     const request = (protocol === "https:" ? httpsRequest : httpRequest)(options);
-    const awaited = silence.add(request, agent, prompt === true);
+    const awaited = silence.add(request, agent, awaits);
     request.once("response", (response: IncomingMessage) => {
       awaited.response = response;
       if (agent instanceof Sockets) agent.heed(response);

@@ -12,12 +12,17 @@ export function deadPeer(ms: number, asked = false): Fault {
   return new Fault("unavailable", `nothing came from the server for ${Math.round(ms)} ms`, { data: { reason: "dead-peer", asked } });
 }
 
+/**
+ * What is waited for: the answer to a `call`, which may take long; a `head`, which a server that is there sends at once, whatever follows
+ * it; or nothing, on a stream that may be idle.
+ */
+export type Awaits = "call" | "head" | "nothing";
+
 /** A request that is open, with its answer as far as it has come. */
 export interface Awaited {
   readonly request: ClientRequest;
   readonly agent: Agent;
-  /** A server that is there begins its answer at once, and may then be silent for as long as it likes. */
-  readonly prompt: boolean;
+  readonly awaits: Awaits;
   response: IncomingMessage | undefined;
   /** How far its connection was when last looked at, and since when. */
   read: number | undefined;
@@ -55,9 +60,9 @@ export class Silence {
     this.#drop = drop;
   }
 
-  add(request: ClientRequest, agent: Agent, prompt: boolean): Awaited {
+  add(request: ClientRequest, agent: Agent, awaits: Awaits): Awaited {
     const now = Date.now();
-    const awaited: Awaited = { request, agent, prompt, response: undefined, read: undefined, progress: "", since: now, beat: now, gap: 0 };
+    const awaited: Awaited = { request, agent, awaits, response: undefined, read: undefined, progress: "", since: now, beat: now, gap: 0 };
     this.#open.add(awaited);
     const { deadMs } = this.#options;
     if (this.#timer === undefined && Number.isFinite(deadMs)) {
@@ -86,7 +91,7 @@ export class Silence {
     this.#looked = now;
     let ask = false;
     for (const awaited of this.#open) {
-      const { request, response, prompt, gap } = awaited;
+      const { request, response, awaits, gap } = awaited;
       const { socket } = request;
       const progress = progressOf(socket ?? undefined);
       const read = socket?.bytesRead;
@@ -99,9 +104,9 @@ export class Silence {
         awaited.since = now;
       }
       if (now - awaited.since < Math.max(deadMs, MISSED * gap)) continue;
-      const owed = socket?.connecting === true || (response === undefined ? prompt : gap > 0);
+      const owed = socket?.connecting === true || (response === undefined ? awaits === "head" : gap > 0);
       if (owed) this.#giveUp(awaited);
-      else ask ||= !prompt;
+      else ask ||= awaits === "call";
     }
     if (ask) void this.#ask();
   }

@@ -45,7 +45,7 @@ export async function sseLink(url: URL, options: SseDialOptions): Promise<Link> 
   let underWay = 0;
 
   const open = async (found: (endpoint: URL) => void): Promise<void> => {
-    // Not `prompt`: the stream of an idle session is asked for, too, because without it there is no session.
+    // An idle stream is asked for, too, because without it there is no session.
     const sent = await client.send("GET", url, { headers: { accept: "text/event-stream", ...options.headers }, cancel });
     if (sent.status !== 200) throw statusFault(sent.status);
     const type = sent.header("content-type")?.split(";", 1)[0]?.trim().toLowerCase();

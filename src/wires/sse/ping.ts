@@ -48,7 +48,7 @@ export class StreamPing {
     try {
       const credentials = await auth?.headers({ method: "POST", url, resource: this.#url });
       const all = { "content-type": "application/json", ...headers, ...credentials };
-      await client.send("POST", url, { headers: all, body, prompt: true, cancel: this.#cancel });
+      await client.send("POST", url, { headers: all, body, awaits: "head", cancel: this.#cancel });
     } finally {
       client.close();
     }

@@ -18,7 +18,7 @@ export async function probe(url: URL, { options, legacy, cancel, headers }: Prob
   try {
     const credentials = await auth?.headers({ method: "POST", url });
     const all = { ...headers(message), ...credentials };
-    await client.send("POST", url, { headers: all, body: serialise(message), prompt: true, cancel });
+    await client.send("POST", url, { headers: all, body: serialise(message), awaits: "head", cancel });
   } finally {
     client.close();
   }

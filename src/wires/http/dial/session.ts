@@ -9,7 +9,7 @@ import {
 } from "../../../codec/index.js";
 import { type Cancel, Canceller, type Fault, type JsonObject, type Limits, toFault } from "../../../core/index.js";
 import { isForGood, LegacyState } from "../../../era/index.js";
-import type { HttpClient, Sent } from "../../../io/index.js";
+import type { HttpClient, SendOptions, Sent } from "../../../io/index.js";
 import { within } from "../../../stream/index.js";
 import { SSE_TYPE } from "../answer.js";
 import { readEvents, type Seen } from "./events.js";
@@ -71,10 +71,10 @@ export class LegacySession {
   }
 
   /** A GET of the stream that has the event `last`. */
-  get(last: string | undefined, cancel: Cancel): Promise<Sent> {
+  get(last: string | undefined, cancel: Cancel, awaits: SendOptions["awaits"] = "head"): Promise<Sent> {
     const { client, url } = this.#host;
     const headers = { ...this.#host.headers(), accept: SSE_TYPE, ...(last === undefined ? undefined : { "last-event-id": last }) };
-    return client.send("GET", url, { headers, cancel, prompt: true });
+    return client.send("GET", url, { headers, cancel, awaits });
   }
 
   /** Tells the server that it is over, without waiting for long. */
@@ -106,7 +106,8 @@ export class LegacySession {
       }
       const before = seen.last;
       try {
-        const sent = await this.get(seen.last, cancel);
+        // Some servers send the head with the first event; one that did not is held to that.
+        const sent = await this.get(seen.last, cancel, had ? "head" : "nothing");
         if (session === this.id) this.#answered();
         if (sent.status !== 200) {
           await sent.text(limits.messageBytes);
