@@ -1,6 +1,6 @@
 import { type Cancel, Canceller } from "./cancel.js";
 import { Fault } from "./fault.js";
-import { isObject, type JsonObject } from "./json.js";
+import { isObject, type JsonObject, noParams } from "./json.js";
 import type { Ask } from "./service.js";
 
 /** What an `input_required` result asks, as asks in the middle of a call. */
@@ -21,7 +21,7 @@ export function questions(requests: unknown, cancel: Cancel): Questions {
     return new Promise<[string, JsonObject]>((resolve, reject) => {
       asks.push({
         key,
-        request: { method, params: isObject(params) ? params : {} },
+        request: { method, params: isObject(params) ? params : noParams },
         origin: "stated",
         cancel: withdrawn,
         answer: (result) => resolve([key, result]),

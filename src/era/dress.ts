@@ -8,8 +8,9 @@ export function dressModern(method: string, result: JsonObject, serverInfo: Json
     if (dressed["ttlMs"] === undefined) dressed["ttlMs"] = 0;
     if (dressed["cacheScope"] === undefined) dressed["cacheScope"] = "private";
   }
-  const kept = isObject(result["_meta"]) ? result["_meta"] : undefined;
-  if (serverInfo !== undefined && kept?.[meta.serverInfo] === undefined)
+  const kept = result["_meta"];
+  // What is no object passes as it is.
+  if (serverInfo !== undefined && (kept === undefined || (isObject(kept) && kept[meta.serverInfo] === undefined)))
     dressed["_meta"] = extended(kept, { [meta.serverInfo]: serverInfo });
   return dressed;
 }

@@ -103,6 +103,7 @@ function without(params: JsonObject, found: JsonObject, keys: ReadonlySet<string
     left ??= {};
     Object.defineProperty(left, key, { value: found[key], enumerable: true, writable: true, configurable: true });
   }
+  if (left === undefined && found[own.bare] === "meta") left = {};
   return left === undefined ? rest : extended(rest, { _meta: left });
 }
 
@@ -163,8 +164,8 @@ export interface Stamps {
   readonly caller: RelayedCaller | undefined;
   /** Asks an Anywire end what it can do. */
   readonly peer: boolean;
-  /** Tells an Anywire end that the request has no params of its own. */
-  readonly bare: boolean;
+  /** Tells an Anywire end that the request has no params of its own, or an empty `_meta`. */
+  readonly bare: "absent" | "meta" | undefined;
 }
 
 /** Params for a modern peer: the Context's part goes back into `_meta`. */
@@ -195,7 +196,7 @@ function keptMeta(request: Request, context: Context): Record<string, unknown> {
 }
 
 function stamp(sealed: Record<string, unknown>, { progressToken, window, pageSize, caller, peer, bare }: Stamps): void {
-  if (bare) sealed[own.bare] = "absent";
+  if (bare !== undefined) sealed[own.bare] = bare;
   if (peer) sealed[own.peer] = {};
   if (caller !== undefined) sealed[own.caller] = caller;
   if (progressToken !== undefined) sealed["progressToken"] = progressToken;

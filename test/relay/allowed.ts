@@ -148,8 +148,8 @@ export const allowed: readonly Rule[] = [
     from: "server",
     what: "notification",
     kinds: ["lost"],
-    hops: /^(unary|connect)/,
-    text: "Notifications of a call, to a client that makes it as an RPC with one answer (`CallTool`, `ReadResource`, `GetPrompt`, `Complete`): there is no place for them. `CallToolWithProgress` and `Session` have one.",
+    hops: /^(unary|connect)|unary$/,
+    text: "Notifications of a call that a client makes, or a relay at its server, as an RPC with one answer (`CallTool`, `ReadResource`, `GetPrompt`, `Complete`): there is no place for them. `CallToolWithProgress`, for calls with a progress token, and `Session` have one.",
   },
   {
     section: "moves",
@@ -211,7 +211,7 @@ export const allowed: readonly Rule[] = [
     kinds: ["added"],
     path: /^params$/,
     is: /^\{\}$/,
-    hops: /connect/,
+    hops: /connect|unary/,
     text: "`params: {}` where a request has none, if it comes as an RPC of its own.",
   },
   {

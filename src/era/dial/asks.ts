@@ -8,6 +8,7 @@ import {
   isObject,
   type JsonObject,
   jsonText,
+  noParams,
   type Request,
   toRpcError,
 } from "../../core/index.js";
@@ -192,12 +193,15 @@ function nobody({ method }: Request): Fault {
 function strip(method: string, params: JsonObject): { progressToken: unknown; named: unknown; request: Request } {
   const found = params["_meta"];
   if (!isObject(found)) return { progressToken: undefined, named: undefined, request: { method, params } };
-  const { progressToken, [own.call]: named, ...others } = found;
+  const { progressToken, [own.call]: named, [own.bare]: bare, ...others } = found;
   const { _meta, ...rest } = params;
   const kept = progressToken === undefined && named === undefined;
   return {
     progressToken,
     named,
-    request: { method, params: kept ? params : Object.keys(others).length > 0 ? { ...rest, _meta: others } : rest },
+    request: {
+      method,
+      params: kept ? params : bare === "absent" ? noParams : Object.keys(others).length > 0 ? { ...rest, _meta: others } : rest,
+    },
   };
 }

@@ -1,5 +1,5 @@
 import type { Id, IncomingNotification, IncomingRequest } from "../../codec/index.js";
-import { type Era, type JsonObject, noParams } from "../../core/index.js";
+import { type Era, isObject, type JsonObject, noParams } from "../../core/index.js";
 import type { RelayedCaller, Stamps } from "../envelope.js";
 import type { LinkCall } from "./link-call.js";
 import type { Peer } from "./peer.js";
@@ -27,9 +27,16 @@ export function stampsOf(peer: Peer, call: LinkCall, id: Id, era: Era): Stamps {
     window: peer.credit.kept && !traits.ownStream(method) ? peer.credit.windowOf(call) : undefined,
     pageSize: kin || traits.inParts(method) ? call.context.pageSize : undefined,
     caller: kin ? callerOf(peer, call, era) : undefined,
-    bare: kin && call.request.params === noParams,
+    bare: kin ? bareness(call.request.params) : undefined,
     peer: method === "server/discover" && call.context.client.identity === peer.self,
   };
+}
+
+/** What of the params would not be there without the stamps. */
+function bareness(params: JsonObject): Stamps["bare"] {
+  if (params === noParams) return "absent";
+  const kept = params["_meta"];
+  return isObject(kept) && Object.keys(kept).length === 0 ? "meta" : undefined;
 }
 
 /** Who makes a call, where that is not the link itself. */

@@ -1,5 +1,5 @@
 import type { Id, IncomingError, IncomingResult, OutgoingMessage, SendOptions } from "../../codec/index.js";
-import { type Ask, type Client, type Fault, fromRpcError, isObject, type JsonObject, toFault } from "../../core/index.js";
+import { type Ask, type Client, type Fault, fromRpcError, isObject, type JsonObject, noParams, toFault } from "../../core/index.js";
 import { lacking } from "../capabilities.js";
 import { own } from "../keys.js";
 import { randomToken } from "../seal.js";
@@ -53,6 +53,7 @@ export function askClient(client: Client, send: (message: OutgoingMessage, optio
       const stamps = {
         ...(ask.wantsProgress ? { progressToken: id } : undefined),
         ...(stated ? { [own.call]: call } : undefined),
+        ...(stated && params === noParams ? { [own.bare]: "absent" } : undefined),
       };
       const kept = isObject(params["_meta"]) ? params["_meta"] : undefined;
       const stamped = Object.keys(stamps).length === 0 ? params : { ...params, _meta: { ...kept, ...stamps } };

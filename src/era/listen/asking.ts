@@ -1,4 +1,4 @@
-import { type Ask, askingMethods, Fault, type JsonObject, type Reply } from "../../core/index.js";
+import { type Ask, askingMethods, Fault, type JsonObject, noParams, type Reply } from "../../core/index.js";
 import { lacking } from "../capabilities.js";
 import { randomToken } from "../seal.js";
 import { type Desk, type Job, keep } from "./desk.js";
@@ -41,7 +41,14 @@ export async function inputRequired(desk: Desk, job: Job, work: Work): Promise<J
   const sealed = { call, until: Date.now() + desk.limits.answerMs };
   const state = await desk.parking.seal.close(sealed, job.envelope.request, job.client.identity.principal);
   const inputRequests = Object.fromEntries(
-    [...work.asks].map(([key, ask]) => [key, { method: ask.request.method, params: ask.request.params }]),
+    [...work.asks].map(
+      ([
+        key,
+        {
+          request: { method, params },
+        },
+      ]) => [key, params === noParams ? { method } : { method, params }],
+    ),
   );
   return { resultType: "input_required", inputRequests, requestState: state };
 }

@@ -101,9 +101,10 @@ export class Alone {
     // A handshake without a session is answered like any request; what it agrees on comes with every later one.
     const begins = message.kind === "request" && message.method === "initialize";
     const assume = era === "legacy" && !begins ? (exchange.header("mcp-protocol-version") ?? "2025-03-26") : undefined;
+    // Without spreads: they take as long as all the rest of it.
     return serving(
       this.#service,
-      { ...sharedStream, backlog: 0, ...outlet },
+      { traits: outlet.traits ?? sharedStream.traits, part: outlet.part ?? sharedStream.part, send: outlet.send, backlog: 0 },
       {
         limits,
         onFault,
@@ -118,8 +119,8 @@ export class Alone {
         account: exchange.account,
         metadata: exchange.headers,
         remote: exchange.remote,
-        ...(principal === undefined ? undefined : { principal }),
-        ...(assume === undefined ? undefined : { assume }),
+        principal,
+        assume,
       },
     );
   }

@@ -27,7 +27,8 @@ export function toMessage(desc: DescMessage, members: Members): Plain {
   const message = create(desc) as unknown as Plain;
   const others: Members = [];
   for (const [name, value] of desc.name === "Content" ? contentMembers(desc, message, members) : members) {
-    const field = desc.fields.find((one) => jsonName(one) === name);
+    // Of a content without a type no member is what the field of that name is for.
+    const field = desc.fields.find((one) => jsonName(one) === name && !(desc.name === "Content" && one.oneof !== undefined));
     const twin = desc.fields.find((one) => field !== undefined && one.name === `${field.name}_json`);
     const fitting = twin !== undefined ? twinOf(field, value) : field === undefined ? undefined : fitted(desc, field, value);
     if (fitting === undefined) others.push([name, value]);

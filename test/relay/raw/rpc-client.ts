@@ -43,12 +43,7 @@ export function rpcClient(carrier: RpcCarrier, era: Era, take: Take): RawClient 
       const heard = (part: Uint8Array): boolean => {
         const note = reader.take(fromBinary(rpc.output, part) as unknown as Plain);
         if (note !== undefined)
-          take(
-            written([
-              ["method", { kind: "string", value: note[0] }],
-              ["params", note[1]],
-            ]),
-          );
+          take(written([["method", { kind: "string", value: note[0] }], ...(note[1] === undefined ? [] : [["params", note[1]] as const])]));
         return !reader.ended;
       };
       void carrier.call(rpc, bytes, metadata, heard).then(

@@ -126,14 +126,17 @@ export class AnswerReader {
   }
 
   /** Takes a message; gives a notification if it is one. */
-  take(message: Plain): readonly [method: string, params: Exact] | undefined {
+  take(message: Plain): readonly [method: string, params?: Exact] | undefined {
     const { method, output, answer } = this.#rpc;
     const note = message["notification"] as Plain | undefined;
     if (note?.["errorJson"] !== undefined) {
       this.error = jsonOf(note["errorJson"]);
       return undefined;
     }
-    if (note !== undefined) return [note["method"] as string, note["paramsJson"] === undefined ? object([]) : jsonOf(note["paramsJson"])];
+    if (note !== undefined) {
+      const named = note["method"] as string;
+      return note["paramsJson"] === undefined ? [named] : [named, jsonOf(note["paramsJson"])];
+    }
     if (answer === "one") this.result = fromMessage(output, message);
     else if (answer === "progress") return this.#update(output, message["update"] as { case: string; value: Plain });
     else {
