@@ -32,6 +32,8 @@ export interface Awaited {
   beat: number;
   /** The longest time between two of them; 0 if there was none. */
   gap: number;
+  /** Its place among the open ones. */
+  readonly place: number;
 }
 
 export interface SilenceOptions {
@@ -46,7 +48,9 @@ export interface SilenceOptions {
  */
 export class Silence {
   readonly #options: SilenceOptions;
-  readonly #open = new Set<Awaited>();
+  /** By their places: to put each into a Set took a sixth of a call. */
+  readonly #open: (Awaited | undefined)[] = [];
+  readonly #free: number[] = [];
   readonly #drop: (agent: Agent) => void;
   #timer: ReturnType<typeof setInterval> | undefined;
   #looked = 0;
@@ -62,8 +66,20 @@ export class Silence {
 
   add(request: ClientRequest, agent: Agent, awaits: Awaits): Awaited {
     const now = Date.now();
-    const awaited: Awaited = { request, agent, awaits, response: undefined, read: undefined, progress: "", since: now, beat: now, gap: 0 };
-    this.#open.add(awaited);
+    const place = this.#free.pop() ?? this.#open.length;
+    const awaited: Awaited = {
+      request,
+      agent,
+      awaits,
+      response: undefined,
+      read: undefined,
+      progress: "",
+      since: now,
+      beat: now,
+      gap: 0,
+      place,
+    };
+    this.#open[place] = awaited;
     const { deadMs } = this.#options;
     if (this.#timer === undefined && Number.isFinite(deadMs)) {
       this.#looked = now;
@@ -74,7 +90,9 @@ export class Silence {
   }
 
   remove(awaited: Awaited): void {
-    this.#open.delete(awaited);
+    if (this.#open[awaited.place] !== awaited) return;
+    this.#open[awaited.place] = undefined;
+    this.#free.push(awaited.place);
   }
 
   stop(): void {
@@ -83,7 +101,7 @@ export class Silence {
   }
 
   #look(): void {
-    if (this.#open.size === 0) return this.stop();
+    if (this.#open.length === this.#free.length) return this.stop();
     const now = Date.now();
     const { deadMs } = this.#options;
     // Where this process was held up, or asleep, what came meanwhile has not been read.
@@ -91,6 +109,7 @@ export class Silence {
     this.#looked = now;
     let ask = false;
     for (const awaited of this.#open) {
+      if (awaited === undefined) continue;
       const { request, response, awaits, gap } = awaited;
       const { socket } = request;
       const progress = progressOf(socket ?? undefined);
@@ -124,13 +143,14 @@ export class Silence {
     this.#asking = false;
     const now = Date.now();
     for (const awaited of this.#open) {
+      if (awaited === undefined) continue;
       if (there) awaited.since = now;
       else if (now - awaited.since >= deadMs) this.#giveUp(awaited, true);
     }
   }
 
   #giveUp(awaited: Awaited, asked = false): void {
-    this.#open.delete(awaited);
+    this.remove(awaited);
     this.#drop(awaited.agent);
     (awaited.response ?? awaited.request).destroy(deadPeer(Date.now() - awaited.since, asked));
   }
