@@ -116,11 +116,14 @@ function readTrace(found: JsonObject): Readonly<Record<string, string>> | undefi
   return trace;
 }
 
+/** Characters of a caller's key, which is remembered for minutes after its call. Anywire's own have 36. */
+const LONGEST_KEY = 256;
+
 function readCaller(value: unknown): RelayedCaller | undefined {
   if (!isObject(value)) return undefined;
   const { key, version } = value;
   return {
-    ...(typeof key === "string" ? { key } : undefined),
+    ...(typeof key === "string" && key.length <= LONGEST_KEY ? { key } : undefined),
     ...(typeof version === "string" && isLegacyVersion(version) ? { version } : undefined),
   };
 }

@@ -1,5 +1,6 @@
 import { expect, it } from "vitest";
 import { quotaOwner } from "../../src/core/index.js";
+import { openEnvelope } from "../../src/era/envelope.js";
 import { KnownCallers } from "../../src/era/index.js";
 
 it.each([
@@ -28,4 +29,10 @@ it("whoever names many callers has its own idle ones forgotten, and nobody else'
   const again = callers.lease("other", { principal: "b" });
   expect(again.identity).toBe(other.identity);
   callers.close();
+});
+
+it("a key that is longer than any of Anywire's is not remembered: its caller is known for that call alone", () => {
+  const callerBy = (key: string): unknown => openEnvelope("tools/list", { _meta: { "dev.anywire/caller": { key } } }).caller;
+  expect(callerBy(crypto.randomUUID())).toHaveProperty("key");
+  expect(callerBy("x".repeat(10_000))).toEqual({});
 });
