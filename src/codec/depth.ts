@@ -23,6 +23,23 @@ export function exceedsDepth(text: string, max: number): boolean {
   return false;
 }
 
+/** Whether JSON text has more than `max` values, counting each by the comma or bracket before it. Reads it once, in constant memory. */
+export function holdsMore(text: string, max: number): boolean {
+  let count = 1;
+  for (let at = 0; at < text.length; at++) {
+    switch (text.charCodeAt(at)) {
+      case QUOTE:
+        at = closingQuote(text, at);
+        break;
+      case 0x2c:
+      case 0x5b:
+      case 0x7b:
+        if (++count > max) return true;
+    }
+  }
+  return false;
+}
+
 /**
  * The text of an object with each member's array or object emptied: what remains when only its own scalars matter. Linear in
  * the text, whatever its nesting. Garbage in gives garbage out.

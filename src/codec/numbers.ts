@@ -1,4 +1,4 @@
-import { ExactNumber, type JsonObject } from "../core/index.js";
+import { ExactNumber, Fault, type JsonObject } from "../core/index.js";
 import { closingQuote } from "./depth.js";
 
 /** What survey() found: nothing, */
@@ -48,10 +48,17 @@ export function parseJson(text: string): unknown {
 /** What stands before a number that was put into a string. Nobody outside this process knows it, so no string of a peer begins with it. */
 const mark = `number-${crypto.randomUUID()}:`;
 
-/** Reads JSON text, known to be such, with an ExactNumber in place of each number that a double would change. */
+/** Numbers of one message that may be kept as text: each takes far more memory than its text has characters. */
+const MOST = 10_000;
+
+/**
+ * Reads JSON text, known to be such, with an ExactNumber in place of each number that a double would change. Throws a Fault where there
+ * are too many.
+ */
 export function parseExactly(text: string): unknown {
   let marked = "";
   let from = 0;
+  let count = 0;
   for (let at = 0; at < text.length; at++) {
     const unit = text.charCodeAt(at);
     if (unit === 0x22) at = closingQuote(text, at);
@@ -59,6 +66,10 @@ export function parseExactly(text: string): unknown {
       const end = endOfNumber(text, at);
       const number = text.slice(at, end);
       if (changes(number)) {
+        if (++count > MOST)
+          throw new Fault("overload", "the message has too many numbers that JavaScript cannot hold exactly", {
+            data: { limit: "exactNumbers", max: MOST },
+          });
         marked += `${text.slice(from, at)}"${mark}${number}"`;
         from = end;
       }

@@ -1,6 +1,6 @@
-import { Fault, type FaultCode, isObject, type JsonObject, noParams, type RpcError, withBeside } from "../core/index.js";
+import { Fault, type FaultCode, isObject, type JsonObject, noParams, type RpcError, toFault, withBeside } from "../core/index.js";
 import { readBlobText } from "./blob-text.js";
-import { exceedsDepth, shallow } from "./depth.js";
+import { exceedsDepth, holdsMore, shallow } from "./depth.js";
 import type { Id, Incoming, IncomingBad, IncomingBatch, IncomingPart } from "./jsonrpc.js";
 import type { Line } from "./lines.js";
 import { nullParams, paramsBeside } from "./members.js";
@@ -21,6 +21,9 @@ type Single = Exclude<Incoming, IncomingBatch>;
  */
 const parsedFirst = 2 * 1024 * 1024;
 
+/** Values of one message. An empty array or object takes three characters, and about twenty times as many bytes of memory. */
+const MOST_VALUES = 1_000_000;
+
 /** Characters from which on a result says how many it has. */
 const LARGE = 16 * 1024;
 
@@ -36,6 +39,7 @@ export function parseMessage(text: string, limits: ParseLimits): Incoming {
   if (blob !== undefined) return blob;
   const long = text.length > parsedFirst;
   if (long && exceedsDepth(text, depth)) return tooDeep(text, depth);
+  if (long && holdsMore(text, MOST_VALUES)) return tooMany(text);
   let value: unknown;
   try {
     value = JSON.parse(text);
@@ -45,7 +49,13 @@ export function parseMessage(text: string, limits: ParseLimits): Incoming {
   }
   const found = survey(value, depth);
   if (found === DEEP) return tooDeep(text, depth);
-  if (found === ODD) value = parseExactly(text);
+  if (found === ODD) {
+    try {
+      value = parseExactly(text);
+    } catch (error) {
+      return { kind: "bad", ...whose(text), fault: toFault(error) };
+    }
+  }
   if (Array.isArray(value)) return readBatch(value, limits.batch ?? 1024);
   const message = read(value);
   return message.kind === "result" && text.length > LARGE ? { ...message, size: text.length } : message;
@@ -142,6 +152,11 @@ function party({ id, method, result, error }: JsonObject): Pick<IncomingBad, "id
 
 function tooDeep(text: string, max: number): IncomingBad {
   return { kind: "bad", ...whose(text), fault: new Fault("overload", "the message is nested too deep", { data: { limit: "depth", max } }) };
+}
+
+function tooMany(text: string): IncomingBad {
+  const data = { limit: "messageValues", max: MOST_VALUES };
+  return { kind: "bad", ...whose(text), fault: new Fault("overload", "the message holds too many values", { data }) };
 }
 
 /** Who waits for an answer should get one, so the id is looked for without building what is not wanted. */
