@@ -169,7 +169,7 @@ describe("a client's transport", () => {
   it("ends every call and closes when the server goes, saying why", async () => {
     for (const open of Object.values(clients)) {
       const address = `memory:${randomUUID()}`;
-      const listener = await api.serve(lab(), address);
+      const listener = await api.serve(lab(), address, { drainMs: 100 });
       const client = await open(clientTransport(address));
       const call = client.tool("wait", { key: "k" });
       const outcome = expect(call).rejects.toThrow();
