@@ -183,3 +183,9 @@ describe.each(Object.entries(wires))("the credentials of %s", (_name, [address, 
     expect(await slow.held.ended).toBe(told);
   });
 });
+
+it("a token that has expired already opens nothing", async () => {
+  await using listener = await serve(sample(), "sse+http://127.0.0.1:0/sse", { auth: { verify: () => ({ id: "ada", expiresAt: 1 }) } });
+  const answer = await fetch(listener.address.replace("sse+", ""), { headers: { authorization: "Bearer good" } });
+  expect(answer.status).toBe(401);
+});

@@ -46,7 +46,8 @@ export async function checkCredentials(
   const token = /^bearer +(\S+)$/i.exec(exchange.header("authorization") ?? "")?.[1];
   if (token === undefined) return { refused: "unauthenticated", challenge: challenge(needed) };
   const principal = await verified(token, auth);
-  if (principal === undefined) return { refused: "unauthenticated", challenge: challenge({ error: "invalid_token", ...needed }) };
+  if (principal === undefined || isExpired(principal))
+    return { refused: "unauthenticated", challenge: challenge({ error: "invalid_token", ...needed }) };
   // Every required scope is named, not only the missing one: the client has to ask for them all again.
   if (!suffices(principal, auth)) return { refused: "denied", challenge: challenge({ error: "insufficient_scope", scope: scope ?? "" }) };
   return { principal, watch: (lost) => watchToken(token, principal, auth, lost) };
@@ -54,6 +55,10 @@ export async function checkCredentials(
 
 function suffices({ scopes }: Principal, auth: AuthOptions): boolean {
   return auth.scopes?.every((name) => scopes?.includes(name) === true) ?? true;
+}
+
+function isExpired({ expiresAt = Number.POSITIVE_INFINITY }: Principal): boolean {
+  return expiresAt <= Date.now();
 }
 
 const RECHECK_MS = 60_000;
@@ -76,7 +81,7 @@ function watchToken(token: string, principal: Principal, auth: AuthOptions, lost
       recheckMs,
     );
     if (stopped) return;
-    if (now?.id === principal.id && suffices(now, auth) && (now.expiresAt ?? Number.POSITIVE_INFINITY) > Date.now()) later(now);
+    if (now?.id === principal.id && suffices(now, auth) && !isExpired(now)) later(now);
     else lost(new Fault("unauthenticated", "the credentials of this stream are not valid any more", { data: { reason: "credentials" } }));
   };
   later(principal);
