@@ -5,7 +5,7 @@ import type { Id } from "./jsonrpc.js";
 import type { Line, LongLine, LongLines } from "./lines.js";
 
 const QUOTE = 0x22;
-/** Bytes that such a line carries at most, but for those of other makes. */
+/** Bytes that Anywire puts into such a line at most. A longer one is read too. */
 const USUAL = 64 * 1024;
 const nothing: readonly Line[] = [];
 const text = new TextDecoder();

@@ -20,7 +20,7 @@ export interface Identity {
   readonly ended: Cancel;
 }
 
-/** Calls `lost` once when the credentials behind a stream are not valid any more; the returned function stops looking. */
+/** Calls `lost` once when the credentials behind a stream are no longer valid; the returned function stops looking. */
 export type CredentialWatch = (lost: (fault: Fault) => void) => () => void;
 
 export interface IdentityOptions {

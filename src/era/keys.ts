@@ -18,7 +18,7 @@ export const own = {
   pageSize: "dev.anywire/page-size",
   /** `_meta` of a notification or server request: the id of the call it belongs to. */
   call: "dev.anywire/call",
-  /** `_meta` between Anywire ends: the message has no params but for this, because they are `absent` or `null`; or no `meta` but for this and an empty one. */
+  /** `_meta` between Anywire ends: what the message had before it was stamped. `absent`: no params. `null`: null params. `meta`: an empty `_meta`. */
   bare: "dev.anywire/bare",
 } as const;
 

@@ -29,7 +29,7 @@ export interface TlsDialOptions {
 /** What a network listener does about eavesdroppers and strangers. */
 export interface SecureListenOptions {
   readonly tls?: TlsListenOptions | undefined;
-  /** Listens where others than this machine can connect also without TLS, or without knowing who calls: something in front does that. */
+  /** Lets other machines connect without TLS, or without credentials: for a listener behind a proxy that has both. */
   readonly insecure?: boolean | undefined;
 }
 

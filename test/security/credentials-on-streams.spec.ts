@@ -86,7 +86,7 @@ const wires: Record<string, readonly [address: string, open: Open, told: string]
         close: () => socket.terminate(),
       };
     },
-    "3000 the credentials of this stream are not valid any more",
+    "3000 the credentials of this stream are no longer valid",
   ],
   Session: [
     "grpc://127.0.0.1:0",
@@ -95,7 +95,7 @@ const wires: Record<string, readonly [address: string, open: Open, told: string]
       messageId: "1",
       payload: { case: "ping", value: { $typeName: "mcp.v1.PingRequest" } },
     }),
-    "16 the credentials of this stream are not valid any more",
+    "16 the credentials of this stream are no longer valid",
   ],
   tunnel: [
     "tunnel+grpc://127.0.0.1:0",
@@ -103,7 +103,7 @@ const wires: Record<string, readonly [address: string, open: Open, told: string]
       $typeName: "JsonRpcMessage",
       message: Buffer.from(JSON.stringify(ping)),
     }),
-    "16 the credentials of this stream are not valid any more",
+    "16 the credentials of this stream are no longer valid",
   ],
   StreamToolCalls: [
     "grpc://127.0.0.1:0",
@@ -113,7 +113,7 @@ const wires: Record<string, readonly [address: string, open: Open, told: string]
       name: "echo",
       arguments: { text: "x" },
     }),
-    "16 the credentials of this stream are not valid any more",
+    "16 the credentials of this stream are no longer valid",
   ],
   "HTTP+SSE": ["sse+http://127.0.0.1:0/sse", (url, authorization) => streamed(url, { headers: { authorization } }), "ended"],
   "the GET of a legacy HTTP session": [

@@ -1,5 +1,4 @@
 // Sends bad frames to every wire, on both sides: 100,000 each unless told otherwise. A peer must neither end, nor hang, nor grow.
-// --count FRAMES  --seed N  --only http,stdio-client  --minutes N (for all; what is left then is said)
 import { fork } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
@@ -11,14 +10,32 @@ import { clientMessages } from "./messages.mjs";
 import { frameOf, random } from "./mutate.mjs";
 import { badServers } from "./servers.mjs";
 
-const { values } = parseArgs({
-  options: {
-    count: { type: "string", default: "100000" },
-    seed: { type: "string" },
-    only: { type: "string" },
-    minutes: { type: "string", default: "30" },
-  },
-});
+const usage = `npm run fuzz -- [options]
+  --count <frames>   for each wire and side; 100000 unless given
+  --seed <n>         the same seed sends the same frames
+  --only <names>     such as http-server,stdio-client
+  --minutes <n>      for all of it; 30 unless given`;
+const options = {
+  count: { type: "string", default: "100000" },
+  seed: { type: "string" },
+  only: { type: "string" },
+  minutes: { type: "string", default: "30" },
+  help: { type: "boolean" },
+};
+
+function given() {
+  try {
+    return parseArgs({ options }).values;
+  } catch (error) {
+    console.error(`${error.message}\n${usage}`);
+    return process.exit(2);
+  }
+}
+const values = given();
+if (values.help) {
+  console.log(usage);
+  process.exit();
+}
 const count = Number(values.count);
 const seed = Number(values.seed ?? Date.now() % 2 ** 31);
 const until = Date.now() + Number(values.minutes) * 60_000;

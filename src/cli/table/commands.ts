@@ -162,7 +162,7 @@ export const commands: readonly CommandSpec[] = [
       { name: "tls-cert", kind: "text", value: "file", files: true, about: "PEM of the certificate to show, for https, wss and grpcs" },
       { name: "tls-key", kind: "text", value: "file", files: true, about: "PEM of its key" },
       { name: "tls-ca", kind: "text", value: "file", files: true, about: "let in only clients with a certificate that this one signed" },
-      { name: "insecure", kind: "flag", about: "listen beyond this machine without TLS, or to everybody: something in front sees to it" },
+      { name: "insecure", kind: "flag", about: "listen beyond this machine without TLS or credentials, behind a proxy that has both" },
       { name: "many-tools", kind: "optional", value: "n", about: "list n generated tools too; 100000 without a number" },
       verbose,
     ],

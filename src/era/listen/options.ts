@@ -23,7 +23,7 @@ export interface ServeLinkOptions extends ListenOptions {
   readonly assume?: string | undefined;
   /** Shared by the links of one listener; a link has one of its own unless given. */
   readonly parking?: Parking | undefined;
-  /** Drains the link, and closes it, when they are not valid any more. */
+  /** Drains the link, and closes it, when they are no longer valid. */
   readonly credentials?: CredentialWatch | undefined;
   /** Where the connection's bytes are counted; a link has an account of its own unless given. */
   readonly account?: Account | undefined;

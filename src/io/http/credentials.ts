@@ -82,7 +82,7 @@ function watchToken(token: string, principal: Principal, auth: AuthOptions, lost
     );
     if (stopped) return;
     if (now?.id === principal.id && suffices(now, auth) && !isExpired(now)) later(now);
-    else lost(new Fault("unauthenticated", "the credentials of this stream are not valid any more", { data: { reason: "credentials" } }));
+    else lost(new Fault("unauthenticated", "the credentials of this stream are no longer valid", { data: { reason: "credentials" } }));
   };
   later(principal);
   return () => {

@@ -40,7 +40,7 @@ export async function admit(exchange: Exchange, options: GateOptions, path: stri
   return { principal: verdict.principal.id, headers, credentials: verdict.watch };
 }
 
-/** An exchange whose streamed answer is cut when the credentials that it came with are not valid any more. */
+/** An exchange whose streamed answer is cut when the credentials that it came with are no longer valid. */
 export function whileValid(exchange: Exchange, credentials: CredentialWatch | undefined): Exchange {
   if (credentials === undefined) return exchange;
   const { method, path, secure } = exchange;
