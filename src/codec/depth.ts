@@ -1,3 +1,11 @@
+import { Fault, fixedLimits } from "../core/index.js";
+
+export const MOST_VALUES: number = fixedLimits.messageValues;
+
+export function tooManyValues(): Fault {
+  return new Fault("overload", "the message holds too many values", { data: { limit: "messageValues", max: MOST_VALUES } });
+}
+
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 

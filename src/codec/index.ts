@@ -1,6 +1,13 @@
+/**
+ * JSON-RPC messages and their framing. Unstable: what is exported here may change in any release, also in a minor one.
+ *
+ * @module
+ */
+
 export { noParams } from "../core/index.js";
 export { blobLines } from "./blob-lines.js";
 export { blobPieces } from "./blob-text.js";
+export { holdsMore, MOST_VALUES, tooManyValues } from "./depth.js";
 export { decodeHeader, encodeHeader, headerSays } from "./header-value.js";
 export type {
   Id,

@@ -1,4 +1,4 @@
-import { ExactNumber, Fault, type JsonObject } from "../core/index.js";
+import { ExactNumber, Fault, fixedLimits, type JsonObject } from "../core/index.js";
 import { closingQuote } from "./depth.js";
 
 /** What survey() found: nothing, */
@@ -48,8 +48,7 @@ export function parseJson(text: string): unknown {
 /** What stands before a number that was put into a string. Nobody outside this process knows it, so no string of a peer begins with it. */
 const mark = `number-${crypto.randomUUID()}:`;
 
-/** Numbers of one message that may be kept as text: each takes far more memory than its text has characters. */
-const MOST = 10_000;
+const MOST = fixedLimits.exactNumbers;
 
 /**
  * Reads JSON text, known to be such, with an ExactNumber in place of each number that a double would change. Throws a Fault where there

@@ -1,6 +1,16 @@
-import { Fault, type FaultCode, isObject, type JsonObject, noParams, type RpcError, toFault, withBeside } from "../core/index.js";
+import {
+  Fault,
+  type FaultCode,
+  fixedLimits,
+  isObject,
+  type JsonObject,
+  noParams,
+  type RpcError,
+  toFault,
+  withBeside,
+} from "../core/index.js";
 import { readBlobText } from "./blob-text.js";
-import { exceedsDepth, holdsMore, shallow } from "./depth.js";
+import { exceedsDepth, holdsMore, MOST_VALUES, shallow, tooManyValues } from "./depth.js";
 import type { Id, Incoming, IncomingBad, IncomingBatch, IncomingPart } from "./jsonrpc.js";
 import type { Line } from "./lines.js";
 import { nullParams, paramsBeside } from "./members.js";
@@ -21,9 +31,6 @@ type Single = Exclude<Incoming, IncomingBatch>;
  */
 const parsedFirst = 2 * 1024 * 1024;
 
-/** Values of one message. An empty array or object takes three characters, and about twenty times as many bytes of memory. */
-const MOST_VALUES = 1_000_000;
-
 /** Characters from which on a result says how many it has. */
 const LARGE = 16 * 1024;
 
@@ -39,7 +46,7 @@ export function parseMessage(text: string, limits: ParseLimits): Incoming {
   if (blob !== undefined) return blob;
   const long = text.length > parsedFirst;
   if (long && exceedsDepth(text, depth)) return tooDeep(text, depth);
-  if (long && holdsMore(text, MOST_VALUES)) return tooMany(text);
+  if (long && holdsMore(text, MOST_VALUES)) return { kind: "bad", ...whose(text), fault: tooManyValues() };
   let value: unknown;
   try {
     value = JSON.parse(text);
@@ -56,7 +63,7 @@ export function parseMessage(text: string, limits: ParseLimits): Incoming {
       return { kind: "bad", ...whose(text), fault: toFault(error) };
     }
   }
-  if (Array.isArray(value)) return readBatch(value, limits.batch ?? 1024);
+  if (Array.isArray(value)) return readBatch(value, limits.batch ?? fixedLimits.batch);
   const message = read(value);
   return message.kind === "result" && text.length > LARGE ? { ...message, size: text.length } : message;
 }
@@ -152,11 +159,6 @@ function party({ id, method, result, error }: JsonObject): Pick<IncomingBad, "id
 
 function tooDeep(text: string, max: number): IncomingBad {
   return { kind: "bad", ...whose(text), fault: new Fault("overload", "the message is nested too deep", { data: { limit: "depth", max } }) };
-}
-
-function tooMany(text: string): IncomingBad {
-  const data = { limit: "messageValues", max: MOST_VALUES };
-  return { kind: "bad", ...whose(text), fault: new Fault("overload", "the message holds too many values", { data }) };
 }
 
 /** Who waits for an answer should get one, so the id is looked for without building what is not wanted. */

@@ -1,4 +1,4 @@
-import { Fault, isObject, jsonText } from "../core/index.js";
+import { Fault, isObject, jsonText, type LimitName } from "../core/index.js";
 import { blobText } from "./blob-text.js";
 import type { Incoming, IncomingBad, IncomingBatch, Outgoing, OutgoingMessage, OutgoingNotification } from "./jsonrpc.js";
 import { listText } from "./list-text.js";
@@ -50,7 +50,7 @@ function stringify(message: object): string {
   } catch (cause) {
     if (!(cause instanceof RangeError)) throw new Fault("internal", "the message is no JSON", { cause });
     // The one other limit of JSON.stringify is the longest string there can be.
-    const limit = cause.message.includes("string length") ? "messageBytes" : "depth";
+    const limit: LimitName = cause.message.includes("string length") ? "messageBytes" : "depth";
     throw new Fault("overload", "the message is too large to write", { cause, data: { limit } });
   }
 }

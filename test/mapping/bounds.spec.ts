@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import * as mcpv1 from "../../src/codec/mcpv1/index.js";
-import { Writer } from "../../src/codec/mcpv1/writer.js";
+import { Writer } from "../../src/codec/protobuf/writer.js";
 import { Fault } from "../../src/core/index.js";
 import { cases } from "../../tools/proto/shapes.mjs";
 

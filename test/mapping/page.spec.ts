@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import * as base from "../../src/codec/mcpv1/base.js";
+import { messages } from "../../src/codec/mcpv1/dialect.js";
 import * as session from "../../src/codec/mcpv1/session-tables.js";
-import { messages } from "../../src/codec/mcpv1/table.js";
 import { page, payloadsOf, source, target } from "../../tools/proto/page.mjs";
 
 describe("the page of the mapping", () => {

@@ -2,9 +2,9 @@ import { create, createFileRegistry, type DescField, type DescMessage, fromBinar
 import { FeatureSet_FieldPresence, FileDescriptorSetSchema } from "@bufbuild/protobuf/wkt";
 import { describe, expect, it } from "vitest";
 import { file_mcp_v1_mcp } from "../../src/codec/gen/mcp/v1/mcp_pb.js";
-import type { Field, Kind, Message } from "../../src/codec/mcpv1/field.js";
-import { OTHER_MEMBERS } from "../../src/codec/mcpv1/field.js";
-import { messages } from "../../src/codec/mcpv1/table.js";
+import { messages } from "../../src/codec/mcpv1/dialect.js";
+import { OTHER_MEMBERS } from "../../src/codec/mcpv1/fields.js";
+import type { Field, Kind, Message } from "../../src/codec/protobuf/index.js";
 import { buf } from "./buf.js";
 
 const described = new Map(file_mcp_v1_mcp.messages.map((message) => [message.name, message]));
@@ -40,29 +40,21 @@ const noted: readonly string[] = [
   "CompleteResponse",
 ];
 
-const types: Record<Kind, string> = {
+const types: Partial<Record<Kind, string>> = {
   string: "string",
   bool: "bool",
   int32: "int32",
   int64: "int64",
   double: "double",
-  role: "mcp.v1.Role",
-  audience: "mcp.v1.Role",
-  change: "mcp.v1.ResourceChangeType",
   octets: "bytes",
   time: "google.protobuf.Timestamp",
   id: "string",
-  token: "mcp.v1.ProgressToken",
   constant: "string",
   struct: "google.protobuf.Struct",
   value: "google.protobuf.Value",
   any: "google.protobuf.Any",
-  anys: "mcp.v1.ExperimentalCapabilities",
-  metadata: "mcp.v1.Metadata",
   strings: "repeated string",
   map: "map<string, string>",
-  message: "",
-  messages: "",
 };
 
 const scalars = new Map([
@@ -90,7 +82,7 @@ function typeOf(field: DescField): string {
 }
 
 function expected({ kind, of }: Field): string {
-  return kind === "message" ? `mcp.v1.${of}` : kind === "messages" ? `repeated mcp.v1.${of}` : types[kind];
+  return kind === "messages" ? `repeated mcp.v1.${of}` : (types[kind] ?? `mcp.v1.${of}`);
 }
 
 /** Every field that the table gives a message, with its type. */
@@ -99,7 +91,7 @@ function fieldsOf(message: Message): Map<number, string> {
   for (const field of [...message.fields, ...(message.variants ?? [])]) {
     found.set(field.number, `${field.name} ${expected(field)}`);
     if (field.twin !== undefined) found.set(field.twin, `${field.name}_json bytes`);
-    if (field.several !== undefined) found.set(field.several, "roles repeated mcp.v1.Role");
+    if (field.several !== undefined) found.set(field.several, `roles repeated mcp.v1.${field.of}`);
     if (field.flag !== undefined) found.set(field.flag, "numeric_id bool");
   }
   if (message.rest !== undefined) found.set(message.rest, "extra map<string, string>");

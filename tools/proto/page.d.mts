@@ -1,6 +1,6 @@
 import type * as base from "../../src/codec/mcpv1/base.js";
+import type { messages } from "../../src/codec/mcpv1/dialect.js";
 import type * as session from "../../src/codec/mcpv1/session-tables.js";
-import type { messages } from "../../src/codec/mcpv1/table.js";
 
 export interface Payloads {
   readonly requests: typeof session.requestPayloads;

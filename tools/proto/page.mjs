@@ -10,9 +10,9 @@ const kinds = {
   int32: ["`int32`", "no integer of 32 bits; -0"],
   int64: ["`int64`", "no safe integer; -0"],
   double: ["`double`", "no number"],
-  role: ["`Role`", 'neither `"user"` nor `"assistant"`, nor a number that `Role` does not name'],
-  audience: ["`Role`, or `repeated Role`", "no array of roles; an empty array"],
-  change: ["`ResourceChangeType`", 'none of `"created"`, `"modified"`, `"deleted"`, nor a number that it does not name'],
+  "enum Role": ["`Role`", 'neither `"user"` nor `"assistant"`, nor a number that `Role` does not name'],
+  "enums Role": ["`Role`, or `repeated Role`", "no array of roles; an empty array"],
+  "enum ResourceChangeType": ["`ResourceChangeType`", 'none of `"created"`, `"modified"`, `"deleted"`, nor a number that it does not name'],
   octets: ["`bytes`", "no canonical base64 (standard alphabet, padded, spare bits zero)"],
   time: ["`Timestamp`", "not as `Date` prints it, with three decimals and `Z`"],
   id: ["`string`, with a flag for numbers", "neither a string nor a number"],
@@ -63,7 +63,7 @@ function fieldRow(field) {
   const type =
     of !== undefined && (kind === "message" || kind === "messages")
       ? `${kind === "messages" ? "repeated " : ""}[${of}](#${of.toLowerCase()})`
-      : kinds[kind][0];
+      : (kinds[`${kind} ${of}`] ?? kinds[kind])[0];
   const places = several === undefined ? `${number}` : `${number}; several ${several}`;
   const numbers = flag === undefined ? places : `${places}; flag ${flag}`;
   const absent = initial === undefined ? (field.open ? "`{}`" : "") : `\`${JSON.stringify(initial)}\``;
@@ -118,7 +118,7 @@ export const source = here("./page.md");
 export const target = here("../../docs/mapping/mcp-v1.md");
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  const { messages } = await import("../../dist/codec/mcpv1/table.js");
+  const { messages } = await import("../../dist/codec/mcpv1/dialect.js");
   const session = await import("../../dist/codec/mcpv1/session-tables.js");
   const base = await import("../../dist/codec/mcpv1/base.js");
   writeFileSync(target, page(readFileSync(source, "utf8"), { messages, payloads: payloadsOf(session), base }));

@@ -1,8 +1,9 @@
 import { listMembers } from "../../core/index.js";
 import type { Part } from "../jsonrpc.js";
+import type { Table } from "../protobuf/index.js";
 import { baseAnswer, baseText } from "./base.js";
+import { tableOf } from "./dialect.js";
 import { isListMethod, itemTables, type RestPart } from "./items.js";
-import { type Table, tableOf } from "./table.js";
 
 const restTable = tableOf("ResultRest");
 const contentsTable = tableOf("ResourceContents");

@@ -1,7 +1,7 @@
 import { Fault, isObject, type JsonObject, jsonText } from "../../core/index.js";
 import { decodeBase64, encodeBase64 } from "../../stream/index.js";
-import { misfit, pathTo } from "./fits.js";
-import { type Slot, type Table, tableOf } from "./table.js";
+import { type Misfit, misfit, pathTo, type Slot, type Table } from "../protobuf/index.js";
+import { tableOf } from "./dialect.js";
 
 // A peer that was compiled against the base reads the fields of the base and passes over all others. What it cannot read is never left
 // out in silence: a request is refused, and an answer is refused or has a stand-in. The page of the mapping lists both.
@@ -137,13 +137,14 @@ function walkSlot(slot: Slot, value: unknown, how: Walk, path: string): unknown 
     }
     case "octets":
       return canonical(value, how, path);
-    case "audience":
+    case "enums":
       // Without an audience it is for everybody, which is what several roles say.
       return value;
     default: {
-      const why = misfit(slot.role, value, (inner) => {
-        throw how.unfit(`${path}${inner.path}`, inner.why);
-      });
+      const inside = (found: Misfit): never => {
+        throw how.unfit(`${path}${found.path}`, found.why);
+      };
+      const why = misfit(slot.role, value, inside, slot.names);
       if (why !== undefined) throw how.unfit(path, why);
       return value;
     }

@@ -1,15 +1,21 @@
 import { checkNumbers, Fault, isObject, type JsonObject, noParams, type RpcError, withBeside } from "../../core/index.js";
 import type { Id, Incoming, IncomingBatch, OutgoingMessage } from "../jsonrpc.js";
 import { nullParams, paramsBeside, whole } from "../members.js";
-import type { EncodeOptions } from "./encode.js";
-import { malformed, refused } from "./fault.js";
-import { OTHER_MEMBERS } from "./field.js";
-import { readJson, readJsonObject, setMember } from "./json.js";
-import { numberOf } from "./read-kinds.js";
-import type { Reader } from "./reader.js";
+import {
+  type EncodeOptions,
+  malformed,
+  numberOf,
+  type Reader,
+  readJson,
+  readJsonObject,
+  refused,
+  setMember,
+  type Writer,
+  writeId,
+  writeJson,
+} from "../protobuf/index.js";
+import { OTHER_MEMBERS } from "./fields.js";
 import { GENERIC } from "./session-tables.js";
-import { writeId, writeJson } from "./write-kinds.js";
-import type { Writer } from "./writer.js";
 
 /** A frame of a session taken apart, its payload not yet read. */
 export interface Frame {

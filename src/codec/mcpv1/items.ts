@@ -1,5 +1,6 @@
 import type { JsonObject } from "../../core/index.js";
-import { type Table, tableOf } from "./table.js";
+import type { Table } from "../protobuf/index.js";
+import { tableOf } from "./dialect.js";
 
 /** The end of a stream: the result's members besides those that were streamed. */
 export interface RestPart {

@@ -1,16 +1,11 @@
 import { checkNumbers, isObject, type JsonObject } from "../../core/index.js";
 import type { Part } from "../jsonrpc.js";
+import { bytesOf, type DecodeLimits, type EncodeOptions, malformed, Reader, readMessage, usual, writeMessage } from "../protobuf/index.js";
 import { baseAnswer, baseError, baseRequest } from "./base.js";
 import { isForBase } from "./base-parts.js";
-import { readMessage } from "./decode.js";
-import { type EncodeOptions, writeMessage } from "./encode.js";
-import { malformed } from "./fault.js";
+import { tableOf } from "./dialect.js";
 import { isListMethod, type RestPart } from "./items.js";
-import { type DecodeLimits, usual } from "./limits.js";
 import { type PartState, partState, readChunkParts, readListPart, writeChunkHead, writeChunkPart, writeListPart } from "./parts.js";
-import { borrow, giveBack } from "./pool.js";
-import { Reader } from "./reader.js";
-import { tableOf } from "./table.js";
 
 /** Messages that stand for an object of MCP. */
 export type MessageName =
@@ -56,18 +51,14 @@ export function encodeMessage(name: MessageName, value: JsonObject, options: Enc
   if (!options.twin) checkNumbers(value, name.endsWith("Request") ? "params" : "result");
   const table = tableOf(name);
   const said = options.base === true ? forBase(name, value) : value;
-  const writer = borrow();
-  try {
+  return bytesOf((writer) => {
     if (name !== "StreamToolCallsRequest") writeMessage(writer, table, said, options);
     else {
       writer.varint(REQUEST_ID);
       if (!writer.text(String(value["requestId"]))) throw malformed("requestId is no text");
       writeMessage(writer, table, isObject(value["params"]) ? value["params"] : {}, options);
     }
-    return writer.finish();
-  } finally {
-    giveBack(writer);
-  }
+  });
 }
 
 /** Messages whose members are a result, an error or a notification. */
@@ -101,26 +92,18 @@ function requestIdOf(bytes: Uint8Array): string {
 
 /** What goes before the `bytes` octets of a chunk in its ReadResourceChunkedResponse. */
 export function encodeChunkMessageHead(bytes: number, state?: PartState): Uint8Array {
-  const writer = borrow();
-  try {
+  return bytesOf((writer) => {
     writeChunkHead(writer, bytes, state);
-    return writer.finish();
-  } finally {
-    giveBack(writer);
-  }
+  });
 }
 
 /** A message of a list or of a chunked read. A `state` of the call lets chunks say where they start, as some peers want it. */
 export function encodePartMessage(method: string, part: Part | RestPart, options: EncodeOptions, state?: PartState): Uint8Array {
   if (!options.twin) checkNumbers(part, part.kind);
-  const writer = borrow();
-  try {
+  return bytesOf((writer) => {
     if (isListMethod(method)) writeListPart(writer, method, part, options);
     else writeChunkPart(writer, part, options, state);
-    return writer.finish();
-  } finally {
-    giveBack(writer);
-  }
+  });
 }
 
 /** The parts that a message of a list or of a chunked read stands for: of a read there may be several, of any there may be none. */

@@ -1,11 +1,7 @@
 import { isObject, type JsonObject, noParams, type RpcError } from "../../core/index.js";
 import { nullParams, whole } from "../members.js";
-import { malformed } from "./fault.js";
+import { bytesOf, type DecodeLimits, malformed, Reader, readJson, usual } from "../protobuf/index.js";
 import { errorOf, writeGeneric } from "./frame.js";
-import { readJson } from "./json.js";
-import { type DecodeLimits, usual } from "./limits.js";
-import { borrow, giveBack } from "./pool.js";
-import { Reader } from "./reader.js";
 import { GENERIC } from "./session-tables.js";
 
 const TAG = GENERIC * 8 + 2;
@@ -17,25 +13,17 @@ export type Note =
   | { readonly error: RpcError };
 
 export function encodeNote(method: string, params: JsonObject): Uint8Array {
-  const writer = borrow();
-  try {
+  return bytesOf((writer) => {
     // A name that UTF-8 cannot hold is nobody's.
     if (writeGeneric(writer, { ...whole({ jsonrpc: "2.0", method, params }), notification: true }) !== undefined)
       throw malformed("the method is no text");
-    return writer.finish();
-  } finally {
-    giveBack(writer);
-  }
+  });
 }
 
 export function encodeErrorNote(error: RpcError): Uint8Array {
-  const writer = borrow();
-  try {
+  return bytesOf((writer) => {
     writeGeneric(writer, { error });
-    return writer.finish();
-  } finally {
-    giveBack(writer);
-  }
+  });
 }
 
 /** The notification or error that a message of an answer is; undefined if it is none. */

@@ -1,17 +1,23 @@
 import { Fault, type JsonObject } from "../../core/index.js";
 import { utf8Length } from "../../stream/index.js";
 import type { Part } from "../jsonrpc.js";
+import {
+  type EncodeOptions,
+  malformed,
+  type Reader,
+  readJson,
+  readMessage,
+  refused,
+  setMember,
+  type Table,
+  type Writer,
+  writeJson,
+  writeMessage,
+} from "../protobuf/index.js";
 import { checkChunkForBase, listPartForBase } from "./base-parts.js";
-import { readMessage } from "./decode.js";
-import { type EncodeOptions, writeMessage } from "./encode.js";
-import { malformed, refused } from "./fault.js";
-import { TWIN } from "./field.js";
+import { tableOf } from "./dialect.js";
+import { TWIN } from "./fields.js";
 import { itemTables, type RestPart } from "./items.js";
-import { readJson, setMember } from "./json.js";
-import type { Reader } from "./reader.js";
-import { type Table, tableOf } from "./table.js";
-import { writeJson } from "./write-kinds.js";
-import type { Writer } from "./writer.js";
 
 /** What of an answer in parts has gone by. One a call, and one for each direction. */
 export interface PartState {

@@ -1,4 +1,5 @@
-import { type Table, tableOf } from "./table.js";
+import type { Table } from "../protobuf/index.js";
+import { tableOf } from "./dialect.js";
 
 /** A payload of a session: its number and its message. */
 export interface Payload {

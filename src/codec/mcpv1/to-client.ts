@@ -1,9 +1,21 @@
 import { checkNumbers, Fault, isObject, type JsonObject, toFault } from "../../core/index.js";
 import type { Id, Incoming, IncomingBatch, IncomingPart, OutgoingMessage, OutgoingNotification, OutgoingResult, Part } from "../jsonrpc.js";
+import {
+  bytesOf,
+  type DecodeLimits,
+  type EncodeOptions,
+  Reader,
+  readMessage,
+  type Table,
+  usual,
+  type Writer,
+  writeId,
+  writeJson,
+  writeMessage,
+} from "../protobuf/index.js";
 import { baseAnswer, baseError } from "./base.js";
-import { readMessage } from "./decode.js";
-import { type EncodeOptions, writeMessage } from "./encode.js";
-import { OTHER_MEMBERS } from "./field.js";
+import { tableOf } from "./dialect.js";
+import { OTHER_MEMBERS } from "./fields.js";
 import {
   errorOf,
   type Frame,
@@ -17,7 +29,6 @@ import {
   writeGeneric,
 } from "./frame.js";
 import type { RestPart } from "./items.js";
-import { type DecodeLimits, usual } from "./limits.js";
 import {
   type PartState,
   partState,
@@ -29,8 +40,6 @@ import {
   writeListPart,
   writeRest,
 } from "./parts.js";
-import { borrow, giveBack } from "./pool.js";
-import { Reader } from "./reader.js";
 import {
   callPayloads,
   callsByNumber,
@@ -48,9 +57,6 @@ import {
   STREAM_ERROR,
   streamed,
 } from "./session-tables.js";
-import { type Table, tableOf } from "./table.js";
-import { writeId, writeJson } from "./write-kinds.js";
-import type { Writer } from "./writer.js";
 
 const restTable = tableOf("ResultRest");
 const ID = 0x0a;
@@ -71,8 +77,7 @@ export interface ToClientOptions extends EncodeOptions {
  */
 export function encodeToClient(given: OutgoingMessage, method: string | undefined, options: ToClientOptions): Uint8Array {
   const message = outgoing(given, options);
-  const writer = borrow();
-  try {
+  return bytesOf((writer) => {
     if ("method" in message) {
       if ("id" in message) {
         const more = writeGeneric(writer, { method: message.method, params: message.params });
@@ -86,10 +91,7 @@ export function encodeToClient(given: OutgoingMessage, method: string | undefine
       else writeResult(writer, message as OutgoingResult, method, inParts, options);
       writeEnvelope(writer, message, message.id === null ? 0 : REPLY, NUMERIC_REPLY);
     }
-    return writer.finish();
-  } finally {
-    giveBack(writer);
-  }
+  });
 }
 
 function writeResult(writer: Writer, message: OutgoingResult, method: string | undefined, inParts: boolean, options: EncodeOptions): void {
@@ -138,17 +140,21 @@ function writeNotification(writer: Writer, message: OutgoingNotification, method
   writeEnvelope(writer, message, 0, 0, more);
 }
 
+/** The id of the call that a part belongs to. */
+function writeReplyTo(writer: Writer, id: Id): void {
+  const { at } = writer;
+  if (writeId(writer, REPLY, NUMERIC_REPLY, id)) return;
+  writer.at = at;
+  writeJson(writer, OTHER_MEMBERS * 8 + 2, { id });
+}
+
 /**
  * What goes before the `bytes` octets of a chunk in its SessionResponse: they follow as they lie, since copying them would cost more than
  * all the rest.
  */
 export function encodeChunkHead(id: Id, bytes: number, state?: PartState): Uint8Array {
-  const writer = borrow();
-  try {
-    if (!writeId(writer, REPLY, NUMERIC_REPLY, id)) {
-      writer.at = 0;
-      writeJson(writer, OTHER_MEMBERS * 8 + 2, { id });
-    }
+  return bytesOf((writer) => {
+    writeReplyTo(writer, id);
     const { at } = writer;
     writeChunkHead(writer, bytes, state);
     const head = writer.bytes.slice(at, writer.at);
@@ -158,32 +164,21 @@ export function encodeChunkHead(id: Id, bytes: number, state?: PartState): Uint8
     writer.room(head.length);
     writer.bytes.set(head, writer.at);
     writer.at += head.length;
-    return writer.finish();
-  } finally {
-    giveBack(writer);
-  }
+  });
 }
 
 /** One SessionResponse that holds a part of an answer. A `state` of the call lets chunks say where they start, as some peers want it. */
 export function encodePart(id: Id, method: string, part: Part | RestPart, options: EncodeOptions, state?: PartState): Uint8Array {
   if (!options.twin) checkNumbers(part, part.kind);
-  const writer = borrow();
-  try {
-    const { at } = writer;
-    if (!writeId(writer, REPLY, NUMERIC_REPLY, id)) {
-      writer.at = at;
-      writeJson(writer, OTHER_MEMBERS * 8 + 2, { id });
-    }
+  return bytesOf((writer) => {
+    writeReplyTo(writer, id);
     const number = itemPayloads.get(method);
     writer.varint((number ?? RESOURCE_CHUNK) * 8 + 2);
     const from = writer.open();
     if (number === undefined) writeChunkPart(writer, part, options, state);
     else writeListPart(writer, method, part, options);
     writer.close(from);
-    return writer.finish();
-  } finally {
-    giveBack(writer);
-  }
+  });
 }
 
 const payloads: ReadonlySet<number> = new Set([

@@ -1,13 +1,19 @@
 import { Fault, isObject, type JsonObject, noParams, toFault } from "../../core/index.js";
 import type { Incoming, IncomingBatch, OutgoingMessage } from "../jsonrpc.js";
 import { nullParams } from "../members.js";
-import { addMeta, readMessage } from "./decode.js";
-import { type EncodeOptions, writeMessage } from "./encode.js";
-import { OTHER_MEMBERS } from "./field.js";
+import {
+  addMeta,
+  bytesOf,
+  type DecodeLimits,
+  type EncodeOptions,
+  Reader,
+  readMessage,
+  usual,
+  type Writer,
+  writeMessage,
+} from "../protobuf/index.js";
+import { OTHER_MEMBERS } from "./fields.js";
 import { type Frame, outgoing, readFrame, readGeneric, type Shape, withParams, writeEnvelope, writeGeneric } from "./frame.js";
-import { type DecodeLimits, usual } from "./limits.js";
-import { borrow, giveBack } from "./pool.js";
-import { Reader } from "./reader.js";
 import {
   CHUNKED,
   GENERIC,
@@ -19,7 +25,6 @@ import {
   requestsByNumber,
   WINDOW,
 } from "./session-tables.js";
-import type { Writer } from "./writer.js";
 
 const ID = 0x0a;
 const NUMERIC = 0x10;
@@ -28,17 +33,13 @@ const WINDOW_TAG = 0x18;
 /** One SessionRequest: a message of the client. */
 export function encodeToServer(given: OutgoingMessage, options: EncodeOptions): Uint8Array {
   const message = outgoing(given, options);
-  const writer = borrow();
-  try {
+  return bytesOf((writer) => {
     if (!("method" in message)) {
       writeGeneric(writer, "result" in message ? { result: message.result } : { error: message.error });
       writeEnvelope(writer, message, message.id === null ? 0 : ID, NUMERIC);
     } else if ("id" in message) writeRequest(writer, message, options);
     else writeNotification(writer, message, options);
-    return writer.finish();
-  } finally {
-    giveBack(writer);
-  }
+  });
 }
 
 function writeRequest(

@@ -1,4 +1,5 @@
-import { anyMeta, type Field, field, type Message } from "../field.js";
+import { type Field, field, type Message } from "../../protobuf/index.js";
+import { anyMeta } from "../fields.js";
 
 const added = true;
 
@@ -29,7 +30,7 @@ export const content: readonly Message[] = [
     name: "ContentAnnotations",
     stands: "`annotations` of a content or a resource",
     fields: [
-      field("audience", "audience", 1, { several: 3 }),
+      field("enums", "audience", 1, { of: "Role", several: 3 }),
       field("double", "priority", 2),
       field("string", "lastModified", 4, { added }),
     ],

@@ -1,4 +1,5 @@
-import { anyMeta, type Field, field, type Message, requestMeta, twinned } from "../field.js";
+import { type Field, field, type Message } from "../../protobuf/index.js";
+import { anyMeta, requestMeta, twinned } from "../fields.js";
 
 const added = true;
 
@@ -19,7 +20,7 @@ export const lifecycle: readonly Message[] = [
     fields: [
       field("string", "traceparent", 1, { name: "trace_id" }),
       field("string", "dev.anywire/correlation-id", 2, { name: "correlation_id" }),
-      field("token", "progressToken", 4, { added }),
+      field("token", "progressToken", 4, { of: "ProgressToken", added }),
       field("message", "io.modelcontextprotocol/clientInfo", 5, { name: "client_info", of: "ClientInfo", added }),
       field("message", "io.modelcontextprotocol/clientCapabilities", 6, { name: "client_capabilities", of: "ClientCapabilities", added }),
     ],

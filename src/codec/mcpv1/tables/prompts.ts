@@ -1,4 +1,5 @@
-import { answers, anyMeta, field, type Message, requestMeta, twinned } from "../field.js";
+import { field, type Message } from "../../protobuf/index.js";
+import { answers, anyMeta, requestMeta, twinned } from "../fields.js";
 
 const added = true;
 
@@ -45,7 +46,7 @@ export const prompts: readonly Message[] = [
   {
     name: "PromptMessage",
     stands: "an element of `messages`",
-    fields: [field("role", "role", 1), field("message", "content", 2, { of: "Content" })],
+    fields: [field("enum", "role", 1, { of: "Role" }), field("message", "content", 2, { of: "Content" })],
   },
   {
     name: "StreamPromptCompletionRequest",

@@ -1,4 +1,5 @@
-import { answers, anyMeta, type Field, field, type Message, requestMeta, twinned } from "../field.js";
+import { type Field, field, type Message } from "../../protobuf/index.js";
+import { answers, anyMeta, requestMeta, twinned } from "../fields.js";
 
 const added = true;
 
@@ -19,7 +20,7 @@ export const resources: readonly Message[] = [
       field("string", "description", 3),
       field("string", "mimeType", 4),
       field("int64", "size", 5),
-      field("metadata", "dev.anywire/metadata", 6, { name: "metadata", lift: true }),
+      field("metadata", "dev.anywire/metadata", 6, { name: "metadata", of: "Metadata", lift: true }),
       ...dressed(7),
     ],
   },
@@ -85,7 +86,7 @@ export const resources: readonly Message[] = [
     stands: "params of `notifications/dev.anywire/resource-changed`, which stands for the message on a session",
     fields: [
       field("string", "uri", 1, { initial: "" }),
-      field("change", "changeType", 2),
+      field("enum", "changeType", 2, { of: "ResourceChangeType" }),
       field("time", "timestamp", 3),
       field("message", "contents", 4, { of: "ResourceContents" }),
       anyMeta(5),

@@ -1,4 +1,5 @@
-import { anyMeta, type Field, field, type Message, requestMeta, twinned } from "../field.js";
+import { type Field, field, type Message } from "../../protobuf/index.js";
+import { anyMeta, requestMeta, twinned } from "../fields.js";
 
 const added = true;
 

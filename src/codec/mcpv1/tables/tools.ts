@@ -1,4 +1,5 @@
-import { answers, anyMeta, type Field, field, type Message, requestMeta, twinned } from "../field.js";
+import { type Field, field, type Message } from "../../protobuf/index.js";
+import { answers, anyMeta, requestMeta, twinned } from "../fields.js";
 
 const added = true;
 
@@ -60,7 +61,7 @@ export const tools: readonly Message[] = [
     fields: [
       field("string", "name", 1, { initial: "" }),
       twinned("struct", "arguments", 2),
-      field("token", "progressToken", 3, { lift: true }),
+      field("token", "progressToken", 3, { of: "ProgressToken", lift: true }),
       requestMeta(4),
       ...answers(5),
       twinned("struct", "task", 7, { added }),
@@ -99,7 +100,7 @@ export const tools: readonly Message[] = [
     name: "ProgressNotification",
     stands: "params of `notifications/progress`",
     fields: [
-      field("token", "progressToken", 1),
+      field("token", "progressToken", 1, { of: "ProgressToken" }),
       field("double", "progress", 2, { initial: 0 }),
       field("double", "total", 3),
       field("string", "message", 4),

@@ -2,15 +2,19 @@ import { refused } from "./fault.js";
 import { setMember } from "./json.js";
 import type { Reader } from "./reader.js";
 import { readAny, readInteger } from "./value.js";
-import { KEY, roles, VALUE } from "./write-kinds.js";
+import { KEY, VALUE } from "./write-kinds.js";
 
 /** An object that is being read. */
 export type Draft = Record<string, unknown>;
 
-export function readRoles(reader: Reader, before: unknown): unknown {
+/** Several values of an enum, of which none may be left out. */
+export function readPackedEnums(reader: Reader, names: readonly string[], before: unknown): unknown {
   const outer = reader.enter();
   let list = before;
-  while (reader.at < reader.end) list = appended(list, roleOf(reader));
+  while (reader.at < reader.end) {
+    reader.count();
+    list = appended(list, enumName(names, reader) ?? 0);
+  }
   reader.leave(outer);
   return list;
 }
@@ -19,11 +23,6 @@ export function readRoles(reader: Reader, before: unknown): unknown {
 export function enumName(names: readonly string[], reader: Reader): string | number | undefined {
   const number = reader.int32();
   return number === 0 ? undefined : (names[number] ?? number);
-}
-
-/** One of several roles, of which none may be left out. */
-export function roleOf(reader: Reader): unknown {
-  return enumName(roles, reader) ?? 0;
 }
 
 /** One entry of a map of strings. */

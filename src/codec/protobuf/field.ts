@@ -1,27 +1,32 @@
-/** How a JSON value stands in a field. What does not fit goes to `other_members`. */
+/** How a JSON value stands in a field. What does not fit goes to the dialect's field for other members. */
 export type Kind =
-  | "string" // a well-formed string
+  | "string" // a well-formed string ↔ string, or bytes that hold its UTF-8
   | "bool"
   | "int32" // an integer in range
   | "int64" // a safe integer
+  | "uint64" // a safe integer that is not negative
   | "double"
-  | "role" // "user" | "assistant" ↔ Role
-  | "audience" // ["user"] ↔ Role at `number`, several ↔ repeated Role at `several`
-  | "change" // "created" | "modified" | "deleted" ↔ ResourceChangeType
+  | "enum" // the name of a value ↔ the enum `of`
+  | "enums" // an array of names ↔ repeated enum `of`; with `several`, one ↔ the enum at `number`, more ↔ repeated at `several`
   | "octets" // canonical base64 ↔ bytes
+  | "bytes" // a Uint8Array ↔ bytes, or a message that nobody looks into
   | "time" // RFC 3339 as Date writes it ↔ Timestamp
   | "id" // a string or a number ↔ its text, with a flag for numbers at `flag`
-  | "token" // a string or a safe integer ↔ ProgressToken
+  | "token" // a string or a safe integer ↔ a message with string 1 or int64 2
   | "constant" // written as it is, and read as `initial` whatever a peer wrote
   | "struct" // an object ↔ Struct
   | "value" // anything ↔ Value
   | "any" // anything ↔ Any of Value
-  | "anys" // an object ↔ ExperimentalCapabilities
-  | "metadata" // an object of strings ↔ Metadata
+  | "packed" // { typeUrl, value: Uint8Array } ↔ Any, whatever is in it
+  | "anys" // an object ↔ a message with map<string, Any> 1
+  | "metadata" // an object of strings ↔ a message with map<string, string> 1
   | "strings" // ↔ repeated string
-  | "map" // an object of strings ↔ map<string, string>
+  | "map" // an object ↔ map<string, string>, or with values of the kind `values`
   | "message" // an object ↔ the message `of`
   | "messages"; // an array of objects ↔ repeated `of`
+
+/** Kinds of a map's values: one field each. */
+export type ValueKind = Exclude<Kind, "enums" | "id" | "constant" | "strings" | "map" | "messages">;
 
 export interface Field {
   /** The JSON member, or, where `lift` is set, the member of `_meta`. */
@@ -29,7 +34,10 @@ export interface Field {
   readonly name: string;
   readonly number: number;
   readonly kind: Kind;
+  /** The message or enum of the dialect that the field, or a map's value, is of. */
   readonly of?: string;
+  /** What the values of a map are; strings unless given. */
+  readonly values?: ValueKind;
   /** The number of the field that holds the same value as JSON. */
   readonly twin?: number;
   /** What the member is if a peer that leaves out defaults leaves it out. */
@@ -61,32 +69,9 @@ export interface Message {
   readonly rest?: number;
 }
 
-type Options = Omit<Field, "member" | "name" | "number" | "kind">;
+export type FieldOptions = Omit<Field, "member" | "name" | "number" | "kind"> & { readonly name?: string };
 
-/** The number of a twin is 100 more than its field's. */
-export const TWIN = 100;
-export const OTHER_MEMBERS = 1000;
-
-export function field(kind: Kind, member: string, number: number, options: Options & { readonly name?: string } = {}): Field {
+/** A field, by the JSON name of its member. */
+export function field(kind: Kind, member: string, number: number, options: FieldOptions = {}): Field {
   return { member, name: member.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`), number, kind, ...options };
 }
-
-/** A field with a twin. */
-export function twinned(kind: Kind, member: string, number: number, options: Options & { readonly name?: string } = {}): Field {
-  return field(kind, member, number, { twin: number + TWIN, ...options });
-}
-
-const added = true;
-
-/** `_meta` of a request. */
-export const requestMeta = (number: number, options: Options = { added }): Field =>
-  twinned("message", "_meta", number, { name: "meta", of: "RequestMeta", ...options });
-
-/** Any other `_meta`. */
-export const anyMeta = (number: number): Field => twinned("struct", "_meta", number, { name: "meta", added });
-
-/** What a request brings that was asked to come again. */
-export const answers = (number: number): readonly Field[] => [
-  twinned("struct", "inputResponses", number, { added }),
-  field("string", "requestState", number + 1, { added }),
-];

@@ -1,5 +1,5 @@
 import { Fault, isObject, type JsonObject, jsonText } from "../../core/index.js";
-import { exceedsDepth } from "../depth.js";
+import { exceedsDepth, holdsMore, MOST_VALUES, tooManyValues } from "../depth.js";
 import { DEEP, ODD, parseExactly, survey } from "../numbers.js";
 import { malformed, refused, tooDeep } from "./fault.js";
 import type { Reader } from "./reader.js";
@@ -27,6 +27,7 @@ const parsedFirst = 2 * 1024 * 1024;
 export function readJson(reader: Reader, depth: number): unknown {
   const text = reader.text();
   if (text.length > parsedFirst && exceedsDepth(text, depth)) throw tooDeep();
+  if (text.length > parsedFirst && holdsMore(text, MOST_VALUES)) throw tooManyValues();
   let value: unknown;
   try {
     value = JSON.parse(text);

@@ -158,10 +158,26 @@ export function readNumber(reader: Reader): number | ExactNumber {
 export function readInteger(reader: Reader): number | ExactNumber {
   const from = reader.at;
   const number = reader.int64();
-  if (Number.isSafeInteger(number)) return number;
+  return Number.isSafeInteger(number) ? number : exactly(BigInt.asIntN(64, bitsFrom(reader, from)));
+}
+
+/** A uint64, as it is. */
+export function readUnsigned(reader: Reader): number | ExactNumber {
+  const from = reader.at;
+  const number = reader.int64();
+  return Number.isSafeInteger(number) && number >= 0 ? number : exactly(BigInt.asUintN(64, bitsFrom(reader, from)));
+}
+
+/** The bits of the varint that was read just now. */
+function bitsFrom(reader: Reader, from: number): bigint {
   let bits = 0n;
   for (let at = reader.at - 1; at >= from; at--) bits = (bits << 7n) | BigInt((reader.bytes[at] as number) & 0x7f);
-  const text = String(BigInt.asIntN(64, bits));
+  return bits;
+}
+
+function exactly(integer: bigint): number | ExactNumber {
+  const text = String(integer);
+  const number = Number(integer);
   return String(number) === text ? number : new ExactNumber(text);
 }
 
@@ -255,4 +271,27 @@ function readWrapped(reader: Reader, expected: number, read: () => unknown, init
     else reader.skip(tag);
   }
   return value;
+}
+
+/** An Any with whatever is in it: `{ typeUrl, value }`. */
+export function writePacked(writer: Writer, { typeUrl, value }: JsonObject): boolean {
+  if (typeof typeUrl !== "string" || !(value instanceof Uint8Array)) return false;
+  writer.varint(FIRST);
+  if (!writer.text(typeUrl)) return false;
+  writer.varint(SECOND);
+  writer.octets(value);
+  return true;
+}
+
+/** The rest of the message that was entered, as an Any that nobody looks into; the value is a view of what was received. */
+export function readPacked(reader: Reader): { readonly typeUrl: string; readonly value: Uint8Array } {
+  let typeUrl = "";
+  let value: Uint8Array = new Uint8Array(0);
+  while (reader.at < reader.end) {
+    const tag = reader.tag();
+    if (tag === FIRST) typeUrl = reader.text();
+    else if (tag === SECOND) value = reader.octets();
+    else reader.skip(tag);
+  }
+  return { typeUrl, value };
 }

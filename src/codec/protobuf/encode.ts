@@ -1,18 +1,16 @@
 import { isObject, type JsonObject } from "../../core/index.js";
-import { writeAgain } from "./again.js";
-import { OTHER_MEMBERS } from "./field.js";
+import { refused } from "./fault.js";
 import { setMember, stringify } from "./json.js";
+import { writeKeptMeta } from "./kept-meta.js";
 import type { Slot, Table } from "./table.js";
-import { writeAny, writeStruct, writeValue } from "./value.js";
+import { writeAny, writePacked, writeStruct, writeValue } from "./value.js";
 import {
-  changes,
   enumOf,
   KEY,
-  roles,
   writeAnys,
-  writeAudience,
   writeEntry,
   writeEnum,
+  writeEnums,
   writeId,
   writeInteger,
   writeJson,
@@ -22,8 +20,6 @@ import {
   writeToken,
 } from "./write-kinds.js";
 import type { Writer } from "./writer.js";
-
-const OTHERS = OTHER_MEMBERS * 8 + 2;
 
 export interface EncodeOptions {
   /** Fields that have a twin are written as JSON. The peer has to have said that it reads them. */
@@ -72,7 +68,11 @@ export function writeMessage(writer: Writer, table: Table, value: JsonObject, op
   }
   if (others === undefined && (table.required & ~seen) === 0) return;
   if (empty !== undefined) setMember((others ??= {}), empty, []);
-  writer.varint(OTHERS);
+  if (table.others === 0) {
+    if (others !== undefined) throw refused(`${table.name} cannot hold ${Object.keys(others).join(", ")}`);
+    return;
+  }
+  writer.varint(table.others * 8 + 2);
   if (others === undefined) writer.varint(0);
   else writer.text(stringify(others) ?? "{}");
 }
@@ -141,14 +141,20 @@ function writeSlot(writer: Writer, slot: Slot, value: unknown, options: EncodeOp
       writer.varint(slot.tag);
       writer.double(value);
       return true;
-    case "role":
-      return writeEnum(writer, slot.tag, enumOf(roles, value));
-    case "change":
-      return writeEnum(writer, slot.tag, enumOf(changes, value));
-    case "audience":
-      return Array.isArray(value) && writeAudience(writer, slot, value);
+    case "uint64":
+      return Number.isSafeInteger(value) && (value as number) >= 0 && writeInteger(writer, slot.tag, value as number);
+    case "enum":
+      return writeEnum(writer, slot.tag, enumOf(slot.names, value));
+    case "enums":
+    case "enumList":
+      return Array.isArray(value) && writeEnums(writer, slot, value);
     case "octets":
       return typeof value === "string" && writeOctets(writer, slot.tag, value);
+    case "bytes":
+      if (!(value instanceof Uint8Array)) return false;
+      writer.varint(slot.tag);
+      writer.octets(value);
+      return true;
     case "time":
       return typeof value === "string" && writeTime(writer, slot.tag, value);
     case "id":
@@ -156,7 +162,7 @@ function writeSlot(writer: Writer, slot: Slot, value: unknown, options: EncodeOp
     case "message":
       if (!isObject(value)) return false;
       if (slot.twin !== 0 && options.twin)
-        return slot.member === "_meta" ? writeAgain(writer, slot.twin, value) : writeJson(writer, slot.twin, value, true);
+        return slot.member === "_meta" ? writeKeptMeta(writer, slot.twin, value) : writeJson(writer, slot.twin, value, true);
       writer.varint(slot.tag);
       return writeInner(writer, slot.table as Table, value, options);
     case "union": {
@@ -181,7 +187,8 @@ function writeSlot(writer: Writer, slot: Slot, value: unknown, options: EncodeOp
       }
       return true;
     case "map":
-      return isObject(value) && writeMap(writer, slot.tag, value);
+      if (!isObject(value)) return false;
+      return slot.value === undefined ? writeMap(writer, slot.tag, value) : writeEntries(writer, slot, slot.value, value, options);
     default:
       return writeOpen(writer, slot, value, options);
   }
@@ -208,11 +215,26 @@ function writeContent(writer: Writer, slot: Slot, value: unknown): boolean {
       return writeValue(writer, value);
     case "any":
       return writeAny(writer, value);
+    case "packed":
+      return writePacked(writer, value as JsonObject);
     case "anys":
       return writeAnys(writer, value as JsonObject);
     default:
       return Object.keys(value as object).length > 0 && writeMap(writer, KEY, value as JsonObject);
   }
+}
+
+/** A map whose values are no strings. */
+function writeEntries(writer: Writer, map: Slot, slot: Slot, value: JsonObject, options: EncodeOptions): boolean {
+  for (const name of Object.keys(value)) {
+    if (value[name] === undefined) continue;
+    writer.varint(map.tag);
+    const entry = writer.open();
+    writer.varint(KEY);
+    if (!writer.text(name) || !writeSlot(writer, slot, value[name], options)) return false;
+    writer.close(entry);
+  }
+  return true;
 }
 
 function writeInner(writer: Writer, table: Table, value: JsonObject, options: EncodeOptions): true {

@@ -16,9 +16,6 @@ export function writeInteger(writer: Writer, tag: number, value: number): boolea
   return true;
 }
 
-export const roles: readonly string[] = ["", "user", "assistant"];
-export const changes: readonly string[] = ["", "created", "modified", "deleted"];
-
 /** The number of a value of an enum; one that nobody knows is a number in JSON too. */
 export function enumOf(names: readonly string[], value: unknown): number | undefined {
   const at = names.indexOf(value as string);
@@ -33,11 +30,14 @@ export function writeEnum(writer: Writer, tag: number, value: number | undefined
   return true;
 }
 
-export function writeAudience(writer: Writer, slot: Slot, audience: readonly unknown[]): boolean {
-  const numbers = audience.map((role) => enumOf(roles, role));
-  if (numbers.length === 0 || numbers.includes(undefined)) return false;
-  if (numbers.length === 1) return writeEnum(writer, slot.tag, numbers[0]);
-  writer.varint((slot.field.several as number) * 8 + 2);
+/** Values of an enum: one alone in the field for one, if there is such a field. */
+export function writeEnums(writer: Writer, slot: Slot, values: readonly unknown[]): boolean {
+  const { several } = slot.field;
+  const numbers = values.map((value) => enumOf(slot.names, value));
+  if (numbers.includes(undefined)) return false;
+  if (numbers.length === 0) return several === undefined;
+  if (several !== undefined && numbers.length === 1) return writeEnum(writer, slot.tag, numbers[0]);
+  writer.varint((several ?? slot.number) * 8 + 2);
   const from = writer.open();
   for (const number of numbers) writer.integer(number as number);
   writer.close(from);

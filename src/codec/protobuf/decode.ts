@@ -1,10 +1,9 @@
 import { isObject, type JsonObject } from "../../core/index.js";
 import { encodeBase64 } from "../../stream/index.js";
 import { DEEP, survey } from "../numbers.js";
-import { readAgain } from "./again.js";
 import { malformed, refused, tooDeep } from "./fault.js";
-import { OTHER_MEMBERS } from "./field.js";
 import { readJson, readJsonObject, setMember } from "./json.js";
+import { readKeptMeta } from "./kept-meta.js";
 import {
   appended,
   type Draft,
@@ -13,19 +12,18 @@ import {
   readAnys,
   readEntry,
   readMetadata,
-  readRoles,
+  readPackedEnums,
   readTime,
   readToken,
-  roleOf,
 } from "./read-kinds.js";
-import type { Reader } from "./reader.js";
+import { Reader } from "./reader.js";
 import type { Role, Slot, Table } from "./table.js";
-import { readAny, readInteger, readNumber, readStruct, readValue } from "./value.js";
-import { changes, roles } from "./write-kinds.js";
+import { readAny, readInteger, readNumber, readPacked, readStruct, readUnsigned, readValue } from "./value.js";
+import { KEY } from "./write-kinds.js";
 
 /**
  * The rest of the message that was entered, as an object. `depth`: how many levels its members may have. A member that comes
- * twice is refused, and so is one in `other_members` that has its field too: who looks at one of the two must not see another
+ * twice is refused, and so is one among the other members that has its field too: who looks at one of the two must not see another
  * message than who looks at the other.
  */
 export function readMessage(reader: Reader, table: Table, depth: number): Draft {
@@ -34,26 +32,28 @@ export function readMessage(reader: Reader, table: Table, depth: number): Draft 
   let seen = 0;
   let others: JsonObject | undefined;
   let lifted: Draft | undefined;
-  let numeric = false;
+  let numeric: string | undefined;
+  const { byNumber } = table;
   while (reader.at < reader.end) {
     const tag = reader.tag();
     const number = tag >>> 3;
-    const slot = number < 128 ? table.byNumber[number] : undefined;
+    const slot = number < byNumber.length ? byNumber[number] : undefined;
     if (slot === undefined) {
-      if (number !== OTHER_MEMBERS) reader.skip(tag);
-      else if ((tag & 7) !== 2 || others !== undefined) throw malformed("other_members is no field of bytes");
+      if (number !== table.others) reader.skip(tag);
+      else if ((tag & 7) !== 2 || others !== undefined) throw malformed("the other members are no field of bytes");
       else others = readJsonObject(reader, depth + 1);
       continue;
     }
-    if ((tag & 7) !== slot.wire && !(slot.role === "roles" && (tag & 7) === 0)) throw malformed("a field has the wrong wire type");
+    if ((tag & 7) !== slot.wire && !(slot.role === "enumList" && (tag & 7) === 0)) throw malformed("a field has the wrong wire type");
     if ((seen & slot.mask) !== 0 && (!slot.repeated || (seen & slot.mask) !== slot.bit))
       throw refused(`${table.name}: ${slot.field.name} comes twice`);
     seen |= slot.bit;
     if (slot.role === "variant") {
       draft["type"] = slot.field.when;
       readVariant(reader, slot, draft, depth);
-    } else if (slot.role === "flag") numeric = reader.varint() !== 0;
-    else if (slot.role === "extra") readEntry(reader, draft, true);
+    } else if (slot.role === "flag") {
+      if (reader.varint() !== 0) numeric = slot.member;
+    } else if (slot.role === "extra") readEntry(reader, draft, true);
     else if (slot.lift || slot.field.part !== undefined) {
       if (depth < (slot.lift ? 1 : 0) + (slot.field.part === undefined ? 0 : 1)) throw tooDeep();
       const place = slot.lift ? (lifted ??= {}) : draft;
@@ -67,7 +67,7 @@ export function readMessage(reader: Reader, table: Table, depth: number): Draft 
       if (value !== undefined) draft[slot.member] = value;
     }
   }
-  if (numeric) draft["requestId"] = numberOf(draft["requestId"]);
+  if (numeric !== undefined) draft[numeric] = numberOf(draft[numeric]);
   if (others === undefined) {
     for (const slot of table.initial) if ((seen & slot.bit) === 0) fill(draft, slot, depth);
     for (const slot of table.open) if ((seen & slot.bit) === 0) partsOf(slot.lift ? (lifted ??= {}) : draft, slot);
@@ -120,7 +120,7 @@ function readVariant(reader: Reader, slot: Slot, draft: Draft, depth: number): v
 }
 
 /** Kinds whose value is an array or object, of which nothing in it is one. */
-const flat: ReadonlySet<Role> = new Set(["audience", "roles", "strings", "map", "metadata", "anys"]);
+const flat: ReadonlySet<Role> = new Set(["enums", "enumList", "strings", "map", "metadata", "anys", "packed"]);
 
 /** `depth`: how many levels the value may have. */
 function readSlot(reader: Reader, slot: Slot, before: unknown, depth: number, packed = true): unknown {
@@ -140,24 +140,28 @@ function readSlot(reader: Reader, slot: Slot, before: unknown, depth: number, pa
       return readInteger(reader);
     case "double":
       return readNumber(reader);
-    case "role":
-      return enumName(roles, reader);
-    case "change":
-      return enumName(changes, reader);
-    case "audience": {
-      const role = enumName(roles, reader);
-      return role === undefined ? undefined : [role];
+    case "uint64":
+      return readUnsigned(reader);
+    case "enum":
+      return enumName(slot.names, reader);
+    case "enums": {
+      const name = enumName(slot.names, reader);
+      return name === undefined ? undefined : [name];
     }
-    case "roles":
-      return packed ? readRoles(reader, before) : appended(before, roleOf(reader));
+    case "enumList":
+      return packed ? readPackedEnums(reader, slot.names, before) : appended(before, enumName(slot.names, reader) ?? 0);
     case "octets":
       return encodeBase64(reader.octets());
+    case "bytes":
+      return reader.octets();
     case "strings":
       return appended(before, reader.text());
     case "map":
-      return readEntry(reader, (before ?? {}) as Draft, false);
+      return slot.value === undefined
+        ? readEntry(reader, (before ?? {}) as Draft, false)
+        : readMapEntry(reader, slot.value, (before ?? {}) as Draft, depth - 1);
     case "json": {
-      const value = slot.member === "_meta" ? readAgain(reader, depth) : readJson(reader, depth);
+      const value = slot.member === "_meta" ? readKeptMeta(reader, depth) : readJson(reader, depth);
       if (slot.field.kind !== "value" && slot.field.kind !== "any" && !isObject(value)) throw refused(`${slot.field.name} is no object`);
       return value;
     }
@@ -185,6 +189,9 @@ function readNested(reader: Reader, slot: Slot, before: unknown, depth: number):
     case "any":
       value = readAny(reader, depth);
       break;
+    case "packed":
+      value = readPacked(reader);
+      break;
     case "anys":
       value = readAnys(reader, depth - 1);
       break;
@@ -199,4 +206,33 @@ function readNested(reader: Reader, slot: Slot, before: unknown, depth: number):
   }
   reader.leave(outer);
   return value;
+}
+
+/** One entry of a map whose values are no strings. Of a key that comes again the last counts, as protobuf has it. */
+function readMapEntry(reader: Reader, slot: Slot, into: Draft, depth: number): Draft {
+  const outer = reader.enter();
+  let name = "";
+  let value: unknown;
+  let found = false;
+  while (reader.at < reader.end) {
+    const tag = reader.tag();
+    if (tag === KEY) name = reader.text();
+    else if (tag === slot.tag) {
+      // Of an enum, no value is 0: the entry must not pass for none at all.
+      value = readSlot(reader, slot, undefined, depth) ?? (slot.role === "enum" ? 0 : null);
+      found = true;
+    } else if (tag >>> 3 === slot.number) throw malformed("a field has the wrong wire type");
+    else reader.skip(tag);
+  }
+  reader.leave(outer);
+  setMember(into, name, found ? value : initialOf(slot, depth));
+  return into;
+}
+
+const nothing = new Uint8Array([0]);
+
+/** The value of an entry that leaves it out: the default of its kind, which is what no bytes are read as. */
+function initialOf(slot: Slot, depth: number): unknown {
+  if (slot.wire === 2) return readSlot(new Reader(nothing), slot, undefined, depth);
+  return slot.role === "bool" ? false : 0;
 }

@@ -1,7 +1,7 @@
 import { isObject } from "../../core/index.js";
 import type { Role } from "./table.js";
 import { isText } from "./text.js";
-import { changes, enumOf, roles } from "./write-kinds.js";
+import { enumOf } from "./write-kinds.js";
 
 /** Where in a value something does not fit, and why. */
 export interface Misfit {
@@ -13,7 +13,7 @@ export interface Misfit {
 const HALF = "it has half a surrogate pair";
 
 /** Why a value does not fit a field of a kind that is no message; undefined if it does. `inside` hears of what is deeper in it. */
-export function misfit(role: Role, value: unknown, inside?: (found: Misfit) => void): string | undefined {
+export function misfit(role: Role, value: unknown, inside?: (found: Misfit) => void, names: readonly string[] = []): string | undefined {
   switch (role) {
     case "string":
     case "constant":
@@ -26,10 +26,12 @@ export function misfit(role: Role, value: unknown, inside?: (found: Misfit) => v
       return Number.isSafeInteger(value) && !Object.is(value, -0) ? undefined : "it is no safe integer";
     case "double":
       return Number.isFinite(value) ? undefined : "it is no number";
-    case "role":
-      return enumOf(roles, value) === undefined ? "it is no known role" : undefined;
-    case "change":
-      return enumOf(changes, value) === undefined ? "it is no known change" : undefined;
+    case "uint64":
+      return Number.isSafeInteger(value) && (value as number) >= 0 && !Object.is(value, -0) ? undefined : "it is no safe integer from 0 up";
+    case "enum":
+      return enumOf(names, value) === undefined ? `it is none of ${names.slice(1).join(", ")}` : undefined;
+    case "bytes":
+      return value instanceof Uint8Array ? undefined : "it is no Uint8Array";
     case "time":
       return typeof value === "string" && !Number.isNaN(Date.parse(value)) ? undefined : "it is no time";
     case "id":

@@ -1,8 +1,12 @@
+import { MOST_VALUES, tooManyValues } from "../depth.js";
 import { malformed } from "./fault.js";
 import { readText } from "./text.js";
 
 /** Groups inside groups that are skipped; nothing of this protocol has any. */
 const GROUPS = 64;
+
+/** A value of JSON takes up to four lengths: those of its entry, its name, its Value, and what is in that. */
+const MOST_LENGTHS = 4 * MOST_VALUES;
 
 /** Reads one message. Nothing is read beyond `end`, which is the end of the innermost message that was entered. */
 export class Reader {
@@ -10,6 +14,7 @@ export class Reader {
   at = 0;
   end: number;
   #view: DataView | undefined;
+  #lengths = 0;
 
   constructor(bytes: Uint8Array) {
     this.bytes = bytes;
@@ -77,9 +82,15 @@ export class Reader {
 
   /** The end of what a length announces. */
   limit(): number {
+    this.count();
     const length = this.#size();
     if (length > this.end - this.at) throw malformed("the message is cut off");
     return this.at + length;
+  }
+
+  /** Counts what takes more memory than bytes. */
+  count(): void {
+    if (++this.#lengths > MOST_LENGTHS) throw tooManyValues();
   }
 
   text(): string {

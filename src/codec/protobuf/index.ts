@@ -1,0 +1,15 @@
+export { addMeta, readMessage } from "./decode.js";
+export { type Dialect, type DialectOptions, dialect } from "./dialect.js";
+export { type EncodeOptions, writeMessage } from "./encode.js";
+export { malformed, refused } from "./fault.js";
+export { type Field, type FieldOptions, field, type Kind, type Message, type ValueKind } from "./field.js";
+export { type Misfit, misfit, pathTo } from "./fits.js";
+export { readJson, readJsonObject, setMember } from "./json.js";
+export { type DecodeLimits, usual } from "./limits.js";
+export { bytesOf, decodeAs, encodeAs } from "./message.js";
+export { numberOf } from "./read-kinds.js";
+export { Reader } from "./reader.js";
+export type { Slot, Table } from "./table.js";
+export { isText } from "./text.js";
+export { writeId, writeJson } from "./write-kinds.js";
+export type { Writer } from "./writer.js";

@@ -1,0 +1,93 @@
+import { extended, isObject, type JsonObject } from "../../core/index.js";
+import { readJson, stringify } from "./json.js";
+import type { Reader } from "./reader.js";
+import type { Writer } from "./writer.js";
+
+// A caller says the same about itself in the `_meta` of every request. What was written or read last is kept, so that it need not be
+// turned into text and back each time. What is kept is either a copy that nobody else has or frozen: what a program does to its own
+// objects changes nothing for another caller.
+
+/** Bytes of what is kept at most. */
+const KEPT = 4096;
+
+/** A value of JSON, taken apart once. */
+interface Kept {
+  readonly value: unknown;
+  /** The members of an object, or undefined of anything else. */
+  readonly names: readonly string[] | undefined;
+  readonly members: readonly Kept[];
+}
+
+function keep(value: unknown): Kept {
+  if (typeof value !== "object" || value === null) return { value, names: undefined, members: [] };
+  const names = Object.keys(value);
+  return { value, names: Array.isArray(value) ? undefined : names, members: names.map((name) => keep((value as JsonObject)[name])) };
+}
+
+/** Whether a value has the JSON text that what is kept was parsed from. It may say no of one that has. */
+function isSame(value: unknown, kept: Kept): boolean {
+  if (typeof value !== "object" || value === null) return value === kept.value;
+  const { names, members } = kept;
+  if (names === undefined) {
+    if (!Array.isArray(value) || !Array.isArray(kept.value) || value.length !== members.length) return false;
+    for (let at = 0; at < members.length; at++) if (!isSame(value[at], members[at] as Kept)) return false;
+    return true;
+  }
+  // What is of a class may say itself how it is written.
+  if (Object.getPrototypeOf(value) !== Object.prototype) return false;
+  let at = 0;
+  for (const name in value) {
+    if (at === names.length || name !== names[at] || !isSame((value as JsonObject)[name], members[at] as Kept)) return false;
+    at++;
+  }
+  return at === names.length;
+}
+
+let written: { readonly kept: Kept; readonly bytes: Uint8Array } | undefined;
+
+/** Writes an object as JSON in the field of that tag. */
+export function writeKeptMeta(writer: Writer, tag: number, value: JsonObject): boolean {
+  if (written !== undefined && isSame(value, written.kept)) {
+    writer.varint(tag);
+    writer.octets(written.bytes);
+    return true;
+  }
+  const text = stringify(value);
+  if (text === undefined || !text.startsWith("{")) return false;
+  writer.varint(tag);
+  const { at } = writer;
+  if (!writer.text(text)) return false;
+  const end = writer.at;
+  if (end - at > KEPT) return true;
+  // The length before it is not part of what is kept; below KEPT it takes one byte or two.
+  written = { kept: keep(JSON.parse(text)), bytes: writer.bytes.slice(at + (end - at - 1 < 128 ? 1 : 2), end) };
+  return true;
+}
+
+let read: { readonly value: JsonObject; readonly bytes: Uint8Array; readonly depth: number } | undefined;
+
+/** Reads a field that holds JSON. An object is the caller's own at the top, and frozen below. */
+export function readKeptMeta(reader: Reader, depth: number): unknown {
+  const { at } = reader;
+  const bytes = reader.octets();
+  if (read !== undefined && read.depth <= depth && sameBytes(bytes, read.bytes)) return extended(read.value);
+  reader.at = at;
+  const value = readJson(reader, depth);
+  if (!isObject(value) || bytes.length > KEPT) return value;
+  for (const member of Object.values(value)) freeze(member);
+  read = { value, bytes: bytes.slice(), depth };
+  return extended(value);
+}
+
+/** All of it: how deep it may be was seen to when it was read. */
+function freeze(value: unknown): void {
+  if (typeof value !== "object" || value === null) return;
+  for (const member of Object.values(value)) freeze(member);
+  Object.freeze(value);
+}
+
+function sameBytes(a: Uint8Array, b: Uint8Array): boolean {
+  if (a.length !== b.length) return false;
+  for (let at = 0; at < a.length; at++) if (a[at] !== b[at]) return false;
+  return true;
+}

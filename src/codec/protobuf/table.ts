@@ -1,0 +1,210 @@
+import type { Field, Kind, Message } from "./field.js";
+
+/** What a slot of a table is besides the kinds: the other places where a field's value may be. */
+export type Role = Kind | "json" | "enumList" | "flag" | "extra" | "variant" | "union" | "group";
+
+/** The wire type of each kind. */
+const wires: Record<Role, 0 | 1 | 2> = {
+  string: 2,
+  bool: 0,
+  int32: 0,
+  int64: 0,
+  uint64: 0,
+  double: 1,
+  enum: 0,
+  enums: 0,
+  octets: 2,
+  bytes: 2,
+  time: 2,
+  id: 2,
+  token: 2,
+  constant: 2,
+  struct: 2,
+  value: 2,
+  any: 2,
+  packed: 2,
+  anys: 2,
+  metadata: 2,
+  strings: 2,
+  map: 2,
+  message: 2,
+  messages: 2,
+  json: 2,
+  enumList: 2,
+  flag: 0,
+  extra: 2,
+  variant: 2,
+  union: 2,
+  group: 2,
+};
+
+/** A field ready for use. Where a field has a second place (its twin, several values), that is a slot with the same bit. */
+export interface Slot {
+  readonly field: Field;
+  readonly member: string;
+  readonly role: Role;
+  readonly number: number;
+  readonly wire: number;
+  readonly tag: number;
+  /** The tag of the twin, 0 if there is none. */
+  readonly twin: number;
+  /** The bits of which none may be set before it comes, its own included. */
+  mask: number;
+  readonly bit: number;
+  readonly lift: boolean;
+  readonly repeated: boolean;
+  /** The table of the message `of`. */
+  table: Table | undefined;
+  /** The names of the enum `of`, by number. */
+  names: readonly string[];
+  /** A map's value, if it is no string. */
+  readonly value: Slot | undefined;
+  readonly parts: readonly Slot[];
+  readonly alternatives: ReadonlyMap<string, Slot> | undefined;
+}
+
+export interface Table {
+  readonly name: string;
+  readonly byMember: ReadonlyMap<string, Slot>;
+  readonly byNumber: readonly (Slot | undefined)[];
+  /** The number of the field for members that have none, or whose value does not fit; 0 if the dialect has none. */
+  readonly others: number;
+  /** Slots with a default. */
+  readonly initial: readonly Slot[];
+  /** Objects of parts that are there even if they have none. */
+  readonly open: readonly Slot[];
+  /** The bits of the members that have a default. */
+  readonly required: number;
+  /** Members of `_meta` that have a field. */
+  readonly lifts: ReadonlyMap<string, Slot> | undefined;
+  readonly variants: ReadonlyMap<string, Slot> | undefined;
+  readonly rest: Slot | undefined;
+}
+
+/** Field numbers index an array. */
+const LARGEST = 4095;
+/** Bits of the number that says which members of a message were seen. */
+const BITS = 32;
+
+const repeated: ReadonlySet<Role> = new Set(["strings", "map", "messages", "enumList", "extra"]);
+
+type SlotOptions = Partial<Pick<Slot, "parts" | "alternatives" | "value">>;
+
+function slotOf(field: Field, role: Role, number: number, bit: number, more: SlotOptions = {}): Slot {
+  return {
+    field,
+    member: field.member,
+    role,
+    number,
+    wire: wires[role],
+    tag: number * 8 + wires[role],
+    twin: field.twin === undefined ? 0 : field.twin * 8 + 2,
+    mask: bit,
+    bit,
+    lift: field.lift === true,
+    repeated: repeated.has(role),
+    table: undefined,
+    names: [],
+    value: more.value,
+    parts: more.parts ?? [],
+    alternatives: more.alternatives,
+  };
+}
+
+/** Numbers and bits of one message, each given once. */
+class Layout {
+  readonly byNumber: (Slot | undefined)[] = [];
+  readonly #name: string;
+  readonly #bits = new Map<string, number>();
+
+  constructor(name: string) {
+    this.#name = name;
+  }
+
+  /** A bit of its own for each key. */
+  bit(key: string): number {
+    const known = this.#bits.get(key);
+    if (known !== undefined) return known;
+    if (this.#bits.size === BITS) throw new TypeError(`${this.#name} has more than ${BITS} members that can come together`);
+    const bit = 1 << this.#bits.size;
+    this.#bits.set(key, bit);
+    return bit;
+  }
+
+  place(slot: Slot): Slot {
+    const { number } = slot;
+    const isNumber = Number.isInteger(number) && number > 0 && number <= LARGEST;
+    if (!isNumber) throw new TypeError(`${this.#name}: ${number} is no field number from 1 to ${LARGEST}`);
+    if (this.byNumber[number] !== undefined) throw new TypeError(`${this.#name}: the number ${number} is taken twice`);
+    while (this.byNumber.length <= number) this.byNumber.push(undefined);
+    this.byNumber[number] = slot;
+    return slot;
+  }
+}
+
+/** The table of one message; what it names of others is not yet there. Throws a TypeError on what cannot be a message. */
+export function compile(message: Message, others: number): Table {
+  const layout = new Layout(message.name);
+  const byMember = new Map<string, Slot>();
+  const lifts = new Map<string, Slot>();
+  const variants = new Map<string, Slot>();
+  const initial: Slot[] = [];
+  let required = 0;
+  for (const field of message.fields) {
+    const slot = placeField(layout, field);
+    if (field.initial !== undefined) initial.push(slot);
+    if (field.initial !== undefined || field.open) required |= slot.bit;
+    const places = field.lift === true ? lifts : byMember;
+    const before = places.get(field.member);
+    if (before !== undefined && field.when === undefined && field.part === undefined)
+      throw new TypeError(`${message.name}: ${field.member} has two fields`);
+    places.set(field.member, joined(before, slot));
+  }
+  for (const variant of message.variants ?? [])
+    variants.set(variant.when, layout.place(slotOf(variant, "variant", variant.number, layout.bit("variant"))));
+  const rest = message.rest === undefined ? undefined : layout.place(restOf(message.rest));
+  if (layout.byNumber[others] !== undefined) throw new TypeError(`${message.name}: the number ${others} is that of all other members`);
+  return {
+    name: message.name,
+    byMember,
+    byNumber: layout.byNumber,
+    others,
+    initial,
+    open: [...byMember.values(), ...lifts.values()].filter((slot) => slot.field.open === true),
+    required,
+    lifts: lifts.size === 0 ? undefined : lifts,
+    variants: variants.size === 0 ? undefined : variants,
+    rest,
+  };
+}
+
+function restOf(number: number): Slot {
+  return slotOf({ member: "", name: "extra", number, kind: "map" }, "extra", number, 0);
+}
+
+function placeField(layout: Layout, field: Field): Slot {
+  // Of a oneof there is one at a time. Fields of one member share its bit, apart from the parts of an object, which come together.
+  const key = `${field.lift === true ? "_meta " : ""}${field.member}${field.part === undefined ? "" : ` ${field.part}`}`;
+  const bit = layout.bit(field.oneof === undefined ? `member ${key}` : `oneof ${field.oneof}`);
+  const { kind, number } = field;
+  if (kind === "enums" && field.several === undefined) return layout.place(slotOf(field, "enumList", number, bit));
+  const value = field.values === undefined ? undefined : slotOf({ ...field, kind: field.values, number: 2 }, field.values, 2, 0);
+  const slot = layout.place(slotOf(field, kind, number, bit, { value }));
+  if (field.twin !== undefined) layout.place(slotOf(field, "json", field.twin, bit));
+  if (field.flag !== undefined) layout.place(slotOf(field, "flag", field.flag, layout.bit(`flag ${key}`)));
+  if (field.several !== undefined) {
+    const several = layout.place(slotOf(field, "enumList", field.several, layout.bit(`several ${key}`)));
+    slot.mask = several.mask = slot.bit | several.bit;
+  }
+  return slot;
+}
+
+/** The slot of a member that several fields stand for: by its `type`, or with a field for each of its own members. */
+function joined(before: Slot | undefined, slot: Slot): Slot {
+  const { when, part } = slot.field;
+  const bits = (before?.bit ?? 0) | slot.bit;
+  if (when !== undefined)
+    return slotOf(slot.field, "union", 0, bits, { alternatives: new Map([...(before?.alternatives ?? []), [when, slot] as const]) });
+  if (part !== undefined) return slotOf(slot.field, "group", 0, bits, { parts: [...(before?.parts ?? []), slot] });
+  return slot;
+}
