@@ -1,44 +1,71 @@
 import { Fault } from "./fault.js";
-import type { Identity } from "./identity.js";
-import { defaultLimits, type Limits } from "./wire.js";
+import { quotaOwner } from "./identity.js";
+import { defaultLimits, type Limits } from "./limits.js";
 
 /** What bounds the bytes that are held in total. */
-export type BudgetLimits = Pick<Limits, "processBytes" | "identityBytes" | "connectionBytes" | "reserveBytes">;
+export type BudgetLimits = Pick<
+  Limits,
+  "processBytes" | "principalBytes" | "connectionBytes" | "reserveBytes" | "inFlightPerPrincipal" | "inFlightPerProcess"
+>;
 
-/** Bytes up to which a message is small: it is counted with others, and is not what fills a memory. */
+/** Bytes up to which a message is small: where there is no room for it, it may be held out of the reserve. */
 export const SMALL_BYTES: number = 16 * 1024;
 /** Bytes that are not worth counting at all where nothing else waits. */
 export const LITTLE_BYTES = 1024;
-/** The part of what the process may hold that whole answers, params and unpacked messages may use: they are copied while they are converted. */
+/** The part of what the process may hold that whole answers, large params and unpacked messages may use: they are copied while they are converted. */
 export const WHOLE_PART = 0.5;
-/** What a call counts that is let in out of the reserve. */
-const CALL_BYTES = 4 * 1024;
-/** Bytes of one connection out of the reserve, so that nobody can use it up alone. */
+/** What a call counts beside its params, and a request that is open beside its headers. */
+export const CALL_BYTES: number = 4 * 1024;
+/** Bytes of one connection out of the reserve, and the part of it that one owner may have, so that nobody can use it up alone. */
 const SPARE_BYTES = 64 * 1024;
+const SPARE_PART = 1 / 16;
 
 interface Tally {
   bytes: number;
 }
 
-interface ConnectionTally extends Tally {
+interface Share extends Tally {
   /** Bytes that are out of the reserve. */
   spared: number;
+  /** Calls in flight. */
+  calls: number;
 }
 
 /** The memory is that of the process, so its listeners count in one place; each has its own idea of how much that may be. */
-const everyone: Tally = { bytes: 0 };
+const everyone: Pick<Share, "bytes" | "calls"> = { bytes: 0, calls: 0 };
 const reserve: Tally = { bytes: 0 };
-const identities = new WeakMap<Identity, Tally>();
 const connections = new WeakMap<object, Account>();
+/** Principals and remote addresses, for as long as something refers to them. */
+const owners = new Map<string, WeakRef<Share>>();
+const unused = new FinalizationRegistry<string>((key) => {
+  if (owners.get(key)?.deref() === undefined) owners.delete(key);
+});
 
-/** The bytes that are held for one connection, as part of what the process holds. */
+function shareOf(owner: string): Share {
+  const known = owners.get(owner)?.deref();
+  if (known !== undefined) return known;
+  const made: Share = { bytes: 0, spared: 0, calls: 0 };
+  owners.set(owner, new WeakRef(made));
+  unused.register(made, owner);
+  return made;
+}
+
+/**
+ * The bytes that are held for one connection, as part of what its owner holds and what the process holds. The owner is the principal;
+ * without one, the remote address. Callers that have neither cannot be told apart, so a share would protect none from another.
+ */
 export class Account {
   readonly limits: BudgetLimits;
-  readonly #own: ConnectionTally = { bytes: 0, spared: 0 };
+  readonly #own: Share = { bytes: 0, spared: 0, calls: 0 };
   readonly #unwritten: Tally = { bytes: 0 };
+  readonly #address: Share | undefined;
+  /** Of the principal that was named last: mostly there is one on a connection. */
+  #principal: string | undefined;
+  #principalShare: Share | undefined;
 
-  constructor(limits: Partial<Limits> | undefined) {
+  constructor(limits: Partial<Limits> | undefined, remote?: string) {
     this.limits = limits === undefined ? defaultLimits : { ...defaultLimits, ...limits };
+    this.#address = remote === undefined ? undefined : shareOf(quotaOwner({ remote }));
   }
 
   /** Of this connection alone. */
@@ -56,45 +83,42 @@ export class Account {
     return this.#unwritten.bytes;
   }
 
-  /** Something to be held, of an identity where one is known. */
-  hold(identity?: Identity): Held {
-    // Whoever is known for one call only has nothing beside what the connection counts.
-    return new Held(this.limits, this.#own, identity?.span === "lasting" ? identity : undefined);
+  /** Something to be held, for a principal where one is known. */
+  hold(principal?: string): Held {
+    return new Held(this.limits, this.#own, this.#owner(principal));
   }
 
   /** Something to be held until the client takes it. */
-  outgoing(): Held {
-    return new Held(this.limits, this.#own, undefined, this.#unwritten);
+  outgoing(principal?: string): Held {
+    return new Held(this.limits, this.#own, this.#owner(principal), this.#unwritten);
   }
 
-  /** Lets a call in although the account is full, out of the reserve; the returned function gives that back. A fault if even that is used up. */
-  spare(): (() => void) | Fault {
-    if (!fromReserve(this.#own, CALL_BYTES, this.limits)) return this.#over();
-    return () => void toReserve(this.#own, CALL_BYTES);
-  }
-
-  #over(): Fault {
-    const { connectionBytes, processBytes } = this.limits;
-    return this.#own.bytes >= connectionBytes ? overBudget("connectionBytes", connectionBytes) : overBudget("processBytes", processBytes);
+  #owner(principal: string | undefined): Share | undefined {
+    if (principal === undefined) return this.#address;
+    if (principal !== this.#principal) {
+      this.#principal = principal;
+      this.#principalShare = shareOf(quotaOwner({ principal }));
+    }
+    return this.#principalShare;
   }
 }
 
 /** A number of bytes that are held, which changes, and goes back to 0 when they are let go. */
 export class Held {
   readonly #limits: BudgetLimits;
-  readonly #connection: ConnectionTally;
-  readonly #identity: Identity | undefined;
+  readonly #connection: Share;
   readonly #unwritten: Tally | undefined;
-  /** Of the identity; looked up when there is something to count, which most calls never have. */
-  #caller: Tally | undefined;
+  #owner: Share | undefined;
   #bytes = 0;
   /** Bytes out of the reserve, beside those. */
   #spared = 0;
+  /** Whether it is a call in flight. */
+  #call = false;
 
-  constructor(limits: BudgetLimits, connection: ConnectionTally, identity?: Identity, unwritten?: Tally) {
+  constructor(limits: BudgetLimits, connection: Share, owner?: Share, unwritten?: Tally) {
     this.#limits = limits;
     this.#connection = connection;
-    this.#identity = identity;
+    this.#owner = owner;
     this.#unwritten = unwritten;
   }
 
@@ -104,17 +128,14 @@ export class Held {
 
   /** So much is held now, whether or not it may be: for what is there already. */
   set(bytes: number): void {
-    if (this.#spared > 0) {
-      toReserve(this.#connection, this.#spared);
-      this.#spared = 0;
-    }
+    if (this.#spared > 0) this.#spare(-this.#spared);
     const more = bytes - this.#bytes;
     if (more === 0) return;
     this.#bytes = bytes;
     this.#connection.bytes += more;
     everyone.bytes += more;
     if (this.#unwritten !== undefined) this.#unwritten.bytes += more;
-    if (this.#identity !== undefined) this.#tally(this.#identity).bytes += more;
+    if (this.#owner !== undefined) this.#owner.bytes += more;
   }
 
   /**
@@ -124,10 +145,9 @@ export class Held {
   grow(bytes: number, part = 1): Fault | undefined {
     const more = bytes - this.#bytes;
     if (more > 0) {
-      const { connectionBytes, identityBytes, processBytes } = this.#limits;
+      const { connectionBytes, principalBytes, processBytes } = this.#limits;
       if (this.#connection.bytes + more > connectionBytes) return overBudget("connectionBytes", connectionBytes);
-      if (this.#identity !== undefined && this.#tally(this.#identity).bytes + more > identityBytes)
-        return overBudget("identityBytes", identityBytes);
+      if (this.#owner !== undefined && this.#owner.bytes + more > principalBytes) return overBudget("principalBytes", principalBytes);
       if (everyone.bytes + more > processBytes * part) return overBudget("processBytes", processBytes);
     }
     this.set(bytes);
@@ -140,49 +160,71 @@ export class Held {
     if (over === undefined) return undefined;
     const small = bytes <= SMALL_BYTES;
     this.set(small ? 0 : bytes);
-    if (!small) return over;
-    if (!fromReserve(this.#connection, bytes, this.#limits)) return over;
-    this.#spared = bytes;
+    if (!small || !this.#mayBeSpared(bytes)) return over;
+    this.#spare(bytes);
+    return undefined;
+  }
+
+  /** It is a call in flight until it is free. The fault names the share that has too many of them. */
+  begin(): Fault | undefined {
+    const { inFlightPerPrincipal, inFlightPerProcess } = this.#limits;
+    if (this.#owner !== undefined && this.#owner.calls >= inFlightPerPrincipal)
+      return tooMany("inFlightPerPrincipal", inFlightPerPrincipal);
+    if (everyone.calls >= inFlightPerProcess) return tooMany("inFlightPerProcess", inFlightPerProcess);
+    this.#call = true;
+    this.#calls(1);
     return undefined;
   }
 
   free(): void {
     this.set(0);
+    if (!this.#call) return;
+    this.#call = false;
+    this.#calls(-1);
   }
 
-  /** The same bytes in another's hands; nothing is held here any more. */
+  #calls(more: number): void {
+    everyone.calls += more;
+    if (this.#owner !== undefined) this.#owner.calls += more;
+  }
+
+  /** What is held here counts for a principal from now on, who has become known. */
+  claim(principal: string): void {
+    const { bytes } = this;
+    this.set(0);
+    if (this.#call) this.#calls(-1);
+    this.#owner = shareOf(quotaOwner({ principal }));
+    this.set(bytes);
+    if (this.#call) this.#calls(1);
+  }
+
+  /** The same bytes in another's hands; no bytes are held here any more. */
   handOver(): Held {
-    const other = new Held(this.#limits, this.#connection, this.#identity, this.#unwritten);
+    const other = new Held(this.#limits, this.#connection, this.#owner, this.#unwritten);
     other.#bytes = this.#bytes;
     other.#spared = this.#spared;
     this.#bytes = this.#spared = 0;
     return other;
   }
 
-  #tally(identity: Identity): Tally {
-    if (this.#caller !== undefined) return this.#caller;
-    let tally = identities.get(identity);
-    if (tally === undefined) identities.set(identity, (tally = { bytes: 0 }));
-    return (this.#caller = tally);
+  #mayBeSpared(bytes: number): boolean {
+    const { reserveBytes } = this.#limits;
+    if (this.#connection.spared + bytes > SPARE_BYTES || reserve.bytes + bytes > reserveBytes) return false;
+    return this.#owner === undefined || this.#owner.spared + bytes <= reserveBytes * SPARE_PART;
+  }
+
+  #spare(more: number): void {
+    this.#spared += more;
+    this.#connection.spared += more;
+    reserve.bytes += more;
+    if (this.#owner !== undefined) this.#owner.spared += more;
   }
 }
 
-function fromReserve(connection: ConnectionTally, bytes: number, { reserveBytes }: BudgetLimits): boolean {
-  if (connection.spared + bytes > SPARE_BYTES || reserve.bytes + bytes > reserveBytes) return false;
-  connection.spared += bytes;
-  reserve.bytes += bytes;
-  return true;
-}
-
-function toReserve(connection: ConnectionTally, bytes: number): void {
-  connection.spared -= bytes;
-  reserve.bytes -= bytes;
-}
-
 /** The account of a connection that is known by an object of its own, such as its socket. */
-export function accountOf(connection: object, limits: Partial<Limits> | undefined): Account {
+export function accountOf(connection: object, limits: Partial<Limits> | undefined, remote?: string): Account {
   let account = connections.get(connection);
-  if (account === undefined) connections.set(connection, (account = new Account(limits)));
+  if (account === undefined) connections.set(connection, (account = new Account(limits, remote)));
   return account;
 }
 
@@ -191,11 +233,16 @@ export function heldBytes(): number {
   return everyone.bytes + reserve.bytes;
 }
 
-const whose: Readonly<Record<"connectionBytes" | "identityBytes" | "processBytes", string>> = {
+const whose: Readonly<Record<"connectionBytes" | "principalBytes" | "processBytes", string>> = {
   connectionBytes: "this connection",
-  identityBytes: "this caller",
+  principalBytes: "this caller",
   processBytes: "all callers together",
 };
+
+function tooMany(limit: "inFlightPerPrincipal" | "inFlightPerProcess", max: number): Fault {
+  const of = limit === "inFlightPerPrincipal" ? whose.principalBytes : whose.processBytes;
+  return new Fault("overload", `the server answers as many calls as it may for ${of}: ${max} at a time`, { data: { limit, max } });
+}
 
 function overBudget(limit: keyof typeof whose, max: number): Fault {
   return new Fault("overload", `the server holds as much as it may for ${whose[limit]}: ${max} bytes`, { data: { limit, max } });

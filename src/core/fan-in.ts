@@ -12,6 +12,8 @@ export interface PresentCallers {
 export interface FanIn {
   /** Undefined where nobody can tell: then it is refused or dropped. */
   owner(callers: PresentCallers): Identity | undefined;
+  /** The option that gives each client a connection of its own, for the error of a question that is refused; `fanIn` unless given. */
+  readonly option?: { readonly name: string; readonly use: string } | undefined;
 }
 
 /** One connection for all callers. What names no call is told apart by who has a call open; that trusts a server to speak in its calls. */

@@ -1,4 +1,4 @@
-import { meanings, rpcCodeOf } from "./faults/json-rpc.js";
+import { meanings, RESOURCE_NOT_FOUND, rpcCodeOf } from "./faults/json-rpc.js";
 import { revisionOf } from "./faults/revisions.js";
 import type { JsonObject } from "./json.js";
 import type { Era } from "./service.js";
@@ -77,7 +77,7 @@ export function messageTooLarge(max: number): Fault {
 export function fromRpcError(error: RpcError): Fault {
   const { code, message, data, ...rest } = error;
   const members = Reflect.ownKeys(rest).length === 0 ? undefined : rest;
-  // Modern edges must not say -32002, so its meaning travels and each edge finds its own number.
-  if (code === -32002) return new Fault("not-found", message, { data, members });
+  // Modern edges must not say it, so its meaning travels and each edge finds its own number.
+  if (code === RESOURCE_NOT_FOUND) return new Fault("not-found", message, { data, members });
   return new Fault(meanings.get(code) ?? "application", message, { data, rpcCode: code, members });
 }

@@ -16,8 +16,18 @@ export interface Identity {
   readonly span: "lasting" | "call" | "self";
   /** The legacy session that it calls in, where a relay shares one among its callers: the relay knows whose it is what names no call. */
   readonly session?: Identity | undefined;
+  /** Where a wire cannot see its client leave, as in a legacy HTTP session: whether anything shows that it is there. */
+  readonly idle?: IdleCaller | undefined;
   /** Fires when the caller is gone, and with it what belongs to it: subscriptions, log levels, the lists that a legacy session left. */
   readonly ended: Cancel;
+}
+
+/** A caller that may have left without a word. */
+export interface IdleCaller {
+  /** Since when, in epoch milliseconds, it has had no stream open, no call in flight and no question to answer; undefined while it has. */
+  readonly since: number | undefined;
+  /** Ends it. If it is there after all, its client has to begin another session. */
+  end(reason: Fault): void;
 }
 
 /** Calls `lost` once when the credentials behind a stream are no longer valid; the returned function stops looking. */
@@ -28,6 +38,7 @@ export interface IdentityOptions {
   readonly remote?: string | undefined;
   readonly span?: Identity["span"];
   readonly session?: Identity | undefined;
+  readonly idle?: IdleCaller | undefined;
 }
 
 /** An identity with its end. Its maker ends it. */
@@ -36,14 +47,16 @@ export class Caller implements Identity {
   readonly remote: string | undefined;
   readonly span: Identity["span"];
   readonly session: Identity | undefined;
+  readonly idle: IdleCaller | undefined;
   readonly ended: Canceller = new Canceller();
   #key: string | undefined;
 
-  constructor({ principal, remote, span = "lasting", session }: IdentityOptions = {}) {
+  constructor({ principal, remote, span = "lasting", session, idle }: IdentityOptions = {}) {
     this.principal = principal;
     this.remote = remote;
     this.span = span;
     this.session = session;
+    this.idle = idle;
   }
 
   /** Made on first use: most callers of one call are never named. */

@@ -1,4 +1,14 @@
-export { Account, accountOf, type BudgetLimits, type Held, heldBytes, LITTLE_BYTES, SMALL_BYTES, WHOLE_PART } from "./budget.js";
+export {
+  Account,
+  accountOf,
+  type BudgetLimits,
+  CALL_BYTES,
+  type Held,
+  heldBytes,
+  LITTLE_BYTES,
+  SMALL_BYTES,
+  WHOLE_PART,
+} from "./budget.js";
 export { type CallAgain, callAgain, requiresInput } from "./call-again.js";
 export { type Cancel, Canceller, fromSignal, never } from "./cancel.js";
 export { clientCapabilities } from "./client/asks.js";
@@ -55,15 +65,27 @@ export {
 export { jsonRpcCodes, unsendable } from "./faults/json-rpc.js";
 export { type PerRevision, type Revision, revisionOf, revisions } from "./faults/revisions.js";
 export { fixed, fixedText, weightOf } from "./fixed.js";
-export { Caller, type CredentialWatch, type Identity, type IdentityOptions, quotaOwner } from "./identity.js";
-export { beside, extended, isObject, type JsonObject, noParams, weigh, withBeside } from "./json.js";
-export { closingFault, DRAIN_MS, listenerOf } from "./listener.js";
+export { held, type Lease } from "./held.js";
+export { Caller, type CredentialWatch, type Identity, type IdentityOptions, type IdleCaller, quotaOwner } from "./identity.js";
+export { beside, extended, isObject, type JsonObject, memoryOf, noParams, weigh, withBeside } from "./json.js";
+export {
+  defaultLimits,
+  fixedLimits,
+  type LimitName,
+  type Limits,
+  optionLimits,
+  principalShares,
+  rateLimits,
+  type SharedLimit,
+} from "./limits.js";
+export { closingFault, listenerOf } from "./listener.js";
 export { outgoingMetadata, traceHeaders, traceNames, withoutCredentials, withTrace } from "./metadata.js";
 export {
   askingMethods,
   cacheableMethods,
   type LogLevel,
   legacyMethods,
+  levelAt,
   listMembers,
   logLevels,
   meta,
@@ -88,9 +110,11 @@ export {
   type UpstreamEvent,
 } from "./observe.js";
 export { Owned } from "./owned.js";
-export { type Cut, cutPage, type FetchPage, itemsOfPages, type PageSize, type PagesOptions, type Rest } from "./paging.js";
+export { type Cut, cutPage, defaultPageSize, type FetchPage, itemsOfPages, type PageSize, type PagesOptions, type Rest } from "./paging.js";
 export { type Park, type ParkOptions, park } from "./park.js";
 export { isKeptState, KEPT_STATE, RELEASE } from "./parked.js";
+export { type LinearPattern, linearPattern } from "./pattern/linear.js";
+export { type Node as PatternNode, parsePattern } from "./pattern/parse.js";
 export type {
   Annotations,
   AudioContent,
@@ -125,8 +149,10 @@ export type {
 export { redactText } from "./redact.js";
 export { DONE, failing, guard, once, type Produce, resultOf, type Timed, timed } from "./replies.js";
 export type { Feature } from "./server/changes.js";
+export type { Check, Checked } from "./server/check.js";
 export type { Complete, CompleteAny, Completions } from "./server/completion.js";
 export type { CompleteContext, HandlerContext, ReadContext, TemplateContext } from "./server/context.js";
+export { jsonSchemaCheck } from "./server/json-schema.js";
 export type {
   PromptArgs,
   PromptArgumentOptions,
@@ -179,17 +205,31 @@ export {
   type ResultReply,
   type Service,
 } from "./service.js";
+export { defaultTimeouts, fixedTimeouts } from "./timeouts.js";
 export { type TemplateVariables, type UriTemplate, uriTemplate } from "./uri-template.js";
-export { isLegacyVersion, isModernVersion, legacyVersions, modernVersions, newest } from "./versions.js";
 export {
-  type Address,
-  type Command,
-  type Connection,
-  type DialOptions,
-  defaultLimits,
-  type Limits,
-  type Listener,
-  type ListenOptions,
-  type Wire,
-  type WireOptions,
+  comesBackToStreams,
+  eraOfRefusal,
+  eraOfRequest,
+  hasBatches,
+  isLegacyVersion,
+  isModernRequest,
+  isModernVersion,
+  legacyVersions,
+  modernVersions,
+  newest,
+  statedVersion,
+  UNSTATED_VERSION,
+} from "./versions.js";
+export type {
+  Address,
+  Command,
+  Connection,
+  DialOptions,
+  ListenAddress,
+  Listener,
+  ListenOptions,
+  RestartOptions,
+  Wire,
+  WireOptions,
 } from "./wire.js";

@@ -1,9 +1,6 @@
 import { Fault } from "./fault.js";
 import type { Listener } from "./wire.js";
 
-/** Milliseconds that calls in flight have to finish when a listener closes. */
-export const DRAIN_MS = 5_000;
-
 /** What new calls hear while a listener closes, and calls in flight that it did not wait for. */
 export function closingFault(): Fault {
   return new Fault("unavailable", "the server is shutting down", { data: { reason: "closing" } });

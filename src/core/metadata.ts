@@ -5,7 +5,7 @@ import type { Context } from "./service.js";
 type Metadata = Context["metadata"];
 
 /** What a handler never sees, whatever wire it came on. */
-const credentials = ["authorization", "proxy-authorization", "cookie"] as const;
+const credentials = ["authorization", "proxy-authorization", "cookie", "x-api-key"] as const;
 
 /** Headers as a handler may see them: without credentials. */
 export function withoutCredentials(metadata: Metadata): Metadata {

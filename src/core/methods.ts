@@ -34,10 +34,16 @@ export const meta = {
 export const logLevels = ["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"] as const;
 export type LogLevel = (typeof logLevels)[number];
 
+/** The place of a level among all; -1 for one that is unknown. */
+export function levelAt(level: unknown): number {
+  const levels: readonly unknown[] = logLevels;
+  return levels.indexOf(level);
+}
+
 /** Whether an entry of `level` passes where `threshold` was asked for; unknown levels pass. */
 export function passesLevel(level: unknown, threshold: string): boolean {
-  const at = logLevels.indexOf(level as LogLevel);
-  return at < 0 || at >= logLevels.indexOf(threshold as LogLevel);
+  const at = levelAt(level);
+  return at < 0 || at >= levelAt(threshold);
 }
 
 /** The capability a client must have declared to be asked `method`. */

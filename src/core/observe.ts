@@ -62,6 +62,8 @@ export type UpstreamChange =
   | { readonly kind: "ready"; readonly era: Era; readonly protocolVersion: string; readonly milliseconds: number }
   /** The connection broke, and is made again when it is needed. */
   | { readonly kind: "lost"; readonly reason: Fault }
+  /** So many attempts to make it again have failed that calls are refused at once. It is tried again after `retryMs`. */
+  | { readonly kind: "failed"; readonly reason: Fault; readonly retryMs: number }
   /** It is there again, so many milliseconds after the attempt began that succeeded. */
   | { readonly kind: "restart"; readonly milliseconds: number }
   /** `reason` is not there if it was closed from this side. */

@@ -1,6 +1,7 @@
 import { Fault, toFault } from "./fault.js";
 import { weightOf } from "./fixed.js";
 import { isObject, type JsonObject } from "./json.js";
+import { fixedLimits } from "./limits.js";
 import { DONE } from "./replies.js";
 import type { ItemReply, Replies, Reply, ResultReply } from "./service.js";
 
@@ -15,6 +16,8 @@ export interface PagesOptions {
   /** Hears of the cursor that nobody will ask for, because the reader left before it came to it. */
   readonly release?: (cursor: string) => void;
 }
+
+const MOST_EMPTY = fixedLimits.emptyPages;
 
 /** A cursor server's pages as items. The next page is asked for when the reader has come to it, not before. */
 export function itemsOfPages(fetch: FetchPage, member: string, options: PagesOptions = {}): Replies {
@@ -33,6 +36,8 @@ class PagedReplies implements Replies {
   /** What follows the items in hand. */
   #after: Reply | undefined;
   #cursor: string | undefined;
+  /** Pages without items since the last item. */
+  #empty = 0;
   #ended = false;
 
   constructor(fetch: FetchPage, member: string, { cursor, release }: PagesOptions) {
@@ -102,6 +107,11 @@ class PagedReplies implements Replies {
     }
     if (nextCursor === this.#cursor)
       throw new Fault("invalid-request", "the server's list goes round: a page names its own cursor as the next");
+    this.#empty = items.length > 0 ? 0 : this.#empty + 1;
+    if (this.#empty > MOST_EMPTY)
+      throw new Fault("overload", `the server's list goes on without items: ${this.#empty} empty pages`, {
+        data: { limit: "emptyPages", max: MOST_EMPTY },
+      });
     this.#cursor = nextCursor;
     this.#after = { kind: "page", cursor: nextCursor, rest, own: true };
   }
@@ -127,6 +137,9 @@ export interface PageSize {
   readonly items: number;
   readonly bytes: number;
 }
+
+/** What a page holds at most, unless `pageSize` says another number of items. The bytes are below what common peers take as one message. */
+export const defaultPageSize: PageSize = { items: 1024, bytes: 2 * 1024 * 1024 };
 
 /**
  * Cuts one page off a list: at an upstream boundary always, otherwise when the page is full, having looked one reply

@@ -1,8 +1,8 @@
 import type { Cancel } from "./cancel.js";
 import { Fault } from "./fault.js";
 import { type Identity, quotaOwner } from "./identity.js";
+import type { Limits } from "./limits.js";
 import { Owned } from "./owned.js";
-import type { Limits } from "./wire.js";
 
 /** Keeps live things between two requests: bounded in all and for each caller, expiring, each taken once. */
 export interface Park<T> {

@@ -1,6 +1,7 @@
 import type { FanIn } from "./fan-in.js";
 import type { Fault } from "./fault.js";
 import type { JsonObject } from "./json.js";
+import type { Limits } from "./limits.js";
 import type { Observer } from "./observe.js";
 import type { Era, Service } from "./service.js";
 
@@ -14,70 +15,14 @@ export interface Command {
   /** Names of further variables of the parent that the child may see. */
   readonly inherit?: readonly string[];
   /** What is spoken on its standard streams: newline JSON-RPC, `stdio`, unless given. */
-  readonly speaks?: "stdio" | "grpc+stdio";
+  readonly speaks?: "stdio" | "grpc+stdio" | "http+stdio";
 }
 
 /** Where a wire listens or dials: `memory:name`, `stdio:`, a URL, or a command to start. */
 export type Address = string | Command;
 
-/** What bounds the memory, and some times. Every limit is also a fault that names it. */
-export interface Limits {
-  /** Bytes of one message. */
-  readonly messageBytes: number;
-  /** Nesting of one message. */
-  readonly depth: number;
-  /** Bytes that wait for one call's reader, from a peer that cannot be slowed. */
-  readonly callBytes: number;
-  /** Bytes that wait to be written before new calls are refused, or, where calls come in, not taken. */
-  readonly backlogBytes: number;
-  /** Calls of one peer at a time. */
-  readonly inFlight: number;
-  /** Lists that a listener keeps between two pages, and as many calls that wait for the answers to their questions. */
-  readonly parked: number;
-  /** Of these, those of one principal; of callers without one, those from one remote address. */
-  readonly parkedPerPrincipal: number;
-  /** Of these, those of one caller that can be told apart: a stream, a session, a client of a relay. */
-  readonly parkedPerCaller: number;
-  /** Milliseconds that a list is kept for the next page to be asked for. */
-  readonly parkedMs: number;
-  /** Milliseconds that a call waits for the answers to its questions, which people may have to give. */
-  readonly answerMs: number;
-  /** Bytes that are held in total for all connections of the process, those of other listeners among them. */
-  readonly processBytes: number;
-  /** Bytes that are held in total for one caller, on however many connections. */
-  readonly identityBytes: number;
-  /** Bytes that are held in total for one connection. */
-  readonly connectionBytes: number;
-  /** Bytes beside those, for small calls while the others are used up. */
-  readonly reserveBytes: number;
-  /** Milliseconds for a message to arrive whole. */
-  readonly messageMs: number;
-  /** Milliseconds that a client may take none of what waits for it before its connection is closed. */
-  readonly stalledMs: number;
-}
-
-const MIB = 1024 * 1024;
-
-export const defaultLimits: Limits = {
-  messageBytes: 64 * MIB,
-  depth: 256,
-  callBytes: MIB,
-  backlogBytes: 8 * MIB,
-  inFlight: 4096,
-  parked: 4096,
-  parkedPerPrincipal: 1024,
-  parkedPerCaller: 256,
-  parkedMs: 60_000,
-  answerMs: 10 * 60_000,
-  processBytes: 256 * MIB,
-  identityBytes: 64 * MIB,
-  connectionBytes: 64 * MIB,
-  reserveBytes: 16 * MIB,
-  messageMs: 60_000,
-  stalledMs: 60_000,
-};
-
 export interface WireOptions {
+  /** See docs/limits.md. */
   readonly limits?: Partial<Limits> | undefined;
   /** Hears of what went wrong outside any call: garbage dropped, a stray response. */
   readonly onFault?: ((fault: Fault) => void) | undefined;
@@ -99,6 +44,23 @@ export interface ListenOptions extends WireOptions {
   readonly anonymous?: "each" | "one" | undefined;
   /** Milliseconds that calls in flight have to finish when the listener closes; 5,000 unless given, 0 for none. */
   readonly drainMs?: number | undefined;
+  /**
+   * A secret of at least 32 random bytes that seals `requestState`s. Processes behind a load balancer that have the same one can read
+   * each other's, if what waits is behind them and not in one of them. A random one of the process unless given.
+   */
+  readonly sealKey?: string | Uint8Array | undefined;
+}
+
+/** How a lost peer is started, or connected to, again. Each attempt that fails doubles the pause before the next. */
+export interface RestartOptions {
+  /** Milliseconds before the first attempt; 50 unless given. */
+  readonly firstMs?: number | undefined;
+  /** Milliseconds between two attempts at most; 10,000 unless given. */
+  readonly longestMs?: number | undefined;
+  /** Failures in a row after which calls are refused at once, instead of waiting for the next attempt. No number is too many unless given. */
+  readonly tries?: number | undefined;
+  /** Milliseconds between two attempts from then on; 60,000 unless given. */
+  readonly slowMs?: number | undefined;
 }
 
 export interface DialOptions extends WireOptions {
@@ -108,21 +70,31 @@ export interface DialOptions extends WireOptions {
   readonly client?: { readonly info?: JsonObject; readonly capabilities?: JsonObject } | undefined;
   /** How callers share the connection; `sharedByAll` unless given. */
   readonly fanIn?: FanIn | undefined;
-  /** Milliseconds of silence after which a probed peer counts as legacy. */
+  /** Milliseconds of silence after which a probed peer counts as legacy; 10,000 unless given. docs/limits.md has all time-outs. */
   readonly probeMs?: number | undefined;
   /** Milliseconds until a peer that does not answer is given up; 60,000 unless said otherwise. */
   readonly handshakeMs?: number | undefined;
   /** Milliseconds that a call waits for a lost connection to come back, where it does; 5,000 unless given. */
   readonly reconnectMs?: number | undefined;
+  /** How often and when that is tried. A child process is started again only if this is given. */
+  readonly restart?: RestartOptions | undefined;
   readonly signal?: AbortSignal | undefined;
   /** A line that a child wrote on its stderr. */
   readonly onStderr?: ((line: string) => void) | undefined;
+}
+
+/** An address of a listener, and the wire that is spoken there. */
+export interface ListenAddress {
+  readonly wire: string;
+  readonly address: string;
 }
 
 /** A place where calls come in. */
 export interface Listener extends AsyncDisposable {
   /** As dialed: with the port that was chosen. */
   readonly address: string;
+  /** All of them, where there is more than one. */
+  readonly addresses?: readonly ListenAddress[] | undefined;
   /** Resolves when it has ended by itself or by close(). */
   readonly closed: Promise<void>;
   /** Refuses new calls, gives those in flight `drainMs` to finish, answers the rest with `unavailable`, and ends. */

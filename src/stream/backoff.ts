@@ -1,13 +1,35 @@
 const FIRST_MS = 50;
 const LONGEST_MS = 10_000;
+const SLOW_MS = 60_000;
+
+export interface BackoffOptions {
+  /** Milliseconds after the first failure. */
+  readonly firstMs?: number | undefined;
+  /** Milliseconds at most. */
+  readonly longestMs?: number | undefined;
+  /** Failures in a row after which it is exhausted. */
+  readonly tries?: number | undefined;
+  /** Milliseconds from then on. */
+  readonly slowMs?: number | undefined;
+}
 
 /** When to try again: soon, then after ever longer waits, each a little random so that clients do not come all at once. */
 export class Backoff<Reason> {
   #failures = 0;
   #at = 0;
   #timer: ReturnType<typeof setTimeout> | undefined;
+  readonly #options: BackoffOptions;
   /** Why the last attempt failed. */
   fault: Reason | undefined;
+
+  constructor(options: BackoffOptions = {}) {
+    this.#options = options;
+  }
+
+  /** Whether so many attempts in a row have failed that the next is not worth waiting for. */
+  get exhausted(): boolean {
+    return this.#failures >= (this.#options.tries ?? Number.POSITIVE_INFINITY);
+  }
 
   /** Milliseconds until the next attempt may be made. */
   get wait(): number {
@@ -16,7 +38,9 @@ export class Backoff<Reason> {
 
   failed(fault: Reason): void {
     this.fault = fault;
-    const ms = Math.min(LONGEST_MS, FIRST_MS * 2 ** Math.min(this.#failures++, 20));
+    const { firstMs = FIRST_MS, longestMs = LONGEST_MS, slowMs = SLOW_MS } = this.#options;
+    const growing = Math.min(longestMs, firstMs * 2 ** Math.min(this.#failures++, 20));
+    const ms = this.exhausted ? slowMs : growing;
     this.#at = Date.now() + ms * (0.75 + Math.random() / 2);
   }
 

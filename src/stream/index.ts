@@ -1,4 +1,10 @@
-export { Backoff } from "./backoff.js";
+/**
+ * Pipes, scopes and bytes. Unstable: what is exported here may change in any release, also in a minor one.
+ *
+ * @module
+ */
+
+export { Backoff, type BackoffOptions } from "./backoff.js";
 export { type Base64Stream, base64Stream, decodeBase64, encodeBase64 } from "./base64.js";
 export { type Base64Decoder, base64Decoder } from "./base64-decoder.js";
 export { concat } from "./bytes.js";

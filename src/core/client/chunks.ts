@@ -1,4 +1,5 @@
 import { cutText, decodeBase64, utf8Length } from "../../stream/index.js";
+import { DEFAULT_CHUNK_BYTES } from "../chunk-size.js";
 import { Fault } from "../fault.js";
 import type { JsonObject } from "../json.js";
 import type { Reply } from "../service.js";
@@ -14,9 +15,6 @@ export interface ResourceChunk {
   /** Octets of the whole, where the server says. */
   readonly size?: number;
 }
-
-/** Largest part of a content that came whole, where the caller names no size. */
-const defaultChunkSize = 64 * 1024;
 
 /** Cuts the replies of a read into parts from `offset` on, whatever part of that the server did itself. */
 export class Cutter {
@@ -48,7 +46,7 @@ export class Cutter {
     const { text, blob, ...head } = content;
     this.#head = head;
     this.#size = undefined;
-    const size = this.#chunkSize ?? defaultChunkSize;
+    const size = this.#chunkSize ?? DEFAULT_CHUNK_BYTES;
     if (typeof text === "string") yield* this.#parts(text, size);
     else if (typeof blob === "string") yield* this.#parts(octetsOf(blob), size);
   }

@@ -3,6 +3,7 @@ import { type Cancel, Canceller, fromSignal, never } from "../cancel.js";
 import { Fault, toFault } from "../fault.js";
 import { Caller } from "../identity.js";
 import { extended, type JsonObject } from "../json.js";
+import { optionLimits } from "../limits.js";
 import { type LogLevel, listMembers } from "../methods.js";
 import type { Client, Context, Message, Range, Reply, Request } from "../service.js";
 import type { Connection } from "../wire.js";
@@ -41,8 +42,8 @@ export class Engine implements Home {
     this.service = connection;
     this.options = options;
     this.answers = new Answers(options, this.report);
-    this.maxRounds = options.maxRounds ?? 16;
-    this.collectBytes = options.collectBytes ?? 64 * 1024 * 1024;
+    this.maxRounds = options.maxRounds ?? optionLimits.maxRounds;
+    this.collectBytes = options.collectBytes ?? optionLimits.collectBytes;
     this.logLevel = options.logLevel;
     this.client = {
       identity: new Caller({ span: "self" }),

@@ -2,6 +2,7 @@ import { type CallAgain, callAgain, requiresInput } from "../call-again.js";
 import type { Canceller } from "../cancel.js";
 import { Fault, toFault } from "../fault.js";
 import type { JsonObject } from "../json.js";
+import { fixedLimits } from "../limits.js";
 import { RELEASE } from "../parked.js";
 import { DONE, type Timed, timed } from "../replies.js";
 import type { Ask, Context, Replies, Reply, Request, Service } from "../service.js";
@@ -14,7 +15,7 @@ const done: Promise<Step> = Promise.resolve(DONE);
 let count = 0;
 
 /** Questions of one call that handlers answer at a time. */
-const mostAsks = 256;
+const mostAsks = fixedLimits.asks;
 
 /** What an exchange needs of the client it belongs to. */
 export interface Home {
@@ -170,7 +171,7 @@ export class Exchange implements Replies {
   #take(ask: Ask): void {
     const asks = (this.#asks ??= new Set());
     if (asks.size >= mostAsks) {
-      ask.refuse(new Fault("overload", `more than ${mostAsks} questions are open`, { data: { limit: "asks" } }));
+      ask.refuse(new Fault("overload", `more than ${mostAsks} questions are open`, { data: { limit: "asks", max: mostAsks } }));
       return;
     }
     const taken = this.#home.answers.take(ask, (cancel) => {

@@ -45,6 +45,7 @@ export const httpStatuses: Readonly<Record<FaultCode, PerRevision<HttpStatuses>>
 export const refusalDetails: Readonly<Record<string, number>> = {
   "overload/messageBytes": 413,
   "overload/depth": 413,
+  "overload/headerBytes": 431,
   "unavailable/closing": 503,
 };
 

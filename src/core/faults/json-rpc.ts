@@ -8,13 +8,16 @@ const by = (legacy: number, modern: number, draft: number = modern): PerRevision
   draft,
 });
 
+/** A resource that is not there, in the legacy revisions. Modern ones must not say it. */
+export const RESOURCE_NOT_FOUND = -32002;
+
 /** What Anywire itself says on a JSON-RPC edge. A peer's own code passes unchanged. */
 export const jsonRpcCodes: Readonly<Record<FaultCode, PerRevision<number>>> = {
   parse: all(-32700),
   "invalid-request": all(-32600),
   "unknown-method": all(-32601),
   "invalid-params": all(-32602),
-  "not-found": by(-32002, -32602),
+  "not-found": by(RESOURCE_NOT_FOUND, -32602),
   "meta-missing": all(-32602),
   internal: all(-32603),
   "header-mismatch": all(-32020),
@@ -31,7 +34,7 @@ export const jsonRpcCodes: Readonly<Record<FaultCode, PerRevision<number>>> = {
 
 /** Codes of a peer that a revision has given up, and what says the same there. Message and data stay. */
 const givenUp: ReadonlyMap<number, FaultCode> = new Map([
-  [-32002, "not-found"],
+  [RESOURCE_NOT_FOUND, "not-found"],
   [-32042, "application"],
 ]);
 export const unsendable: PerRevision<ReadonlyMap<number, FaultCode>> = { "2025-11-25": new Map(), "2026-07-28": givenUp, draft: givenUp };

@@ -1,10 +1,8 @@
+import { DEFAULT_CHUNK_BYTES, LARGEST_CHUNK_BYTES } from "../chunk-size.js";
 import { Fault } from "../fault.js";
 import type { JsonObject } from "../json.js";
 import type { Context, Reply } from "../service.js";
 import { cutBytes, cutText, endsInHigh, stretch } from "./text.js";
-
-const defaultChunk = 64 * 1024;
-const greatestChunk = 1024 * 1024;
 
 /** What is wanted of a read, checked. */
 export interface Wanted {
@@ -13,11 +11,11 @@ export interface Wanted {
 }
 
 export function wanted({ range }: Context): Wanted {
-  const { offset = 0, chunkSize = defaultChunk } = range ?? {};
+  const { offset = 0, chunkSize = DEFAULT_CHUNK_BYTES } = range ?? {};
   if (!Number.isSafeInteger(offset) || offset < 0) throw new Fault("invalid-params", "range.offset: must be a whole number from 0");
   if (!Number.isSafeInteger(chunkSize) || chunkSize < 1)
     throw new Fault("invalid-params", "range.chunkSize: must be a whole number from 1");
-  return { offset, chunkSize: Math.min(chunkSize, greatestChunk) };
+  return { offset, chunkSize: Math.min(chunkSize, LARGEST_CHUNK_BYTES) };
 }
 
 /** Where the data that will be written lies in its resource, in bytes. */

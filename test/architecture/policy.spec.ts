@@ -1,0 +1,40 @@
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+
+const src = join(import.meta.dirname, "../../src");
+const page = readFileSync(join(src, "../docs/architecture.md"), "utf8");
+
+describe('"Where to change what"', () => {
+  const section = page.split(/^## /m).find((part) => part.startsWith("Where to change what\n")) ?? "";
+  const rows = [...section.matchAll(/^\| ([^|]+) \| `([^`]+)` \| `([^`]+)` \|$/gm)].map(([, what, file, name]) => ({ what, file, name }));
+
+  it("has a row for each of the 36 behaviours", () => {
+    expect(rows.length).toBe(36);
+  });
+
+  it.each(rows)("$what: $file has $name", ({ file = "", name = "" }) => {
+    expect(existsSync(join(src, file))).toBe(true);
+    // Declared there, or made there as a member; not just imported.
+    const text = readFileSync(join(src, file), "utf8").replaceAll(/^import [^;]*;$/gm, "");
+    expect(text).toMatch(new RegExp(`\\b(?:const|function|class) ${name}\\b|\\b${name}:|new ${name}\\b`));
+  });
+});
+
+describe("the era of a request", () => {
+  const sources = readdirSync(src, { recursive: true, encoding: "utf8" })
+    .filter((path) => path.endsWith(".ts") && !path.endsWith(".spec.ts") && !/^codec.gen/.test(path))
+    .map((path) => [path.replaceAll("\\", "/"), readFileSync(join(src, path), "utf8")] as const);
+  const having = (pattern: RegExp): string[] => sources.filter(([, text]) => pattern.test(text)).map(([path]) => path);
+
+  it("is found out in core/versions.ts alone: no other file names a version", () => {
+    // The tables of faults are by revision.
+    expect(having(/"20\d\d-\d\d-\d\d"/).filter((path) => !/^core\/faults\/|^cli\/ask\//.test(path))).toEqual(["core/versions.ts"]);
+  });
+
+  it("is told by the version in _meta, which only these files read: to decide, to check it and to mirror it in headers", () => {
+    expect(having(/\[meta\.protocolVersion\](?!:| = )/).sort()).toEqual(
+      ["core/versions.ts", "era/envelope.ts", "wires/http/dial/headers.ts", "wires/http/headers.ts"].sort(),
+    );
+  });
+});

@@ -1,0 +1,79 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { defaultLimits, fixedLimits, optionLimits, principalShares, rateLimits } from "../../src/core/limits.js";
+import { defaultTimeouts, fixedTimeouts } from "../../src/core/timeouts.js";
+
+const root = join(import.meta.dirname, "../..");
+const page = readFileSync(join(root, "docs/limits.md"), "utf8");
+const limits = { ...defaultLimits, ...optionLimits, ...fixedLimits };
+const shares = Object.entries(principalShares).map(([name, share]) => [`${name}PerPrincipal`, `${share * 100}% of \`${name}\``] as const);
+const sources = readdirSync(join(root, "src"), { recursive: true, encoding: "utf8" })
+  .filter((path) => path.endsWith(".ts") && !path.endsWith(".spec.ts"))
+  .map((path) => [path, readFileSync(join(root, "src", path), "utf8")] as const);
+const names = [...Object.keys(limits), ...shares.map(([name]) => name), ...rateLimits];
+
+/** As the page writes it. */
+function written(name: string, value: number): string {
+  if (name.endsWith("Ms")) {
+    if (value < 1000) return `${value} ms`;
+    return value < 120_000 ? `${value / 1000} s` : `${value / 60_000} min`;
+  }
+  if (!name.endsWith("Bytes")) return value.toLocaleString("en");
+  return value < 1024 ** 2 ? `${value / 1024} KiB` : `${value / 1024 ** 2} MiB`;
+}
+
+/** Name and default of each row of a section. */
+function rows(section: string): Record<string, string> {
+  const text = page.split(/^## /m).find((part) => part.startsWith(`${section}\n`)) ?? "";
+  return Object.fromEntries([...text.matchAll(/^\| `(\w+)` \| ([^|]+) \| [^|]+ \|$/gm)].map(([, name, value]) => [name, value]));
+}
+
+function expected(table: Readonly<Record<string, number>>): Record<string, string> {
+  return Object.fromEntries(Object.entries(table).map(([name, value]) => [name, written(name, value)]));
+}
+
+describe("docs/limits.md", () => {
+  it("lists every limit with its default", () => {
+    expect(rows("The option limits")).toEqual(expected({ ...defaultLimits }));
+    expect(rows("Options of their own")).toEqual({ ...expected(optionLimits), ...Object.fromEntries(shares) });
+    expect(rows("Fixed limits")).toEqual(expected(fixedLimits));
+    for (const name of rateLimits) expect(page).toContain(`\`${name}\``);
+  });
+
+  it("lists every time-out with its default", () => {
+    expect(rows("Time-outs that are options")).toEqual(expected(defaultTimeouts));
+    expect(rows("Fixed time-outs")).toEqual(expected(fixedTimeouts));
+  });
+});
+
+it("no default of a limit or time-out is written a second time", () => {
+  const known = new Set([...Object.keys(limits), ...Object.keys(defaultTimeouts)]);
+  const again = sources
+    .filter(([path]) => !/^core.(limits|timeouts)\.ts$/.test(path))
+    .flatMap(([path, text]) =>
+      [...text.matchAll(/\b(\w+)(?:: \w+)? (?:=|\?\?) [1-9]/g)]
+        .filter(([, name]) => known.has(name as string))
+        .map(([found]) => `${path}: ${found}`),
+    );
+  expect(again).toEqual([]);
+});
+
+describe("data.limit", () => {
+  it("is a name of the table wherever it is written", () => {
+    const used = sources.flatMap(([path, text]) => [...text.matchAll(/\blimit: "([^"]*)"/g)].map(([, name]) => [path, name] as const));
+    expect(used.length).toBeGreaterThan(30);
+    expect(used.filter(([, name]) => !names.includes(name as string))).toEqual([]);
+  });
+
+  it("has the type of those names where it is not written", () => {
+    const computed = sources.filter(([, text]) => /data: \{ limit[,} ]/.test(text));
+    expect(computed.length).toBeGreaterThan(2);
+    expect(computed.filter(([, text]) => !/type LimitName|keyof typeof (limits|whose)/.test(text)).map(([path]) => path)).toEqual([]);
+  });
+
+  it("says every fixed limit somewhere", () => {
+    const all = sources.map(([, text]) => text).join("\n");
+    expect(Object.keys(fixedLimits).filter((name) => !all.includes(`limit: "${name}"`))).toEqual([]);
+  });
+});
