@@ -53,6 +53,7 @@ export type {
   JsonObject,
   Layer,
   Limits,
+  ListenAddress,
   Listener,
   ListenFilter,
   ListenOptions,
@@ -108,6 +109,7 @@ export type {
   ResourceLink,
   ResourceReader,
   ResourceTemplate,
+  RestartOptions,
   ResultReply,
   Root,
   RootsResult,
@@ -171,6 +173,7 @@ export {
   sharedByAll,
   toFault,
 } from "../core/index.js";
+export type { Bound, ByteMount, Detect, Mount } from "../io/index.js";
 export { type ConnectOptions, connect } from "./connect.js";
-export { type ServeOptions, serve } from "./serve.js";
+export { type ServeListener, type ServeOptions, serve } from "./serve.js";
 export { wireFor } from "./wires.js";

@@ -14,12 +14,14 @@ export function olderToo(http: Wire, sse: () => Promise<Wire>): Wire {
     accepts: (address) => http.accepts(address),
     listen: (service, address, options) => http.listen(service, address, options),
     async dial(address, options) {
+      // Nothing older was ever spoken on a Unix socket or on pipes.
+      if (typeof address !== "string" || !/^https?:/.test(address)) return http.dial(address, options);
       try {
         return await http.dial(address, options);
       } catch (error) {
         const refused = toFault(error);
         if (options.era === "modern" || !isStrange(refused)) throw refused;
-        return (await sse()).dial(`sse+${String(address)}`, options).catch((later) => Promise.reject(worse(refused, toFault(later))));
+        return (await sse()).dial(`sse+${address}`, options).catch((later) => Promise.reject(worse(refused, toFault(later))));
       }
     },
   };

@@ -1,4 +1,5 @@
-import type { Address, Listener, Service, Wire } from "../core/index.js";
+import type { Address, ListenAddress, Listener, Service, Wire } from "../core/index.js";
+import type { Mount } from "../io/index.js";
 import type { GrpcListenOptions } from "../wires/grpc/index.js";
 import type { HttpOptions } from "../wires/http/index.js";
 import type { SseOptions } from "../wires/sse/index.js";
@@ -9,10 +10,23 @@ import { wireFor } from "./wires.js";
 export interface ServeOptions extends HttpOptions, SseOptions, WebSocketListenOptions, GrpcListenOptions {
   /** Wires of your own, asked before those of the package. */
   readonly wires?: readonly Wire[];
+  /** What else is on the port: health checks, metrics. */
+  readonly mounts?: readonly Mount[] | undefined;
+  /** With `any:`, what the paths of HTTP, HTTP+SSE and WebSocket begin with. gRPC has its paths at the root. */
+  readonly basePath?: string | undefined;
+}
+
+/** What serve gives. */
+export interface ServeListener extends Listener {
+  /** Every address that can be dialed, and the wire that is spoken there. */
+  readonly addresses: readonly ListenAddress[];
 }
 
 /** Serves a service, a streaming server or one behind layers, at an address. */
-export async function serve(service: Service, address: Address, options: ServeOptions = {}): Promise<Listener> {
+export async function serve(service: Service, address: Address, options: ServeOptions = {}): Promise<ServeListener> {
   const wire = await wireFor(address, options.wires);
-  return wire.listen(service, address, options);
+  const listener = await wire.listen(service, address, options);
+  const { addresses = [{ wire: wire.name, address: listener.address }] } = listener;
+  const close = (): Promise<void> => listener.close();
+  return { address: listener.address, addresses, closed: listener.closed, close, [Symbol.asyncDispose]: close };
 }

@@ -6,15 +6,21 @@ const sse = async (): Promise<Wire> => (await import("../wires/sse/index.js")).s
 /** Wires load when they are first used: each by the scheme of its addresses. */
 const builtIn: readonly { accepts(address: Address): boolean; load(): Promise<Wire> }[] = [
   { accepts: scheme(/^memory:/), load: async () => (await import("../wires/memory/index.js")).memory },
-  { accepts: scheme(/^https?:/), load: async () => olderToo((await import("../wires/http/index.js")).http, sse) },
+  { accepts: isHttp, load: async () => olderToo((await import("../wires/http/index.js")).http, sse) },
   { accepts: scheme(/^sse\+https?:/), load: sse },
   { accepts: isGrpc, load: async () => (await import("../wires/grpc/index.js")).grpc },
+  { accepts: scheme(/^(tcp|tls|unix):/), load: async () => (await import("../wires/lines/index.js")).lines },
+  { accepts: scheme(/^any(\+unix)?:/), load: async () => (await import("./any.js")).any },
   { accepts: scheme(/^wss?:/), load: async () => (await import("../wires/websocket/index.js")).websocket },
   {
     accepts: (address) => (typeof address === "string" ? address.startsWith("stdio:") : (address.speaks ?? "stdio") === "stdio"),
     load: async () => (await import("../wires/stdio/index.js")).stdio,
   },
 ];
+
+function isHttp(address: Address): boolean {
+  return typeof address === "string" ? /^https?(\+unix|\+stdio)?:/.test(address) : address.speaks === "http+stdio";
+}
 
 function isGrpc(address: Address): boolean {
   return typeof address === "string" ? /^(tunnel\+)?grpc(s|\+unix|\+stdio)?:/.test(address) : address.speaks === "grpc+stdio";
@@ -32,6 +38,6 @@ export async function wireFor(address: Address, wires: readonly Wire[] = []): Pr
   if (found !== undefined) return found.load();
   throw new Fault(
     "invalid-params",
-    `no wire for the address ${JSON.stringify(typeof address === "string" ? redactText(address) : address.command)}; known are memory:, stdio:, { command }, http(s)://, sse+http(s)://, ws(s)://, (tunnel+)grpc(s)://, grpc+unix: and grpc+stdio:`,
+    `no wire for the address ${JSON.stringify(typeof address === "string" ? redactText(address) : address.command)}; known are memory:, stdio:, { command }, http(s)://, http+unix:, http+stdio:, sse+http(s)://, ws(s)://, (tunnel+)grpc(s)://, grpc+unix:, grpc+stdio:, tcp://, tls://, unix: and, to listen with every wire, any://`,
   );
 }

@@ -1,8 +1,9 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import type { Readable, Writable } from "node:stream";
-import { type Command, type Observer, tell } from "../core/index.js";
+import { type Command, defaultTimeouts, type Observer, tell } from "../core/index.js";
 import { within } from "../stream/index.js";
 import { childEnvironment } from "./environment.js";
+import { codeOf } from "./error-code.js";
 import { holdGroup, releaseGroup, signalGroup } from "./group.js";
 import { startFault } from "./start-fault.js";
 import { textLines } from "./text-lines.js";
@@ -44,7 +45,7 @@ const lingerMs = 500;
 
 /** Starts a command without a shell; rejects with `unavailable` and one clear reason if it cannot be started. */
 export async function startChild(command: Command, options: ChildOptions = {}): Promise<Child> {
-  const { graceMs = 2000, onStderr, observe } = options;
+  const { graceMs = defaultTimeouts.graceMs, onStderr, observe } = options;
   const running = await spawned(command, onStderr !== undefined);
   const { stdin, stdout, stderr } = running;
   if (running.pid === undefined || stdin === null || stdout === null) throw await startFault(command, undefined);
@@ -88,7 +89,7 @@ export async function startChild(command: Command, options: ChildOptions = {}): 
 
 function spawned(command: Command, pipeStderr: boolean): Promise<ChildProcess> {
   return new Promise((resolve, reject) => {
-    const refuse = (error: unknown): void => void startFault(command, (error as NodeJS.ErrnoException).code).then(reject);
+    const refuse = (error: unknown): void => void startFault(command, codeOf(error)).then(reject);
     try {
       const child = spawn(command.command, command.args ?? [], {
         shell: false,

@@ -1,14 +1,16 @@
 export { type Child, type ChildOptions, type Exit, type StopOptions, startChild } from "./child.js";
 export { divertConsole } from "./divert-console.js";
 export { childEnvironment } from "./environment.js";
+export { exitFault } from "./exit-fault.js";
+export type { FrameReader, Framing } from "./framing.js";
 export { grpcChannel } from "./grpc/channel.js";
-export { inTurn } from "./grpc/coding.js";
-export { type Duplexed, grpcDuplex } from "./grpc/duplex.js";
+export { decompress, type Encoding } from "./grpc/coding.js";
+export { tooLarge } from "./grpc/deframer.js";
+export { Inbox } from "./grpc/inbox.js";
 export { binary, firstOf, fromBinary, readMetadata, valuesOf } from "./grpc/metadata.js";
-export { peerOf } from "./grpc/peer.js";
+export { certificateName, peerOf } from "./grpc/peer.js";
 export { fitsStatus } from "./grpc/percent.js";
 export { grpcServer, isGrpc } from "./grpc/server.js";
-export { pipesSocket } from "./grpc/standard-streams.js";
 export { faultStatus, type StatusData, statusFault } from "./grpc/status.js";
 export type {
   Channel,
@@ -34,13 +36,20 @@ export type { Exchange, Outlet } from "./http/exchange.js";
 export { fetchExchange } from "./http/fetch-exchange.js";
 export { type Admission, admit, type GateOptions, tellRefused, whileValid } from "./http/gate.js";
 export { corsHeaders, type GuardOptions, preflightHeaders, refusal } from "./http/guard.js";
-export { type Host, type HostOptions, httpHost } from "./http/host.js";
 export { nodeExchange } from "./http/node-exchange.js";
-export { type Place, placeOf } from "./http/place.js";
 export { type HttpClient, type HttpClientOptions, httpClient, type SendOptions } from "./http/request.js";
 export type { Sent } from "./http/sent.js";
+export { type StreamClientOptions, streamClient } from "./http/stream-client.js";
+export { checkTrustedProxy, forwardedBy, type TrustedProxyOptions } from "./http/trusted-proxy.js";
 export { type LineLink, type LineLinkOptions, lineLink } from "./line-link.js";
 export type { Batch } from "./line-reader.js";
+export type { Carrier, NetworkCarrier } from "./port/carrier.js";
+export { type Detect, firstByte, firstText, isJsonLines } from "./port/detect.js";
+export type { Bound, ByteMount, Mount, NodeRequest, NodeResponse } from "./port/mount.js";
+export { DEFAULT_PORT, type Place, placeOf, unixPath } from "./port/place.js";
+export { noCredentials, type Port, type PortOptions, port, portListener } from "./port/port.js";
+export { pipesSocket } from "./port/standard-streams.js";
+export { listenOnStdio } from "./port/stdio-port.js";
 export {
   checkListen,
   isLoopback,

@@ -1,11 +1,14 @@
 import type { Readable, Writable } from "node:stream";
 import { type Link, sharedStream } from "../codec/index.js";
 import { defaultLimits, Fault } from "../core/index.js";
+import type { Framing } from "./framing.js";
 import { type Batch, lineReader } from "./line-reader.js";
 import { lineWriter } from "./line-writer.js";
 import { LongReads } from "./long-reads.js";
 
 export interface LineLinkOptions {
+  /** How messages are framed; as lines of JSON unless given. */
+  readonly framing?: Framing | undefined;
   /** Bytes of one message. */
   readonly messageBytes?: number | undefined;
   /** Characters of a message to send; any number unless given. */
@@ -20,7 +23,7 @@ export interface LineLinkOptions {
   readonly onClose?: () => void;
 }
 
-/** A link of newline JSON-RPC over two Node streams. */
+/** A link over two Node streams: of newline JSON-RPC, or as `framing` says. */
 export interface LineLink extends Link {
   readonly incoming: AsyncIterable<Batch>;
   /** The peer is gone: send() rejects from now on, `incoming` gives out what the peer still sent and then throws. */
@@ -32,13 +35,16 @@ const flushMs = 500;
 
 export function lineLink(readable: Readable, writable: Writable, options: LineLinkOptions = {}): LineLink {
   const { messageBytes = defaultLimits.messageBytes, depth = defaultLimits.depth, highWater = 256 * 1024 } = options;
+  const { framing } = options;
   const writer = lineWriter(writable, {
+    framing,
     highWater,
     maxLength: options.sendLength ?? Number.POSITIVE_INFINITY,
     onBroken: (fault) => reader.finish(fault),
   });
   const reads = new LongReads({ maxBytes: messageBytes, depth });
   const reader = lineReader(readable, {
+    framing,
     maxBytes: messageBytes,
     depth,
     reads,

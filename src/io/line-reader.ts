@@ -11,6 +11,7 @@ import {
   parseLine,
 } from "../codec/index.js";
 import { Fault, toFault } from "../core/index.js";
+import type { FrameReader, Framing } from "./framing.js";
 import type { LongReads } from "./long-reads.js";
 
 export type Batch = readonly (Incoming | IncomingPart)[];
@@ -27,6 +28,8 @@ export interface LineReader extends AsyncIterableIterator<Batch, undefined> {
 export interface LineReaderOptions {
   readonly maxBytes: number;
   readonly depth: number;
+  /** How messages are framed; as lines unless given. */
+  readonly framing?: Framing | undefined;
   /** What becomes of answers to reads that are too long to be held. */
   readonly reads?: LongReads | undefined;
   /** Asked once, at the end or with the fault that broke the stream, for what is to be thrown in place of it. */
@@ -48,6 +51,8 @@ const end: IteratorResult<Batch, undefined> = { done: true, value: undefined };
 export function lineReader(readable: Readable, options: LineReaderOptions): LineReader {
   return new Reader(readable, options);
 }
+
+type Framed = Line | Batch[number];
 
 interface Waiting {
   resolve(result: IteratorResult<Batch, undefined>): void;
@@ -71,15 +76,15 @@ type State =
 class Reader implements LineReader {
   readonly #readable: Readable;
   readonly #options: LineReaderOptions;
-  readonly #framer: LineFramer;
+  readonly #framer: LineFramer | FrameReader;
   #state: State = { tag: "open" };
   #waiting: Waiting | undefined;
   /** The stream has no more: with the fault, if it broke. */
   #closed: { readonly fault?: Fault } | undefined;
   /** The framer has given out its last. */
   #flushed = false;
-  /** Lines of the last chunk that are still to be parsed. */
-  #lines: readonly Line[] = [];
+  /** Lines of the last chunk that are still to be parsed, or messages that are still to be given out. */
+  #lines: readonly Framed[] = [];
   /**
    * Set from a batch with what is no message until the next turn of the event loop: a peer that prints without an end would
    * otherwise be read without one too, and neither a timer nor a signal would be heard.
@@ -89,7 +94,9 @@ class Reader implements LineReader {
   constructor(readable: Readable, options: LineReaderOptions) {
     this.#readable = readable;
     this.#options = options;
-    this.#framer = lineFramer({ maxBytes: options.maxBytes, long: options.reads && [blobLines(options.maxBytes), options.reads] });
+    this.#framer =
+      options.framing?.reader(options) ??
+      lineFramer({ maxBytes: options.maxBytes, long: options.reads && [blobLines(options.maxBytes), options.reads] });
     readable.on("readable", this.#wake);
     readable.on("end", this.#onClose);
     readable.on("close", this.#onClose);
@@ -162,12 +169,14 @@ class Reader implements LineReader {
     return this.#parse(this.#framer.end());
   }
 
-  #parse(lines: readonly Line[]): Batch | undefined {
+  #parse(lines: readonly Framed[]): Batch | undefined {
     if (lines.length === 0) return undefined;
     const [first] = lines;
     const most = typeof first === "object" && "message" in first ? 1 : linesAtOnce;
     const many = lines.length > most;
-    const batch = (many ? lines.slice(0, most) : lines).map((line) => parseLine(line, this.#options));
+    const batch = (many ? lines.slice(0, most) : lines).map((line) =>
+      typeof line === "object" && "kind" in line ? line : parseLine(line, this.#options),
+    );
     this.#lines = many ? lines.slice(most) : [];
     const { reads } = this.#options;
     if (reads?.any === true)

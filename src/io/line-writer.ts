@@ -2,6 +2,7 @@ import type { Writable } from "node:stream";
 import { blobPieces, type Outgoing, type OutgoingNotification, serialise } from "../codec/index.js";
 import { Fault, messageTooLarge, toFault } from "../core/index.js";
 import { within } from "../stream/index.js";
+import type { Framing } from "./framing.js";
 
 export interface LineWriter {
   /** Takes a message; resolves once there is room for the next, rejects with the reason after fail() or close(). */
@@ -15,6 +16,8 @@ export interface LineWriter {
 }
 
 export interface LineWriterOptions {
+  /** How messages are framed; as lines unless given. */
+  readonly framing?: Framing | undefined;
   /** The backlog at which send() makes its caller wait. */
   readonly highWater: number;
   /** Characters of one message: a longer one is refused. */
@@ -58,6 +61,7 @@ class Writer implements LineWriter {
 
   send(message: Outgoing): Promise<void> {
     if (this.#reason !== undefined) return Promise.reject(this.#reason);
+    if (this.#options.framing !== undefined) return this.#sendFrame(message, this.#options.framing);
     if ("blob" in message) return this.#sendBlob(message as OutgoingNotification & { readonly blob: string });
     let line: string;
     try {
@@ -71,6 +75,18 @@ class Writer implements LineWriter {
     this.#pending += `${line}\n`;
     if (this.#pending.length >= ENOUGH) this.#flush();
     return this.#room();
+  }
+
+  #sendFrame(message: Outgoing, framing: Framing): Promise<void> {
+    try {
+      const bytes = framing.write(message);
+      const { maxLength } = this.#options;
+      if (bytes.length > maxLength) return Promise.reject(messageTooLarge(maxLength));
+      this.#writable.write(bytes, this.#written);
+      return this.#room();
+    } catch (error) {
+      return Promise.reject(toFault(error));
+    }
   }
 
   /** Writes bytes, since base64 need not be looked at for what is no ASCII, nor be joined with what is around it. */

@@ -1,6 +1,7 @@
 import { access, constants, stat } from "node:fs/promises";
 import { resolve } from "node:path";
 import { type Command, Fault } from "../core/index.js";
+import { codeOf } from "./error-code.js";
 
 /** Why a command did not start, in one clear message. The system's error stays out: it quotes the arguments, which may hold secrets. */
 export async function startFault(command: Command, code: string | undefined): Promise<Fault> {
@@ -28,7 +29,7 @@ async function whyNotEntered(directory: string): Promise<string | undefined> {
     await access(directory, constants.X_OK);
     return undefined;
   } catch (error) {
-    return (error as NodeJS.ErrnoException).code === "EACCES" ? "cannot be entered" : "does not exist";
+    return codeOf(error) === "EACCES" ? "cannot be entered" : "does not exist";
   }
 }
 

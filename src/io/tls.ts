@@ -1,6 +1,7 @@
 import { isIP } from "node:net";
 import { createSecureContext, type SecureContextOptions, type TlsOptions } from "node:tls";
 import { Fault } from "../core/index.js";
+import { codeOf } from "./error-code.js";
 
 /** Certificates or keys in PEM: text, or the bytes of a file. */
 export type Pem = string | Uint8Array;
@@ -76,7 +77,7 @@ function check(options: SecureContextOptions): void {
   try {
     createSecureContext(options);
   } catch (error) {
-    const reason = (error as NodeJS.ErrnoException).code ?? "failed";
+    const reason = codeOf(error) ?? "failed";
     throw new Fault("invalid-params", `the TLS key and certificate cannot be used: ${reason}`, { data: { reason } });
   }
 }

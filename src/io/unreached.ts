@@ -1,4 +1,5 @@
 import { Fault, redactText } from "../core/index.js";
+import { codeOf } from "./error-code.js";
 
 const untrusted = "its certificate is signed by nobody who is trusted here (ca names others)";
 
@@ -22,7 +23,7 @@ const reasons: Readonly<Record<string, string>> = {
 export function whyUnreached(error: Error): string {
   // OpenSSL's own words for an answer that is no TLS name a file of its sources.
   if (error.message.includes("wrong version number")) return "the server does not speak TLS";
-  const { code = "" } = error as NodeJS.ErrnoException;
+  const code = codeOf(error) ?? "";
   // The parser of node:http tells in its own terms what it looked for.
   if (code.startsWith("HPE_")) return "the server does not speak HTTP";
   return reasons[code] ?? error.message;

@@ -1,4 +1,4 @@
-import { defaultLimits, Fault, toFault } from "../../core/index.js";
+import { defaultLimits, defaultTimeouts, Fault, fixedTimeouts, toFault } from "../../core/index.js";
 import { Backoff } from "../../stream/index.js";
 import { Dialled } from "./client-call.js";
 import { ACCEPTED } from "./coding.js";
@@ -7,15 +7,11 @@ import { defaultKeepalive } from "./keepalive.js";
 import { listMetadata } from "./metadata.js";
 import type { Channel, ChannelState, ClientCall, GrpcCallOptions, GrpcChannelOptions, Keepalive, Target } from "./types.js";
 
-const CONNECT_MS = 20_000;
 const MAX_SESSIONS = 8;
 /** A call waits for an attempt to connect that is at most this many milliseconds away; else it fails at once. */
 const PATIENCE_MS = 1000;
 /** Calls of one connection from which on another is worth its while. */
 const CONVOY = 8;
-/** A connection that lasted this long was a good one. */
-const LASTED_MS = 1000;
-const CLOSE_MS = 250;
 
 /** A client of the first target that can be reached. */
 export function grpcChannel(targets: readonly Target[], options: GrpcChannelOptions = {}): Channel {
@@ -77,7 +73,7 @@ class PickFirst implements Channel {
     for (const call of this.#calls) call.fail(closedFault());
     const connections = [...this.#ready, ...this.#leaving];
     if (this.#attempt !== undefined) connections.push(this.#attempt.connection);
-    await Promise.all(connections.map((connection) => connection.close(CLOSE_MS)));
+    await Promise.all(connections.map((connection) => connection.close(fixedTimeouts.lastAnswersMs)));
   }
 
   /** Names and values in turn. */
@@ -143,7 +139,8 @@ class PickFirst implements Channel {
   #connect(at: number, tried: number): void {
     const options: DialOptions = {
       keepalive: this.#keepalive,
-      connectMs: this.#options.connectMs ?? CONNECT_MS,
+      connectMs: this.#options.connectMs ?? defaultTimeouts.connectMs,
+      http2: this.#options.http2 ?? "own",
       onReady: (ready) => {
         this.#attempt = undefined;
         this.#first = at;
@@ -183,7 +180,7 @@ class PickFirst implements Channel {
     if (how === "pinged") this.#keepalive = { ...this.#keepalive, intervalMs: this.#keepalive.intervalMs * 2 };
     if (this.#ready.delete(connection)) {
       this.#leaving.add(connection);
-      if (how !== "asked" && Date.now() - connection.since < LASTED_MS) this.#backoff.failed(fault);
+      if (how !== "asked" && Date.now() - connection.since < fixedTimeouts.lastedMs) this.#backoff.failed(fault);
       else this.#backoff.reset();
       if (this.#waiting.size > 0) this.#more();
       return;

@@ -33,7 +33,7 @@ export interface DecompressOptions {
 
 /** Stops inflating as soon as the limit is passed, and fails `overload`; what is corrupt fails `internal`. */
 export async function decompress(encoding: Encoding, data: Uint8Array, options: DecompressOptions): Promise<Uint8Array> {
-  if (encoding === "identity") throw new Fault("internal", "a message is marked as compressed, but the call has no grpc-encoding");
+  if (encoding === "identity") throw new Fault("internal", "a message is marked as compressed, but the call does not say how");
   return inTurn(() => unpack(encoding, data, options));
 }
 

@@ -1,8 +1,9 @@
-import { connect as connectSocket, isIP } from "node:net";
+import { connect as connectSocket, isIP, type Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { type ConnectionOptions, connect as connectTls } from "node:tls";
 import { Fault } from "../../core/index.js";
-import { type Http2ClientSession, http2Client, NO_ERROR } from "../http2/index.js";
+import { codeOf } from "../error-code.js";
+import { type Http2Client, type Http2ClientSession, http2Client, NO_ERROR, nodeHttp2Client, type OpenHttp2 } from "../http2/index.js";
 import { whyUnreached } from "../unreached.js";
 import { NARROW, WINDOW } from "./bounds.js";
 import type { Dialled } from "./client-call.js";
@@ -13,6 +14,7 @@ import type { Keepalive, Target } from "./types.js";
 export interface DialOptions {
   readonly keepalive: Keepalive;
   readonly connectMs: number;
+  readonly http2: Http2Client;
   /** It takes calls. */
   readonly onReady: (connection: Connection) => void;
   /** A call ended: there may be room for another. */
@@ -43,7 +45,8 @@ export class Connection {
     this.target = target;
     this.#options = options;
     this.#pseudo = { scheme: "tls" in target && target.tls !== undefined ? "https" : "http", authority: authorityOf(target) };
-    this.#session = http2Client((read) => socketTo(target, read), {
+    const client: OpenHttp2 = options.http2 === "node" ? nodeHttp2Client : http2Client;
+    this.#session = client((read) => socketTo(target, read), {
       window: WINDOW,
       leastWindow: NARROW,
       onReady: this.#onReady,
@@ -125,7 +128,7 @@ export class Connection {
 
 function reasonOf(error: Error | undefined): string {
   const reason = error instanceof Fault ? (error.data as { readonly reason?: string } | undefined)?.reason : undefined;
-  return reason ?? (error as NodeJS.ErrnoException | undefined)?.code ?? "connection-lost";
+  return reason ?? codeOf(error) ?? "connection-lost";
 }
 
 function authorityOf(target: Target): string {
@@ -137,21 +140,34 @@ function authorityOf(target: Target): string {
 /** Bytes that are read from a socket at a time, always into the same memory. */
 const READ_BYTES = 128 * 1024;
 
-/** Connects, and gives what comes to `read`, which has to copy what it keeps. */
-function socketTo(target: Target, read: (bytes: Uint8Array) => void): Duplex {
-  if ("duplex" in target) return target.duplex().on("data", read);
-  const onread = {
+/** Connects, and gives what comes to `read`, which has to copy what it keeps; without it the socket is left to be read. */
+function socketTo(target: Target, read: ((bytes: Uint8Array) => void) | undefined): Duplex {
+  if ("duplex" in target) return read === undefined ? target.duplex() : target.duplex().on("data", read);
+  const socket = connectTo(target, read === undefined ? undefined : onreadOf(read));
+  return read === undefined ? socket : socket.resume();
+}
+
+interface OnRead {
+  readonly buffer: Uint8Array;
+  readonly callback: (count: number, buffer: Uint8Array) => boolean;
+}
+
+function onreadOf(read: (bytes: Uint8Array) => void): OnRead {
+  return {
     buffer: new Uint8Array(READ_BYTES),
-    callback: (count: number, buffer: Uint8Array) => {
+    callback: (count, buffer) => {
       read(buffer.subarray(0, count));
       return true;
     },
   };
-  if ("path" in target) return connectSocket({ path: target.path, onread }).resume();
+}
+
+function connectTo(target: Exclude<Target, { readonly duplex: unknown }>, onread: OnRead | undefined): Socket {
+  if ("path" in target) return connectSocket({ path: target.path, onread });
   const { host, port, tls } = target;
-  if (tls === undefined) return connectSocket({ host, port, noDelay: true, onread }).resume();
+  if (tls === undefined) return connectSocket({ host, port, noDelay: true, onread });
   // Node knows the option for TLS, too; its types do not.
-  const options: ConnectionOptions & { onread: typeof onread } = { host, port, ALPNProtocols: ["h2"], ...tls, onread };
+  const options: ConnectionOptions & { onread: OnRead | undefined } = { host, port, ALPNProtocols: ["h2"], ...tls, onread };
   if (options.servername === undefined && isIP(host) === 0) options.servername = host;
   const socket = connectTls(options);
   socket.setNoDelay(true);
@@ -161,5 +177,5 @@ function socketTo(target: Target, read: (bytes: Uint8Array) => void): Duplex {
     if (chosen !== "h2")
       socket.destroy(new Fault("unavailable", `the server chose ${chosen} and not HTTP/2`, { data: { reason: "alpn" } }));
   });
-  return socket.resume();
+  return socket;
 }

@@ -115,7 +115,7 @@ export class Deframer {
   }
 
   #check(flag: number, length: number): void {
-    if (flag > 1) throw new Fault("internal", `a message begins with the flags ${flag}, which gRPC does not have`);
+    if (flag > 1) throw new Fault("internal", `a message begins with the flags ${flag}, which mean nothing here`);
     if (length > this.#limit) throw tooLarge(this.#limit);
   }
 

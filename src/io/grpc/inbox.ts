@@ -81,6 +81,11 @@ export class Inbox implements AsyncIterableIterator<Batch, undefined> {
     this.#stream = stream;
   }
 
+  /** Whom what it holds counts for, once that is known. */
+  claim(principal: string): void {
+    this.#held?.claim(principal);
+  }
+
   set encoding(encoding: Encoding) {
     this.#encoding = encoding;
   }

@@ -1,6 +1,7 @@
+import { defaultTimeouts } from "../../core/index.js";
 import type { Keepalive } from "./types.js";
 
-export const defaultKeepalive: Keepalive = { intervalMs: 30_000, timeoutMs: 10_000 };
+export const defaultKeepalive: Keepalive = { intervalMs: defaultTimeouts.pingMs, timeoutMs: defaultTimeouts.timeoutMs };
 
 /** A connection that can be asked whether its peer is there. */
 export interface Pinged {

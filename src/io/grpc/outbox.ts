@@ -65,6 +65,11 @@ export class Outbox {
     return this.#queued + this.#rawBytes + (this.#stream?.writableLength ?? 0);
   }
 
+  /** Whom what it holds counts for, once that is known. */
+  claim(principal: string): void {
+    this.#held?.claim(principal);
+  }
+
   set encoding(encoding: Encoding) {
     this.#encoding = encoding;
   }

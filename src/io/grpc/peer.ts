@@ -10,6 +10,11 @@ export function peerOf(connected: { readonly socket: unknown; readonly destroyed
   return { address: socket.remoteAddress, certificate };
 }
 
+/** The name in a verified certificate: a URI such as a SPIFFE id before a host before the subject. */
+export function certificateName({ uris, names, subject }: PeerCertificateFacts): string {
+  return uris[0] ?? names[0] ?? subject;
+}
+
 function factsOf(certificate: DetailedPeerCertificate | undefined): PeerCertificateFacts | undefined {
   if (certificate === undefined || typeof certificate.fingerprint256 !== "string") return undefined;
   const alternatives = splitNames(certificate.subjectaltname ?? "");

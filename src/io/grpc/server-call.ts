@@ -7,6 +7,7 @@ import {
 } from "node:http2";
 import { type Account, type Cancel, Canceller, Fault } from "../../core/index.js";
 import { hostsOf } from "../http/hosts.js";
+import { claimRequest } from "../http/open-request.js";
 import { acceptsGzip, isEncoding } from "./coding.js";
 import { at } from "./expiry.js";
 import { ignore } from "./gate.js";
@@ -107,6 +108,12 @@ export class Incoming implements ServerCall {
 
   get account(): Account {
     return this.#accepted.account;
+  }
+
+  claim(principal: string): void {
+    claimRequest(this.#stream, principal);
+    this.#inbox.claim(principal);
+    this.#outbox.claim(principal);
   }
 
   get peer(): Peer {

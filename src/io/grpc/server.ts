@@ -1,5 +1,15 @@
 import type { IncomingHttpHeaders, ServerHttp2Session, ServerHttp2Stream } from "node:http2";
-import { type Account, accountOf, closingFault, defaultLimits, Fault, requestStatuses, toFault } from "../../core/index.js";
+import {
+  type Account,
+  accountOf,
+  closingFault,
+  defaultLimits,
+  Fault,
+  fixedLimits,
+  fixedTimeouts,
+  requestStatuses,
+  toFault,
+} from "../../core/index.js";
 import { within } from "../../stream/index.js";
 import { ACCEPTED, isEncoding } from "./coding.js";
 import { type Gate, gate, ignore } from "./gate.js";
@@ -12,10 +22,6 @@ import type { GrpcServer, GrpcServerOptions, Peer, ServerCall } from "./types.js
 
 /** Milliseconds that a client has to hear that no new calls are taken. */
 const NOTICE_MS = 1000;
-/** Calls of one connection that nobody reads at a time: each may hold as much as its window. */
-const HELD = 64;
-/** Milliseconds for the last statuses to leave. */
-const LAST_MS = 250;
 
 /** Whether a content type is gRPC's with protobuf; gRPC-Web's and other codecs' are not. */
 export function isGrpc(contentType: string | undefined): boolean {
@@ -79,8 +85,10 @@ class Server implements GrpcServer {
       peer: () => (connected.peer ??= peerOf(session)),
       onHold: (holding, held) => {
         connected.held += held ? 1 : -1;
-        if (held && connected.held > HELD)
-          holding.abort(new Fault("overload", "too many calls wait to be read", { data: { limit: "held" } }));
+        if (held && connected.held > fixedLimits.unreadCalls)
+          holding.abort(
+            new Fault("overload", "too many calls wait to be read", { data: { limit: "unreadCalls", max: fixedLimits.unreadCalls } }),
+          );
       },
       onClose: (closed) => {
         watch.remove();
@@ -107,7 +115,7 @@ class Server implements GrpcServer {
     for (const { session } of this.#connections.values()) if (!session.destroyed) session.close();
     if (await this.#drained(graceMs)) return;
     for (const call of this.#calls) call.abort(closingFault());
-    if (await this.#drained(LAST_MS)) return;
+    if (await this.#drained(fixedTimeouts.lastAnswersMs)) return;
     for (const { session } of this.#connections.values()) kill(session);
   }
 
@@ -125,7 +133,12 @@ class Server implements GrpcServer {
     const known = this.#connections.get(session);
     if (known !== undefined) return known;
     const watch = new Watch(session, this.#options.keepalive ?? defaultKeepalive, () => kill(session));
-    const connected: Connected = { session, watch, account: accountOf(session, this.#options.limits), held: 0 };
+    const connected: Connected = {
+      session,
+      watch,
+      account: accountOf(session, this.#options.limits, session.socket?.remoteAddress),
+      held: 0,
+    };
     this.#connections.set(session, connected);
     session.once("close", () => {
       watch.stop();

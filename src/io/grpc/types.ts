@@ -2,6 +2,7 @@ import type { IncomingHttpHeaders, ServerHttp2Stream } from "node:http2";
 import type { Duplex } from "node:stream";
 import type { ConnectionOptions } from "node:tls";
 import type { Account, Cancel, Fault, Limits } from "../../core/index.js";
+import type { Http2Client } from "../http2/index.js";
 
 /** Names are lower case. Values of names that end in `-bin` stay base64 text: see binary() and fromBinary(). */
 export type Metadata = Readonly<Record<string, string | readonly string[]>>;
@@ -57,6 +58,8 @@ export interface ServerCall extends Outgoing {
   readonly peer: Peer;
   /** Where the bytes of its connection are counted. */
   readonly account: Account;
+  /** What is held for the call counts for that principal from now on. */
+  claim?(principal: string): void;
   /** Not reading them holds the client up. They end at its half-close; bad framing throws a fault. */
   readonly messages: Messages;
   /** Sends the response's headers now and not with the first message. */
@@ -127,6 +130,8 @@ export interface GrpcChannelOptions {
   readonly keepalive?: Keepalive | undefined;
   /** Milliseconds for one attempt to connect; 20,000 unless given. */
   readonly connectMs?: number | undefined;
+  /** Whose HTTP/2 is spoken: Anywire's own, or that of `node:http2`; "own" unless given. */
+  readonly http2?: Http2Client | undefined;
   /** Connections that many calls at a time are spread over; 1 unless given. */
   readonly spread?: number | undefined;
   /** Connections at most, when the server limits the calls of each; 8 unless given. */

@@ -1,4 +1,4 @@
-import { type CredentialWatch, Fault } from "../../core/index.js";
+import { type CredentialWatch, defaultTimeouts, Fault } from "../../core/index.js";
 import { within } from "../../stream/index.js";
 import type { Exchange } from "./exchange.js";
 
@@ -16,6 +16,8 @@ export interface AuthOptions {
    * issuer, for another audience.
    */
   verify(token: string): Promise<Principal | undefined> | Principal | undefined;
+  /** A header that may have the token too, such as `x-api-key`; names in lower case. */
+  readonly tokenHeader?: string | undefined;
   /** Milliseconds after which the token of a stream that is still open is verified again; 60,000 unless given. */
   readonly recheckMs?: number;
   /** Scopes that every call needs. */
@@ -43,7 +45,8 @@ export async function checkCredentials(
   const scope = auth.scopes?.join(" ");
   // Whoever has to get a token should know what it has to be good for, also where it had one.
   const needed: Record<string, string> = scope === undefined ? {} : { scope };
-  const token = /^bearer +(\S+)$/i.exec(exchange.header("authorization") ?? "")?.[1];
+  const named = auth.tokenHeader === undefined ? undefined : exchange.header(auth.tokenHeader);
+  const token = /^bearer +(\S+)$/i.exec(exchange.header("authorization") ?? "")?.[1] ?? named;
   if (token === undefined) return { refused: "unauthenticated", challenge: challenge(needed) };
   const principal = await verified(token, auth);
   if (principal === undefined || isExpired(principal))
@@ -61,7 +64,7 @@ function isExpired({ expiresAt = Number.POSITIVE_INFINITY }: Principal): boolean
   return expiresAt <= Date.now();
 }
 
-const RECHECK_MS = 60_000;
+const RECHECK_MS = defaultTimeouts.recheckMs;
 
 /** Verifies a token again when it expires, and every so often. It has to stand for the same principal, who is the stream's for good. */
 function watchToken(token: string, principal: Principal, auth: AuthOptions, lost: (fault: Fault) => void): () => void {

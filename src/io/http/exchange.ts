@@ -12,8 +12,10 @@ export interface Exchange {
   readonly hosts: readonly string[];
   /** Where the bytes of its connection are counted. */
   readonly account: Account;
-  /** The address that it came from, where that is known. */
-  readonly remote?: string | undefined;
+  /** Whom its credentials stand for, once they were looked at: what is read and written from then on counts for it. */
+  principal?: string | undefined;
+  /** The address that it came from, where that is known. The gate puts the client of a trusted proxy in its place. */
+  remote?: string | undefined;
   /** By its name in lower case; repeated ones joined by a comma. */
   header(name: string): string | undefined;
   /** All of them, names in lower case. */

@@ -1,4 +1,4 @@
-import { Account, Fault, type Limits } from "../../core/index.js";
+import { Account, Fault, type Held, type Limits } from "../../core/index.js";
 import type { Exchange, Outlet } from "./exchange.js";
 
 /** Bytes that wait for the client before the writer does. */
@@ -7,6 +7,7 @@ const HIGH_WATER = 64 * 1024;
 /** An exchange over a Fetch request; the response comes when the exchange is answered. */
 export function fetchExchange(request: Request, limits?: Partial<Limits>): { exchange: Exchange; response: Promise<Response> } {
   const url = new URL(request.url);
+  const account = new Account(limits);
   let answer: (response: Response) => void = () => {};
   const response = new Promise<Response>((resolve) => {
     answer = resolve;
@@ -21,14 +22,14 @@ export function fetchExchange(request: Request, limits?: Partial<Limits>): { exc
     method: request.method,
     path: url.pathname,
     query: url.searchParams,
-    account: new Account(limits),
+    account,
     secure: url.protocol === "https:",
     // A Host that came twice is joined by a comma, which no host has.
     hosts: [request.headers.get("host") ?? url.host],
     // Names with a colon are of HTTP/2, and Fetch hides them.
     header: (name) => (name.startsWith(":") ? undefined : (request.headers.get(name) ?? (name === "host" ? url.host : undefined))),
     headers: { host: url.host, ...Object.fromEntries(request.headers) },
-    body: (maxBytes) => readBody(request, maxBytes),
+    body: (maxBytes) => readBody(request, maxBytes, account.hold(exchange.principal)),
     reply: (status, headers, text) => answer(new Response(status === 204 || status === 202 ? null : (text ?? ""), { status, headers })),
     stream(status, headers) {
       const { readable, outlet } = piped(goneOnce);
@@ -99,7 +100,7 @@ function piped(gone: () => void): { readable: ReadableStream<Uint8Array>; outlet
   return { readable, outlet };
 }
 
-async function readBody(request: Request, maxBytes: number): Promise<string> {
+async function readBody(request: Request, maxBytes: number, held: Held): Promise<string> {
   const decoder = new TextDecoder("utf-8", { fatal: true });
   let text = "";
   let bytes = 0;
@@ -108,10 +109,14 @@ async function readBody(request: Request, maxBytes: number): Promise<string> {
       bytes += chunk.byteLength;
       if (bytes > maxBytes)
         throw new Fault("overload", `the body is larger than ${maxBytes} bytes`, { data: { limit: "messageBytes", max: maxBytes } });
+      const over = held.count(bytes);
+      if (over !== undefined) throw over;
       text += decoder.decode(chunk, { stream: true });
     }
     return text + decoder.decode();
   } catch (error) {
     throw error instanceof Fault ? error : new Fault("parse", "the body is not UTF-8", { cause: error });
+  } finally {
+    held.free();
   }
 }

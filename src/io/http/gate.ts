@@ -1,7 +1,8 @@
-import { type CredentialWatch, Fault, refusalOf, refusedStatus, tell, type WireOptions } from "../../core/index.js";
+import { type CredentialWatch, Fault, refusalOf, refusedStatus, tell, toFault, type WireOptions } from "../../core/index.js";
 import { type AuthOptions, checkCredentials, METADATA_PATH } from "./credentials.js";
 import type { Exchange } from "./exchange.js";
 import { corsHeaders, type GuardOptions, preflightHeaders, refusal } from "./guard.js";
+import { forwardedBy } from "./trusted-proxy.js";
 
 export interface GateOptions extends GuardOptions, Pick<WireOptions, "observe" | "wire"> {
   readonly auth?: AuthOptions | undefined;
@@ -30,14 +31,33 @@ export async function admit(exchange: Exchange, options: GateOptions, path: stri
   if (auth?.metadata !== undefined && exchange.path.startsWith(METADATA_PATH))
     return { status: 200, headers: { ...headers, "content-type": "application/json" }, text: JSON.stringify(auth.metadata) };
   if (exchange.method === "OPTIONS") return { status: 204, headers: preflightHeaders(exchange), text: "" };
-  if (auth === undefined) return { principal: undefined, headers };
+  const user = namedBy(exchange, options);
+  if (user instanceof Fault) {
+    tellRefused(options, user);
+    return { status: refusedStatus(user), headers, text: user.message };
+  }
+  if (auth === undefined || user !== undefined) return { principal: user, headers };
   const verdict = await checkCredentials(exchange, auth, metadataUrl(exchange, auth, path));
   if ("refused" in verdict) {
     const fault = new Fault(verdict.refused, "the credentials are missing or not sufficient");
     tellRefused(options, fault);
     return { status: refusedStatus(fault), headers: { ...headers, "www-authenticate": verdict.challenge }, text: "" };
   }
+  exchange.principal = verdict.principal.id;
   return { principal: verdict.principal.id, headers, credentials: verdict.watch };
+}
+
+/** The user that a trusted proxy names. From here on the exchange comes from whom the proxy had it from. */
+function namedBy(exchange: Exchange, { trustedProxy }: GateOptions): string | undefined | Fault {
+  if (trustedProxy === undefined) return undefined;
+  try {
+    const { remote, user } = forwardedBy(exchange, trustedProxy);
+    exchange.remote = remote;
+    exchange.principal = user;
+    return user;
+  } catch (error) {
+    return toFault(error);
+  }
 }
 
 /** An exchange whose streamed answer is cut when the credentials that it came with are no longer valid. */

@@ -1,4 +1,5 @@
 import type { Exchange } from "./exchange.js";
+import type { TrustedProxyOptions } from "./trusted-proxy.js";
 
 export interface GuardOptions {
   /** Hosts a request may name, with any port; `*.example.com` covers every name below. Loopback names unless given. */
@@ -8,6 +9,8 @@ export interface GuardOptions {
    * alone stands for `https://` and that host, `*` for every page. Unless given, `http` and `https` pages of loopback names, on any port.
    */
   readonly allowedOrigins?: readonly string[] | undefined;
+  /** Proxies that say where a request came from, and who makes it. */
+  readonly trustedProxy?: TrustedProxyOptions | undefined;
 }
 
 const loopback: readonly string[] = ["localhost", "127.0.0.1", "[::1]"];
@@ -66,6 +69,7 @@ const allowed = [
   "Content-Type",
   "Accept",
   "Authorization",
+  "X-API-Key",
   "Mcp-Session-Id",
   "MCP-Protocol-Version",
   "Mcp-Method",

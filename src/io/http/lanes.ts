@@ -3,12 +3,11 @@ import { Agent, type AgentOptions } from "node:https";
 import { isIP } from "node:net";
 import type { Duplex } from "node:stream";
 import { connect as connectTls, type TLSSocket } from "node:tls";
-import { type Cancel, Fault } from "../../core/index.js";
+import { type Cancel, Fault, fixedTimeouts } from "../../core/index.js";
 import { secureContext, type TlsDialOptions } from "../tls.js";
 import { cutOff, type Lane, lane } from "./lane.js";
 import { requestFault } from "./sent.js";
 import { deadPeer } from "./silence.js";
-import { TCP_KEEPALIVE_MS } from "./sockets.js";
 
 /** The connections to servers over TLS. */
 export interface Lanes {
@@ -51,7 +50,7 @@ export function lanes({ tls, pingMs, deadMs }: LanesOptions): Lanes {
       ALPNProtocols: ["h2", "http/1.1"],
     });
     handshakes.add(socket);
-    socket.setKeepAlive(true, TCP_KEEPALIVE_MS);
+    socket.setKeepAlive(true, fixedTimeouts.tcpKeepAliveMs);
     if (Number.isFinite(deadMs)) socket.setTimeout(deadMs, () => void socket.destroy(deadPeer(deadMs)));
     try {
       await secured(socket, url);
@@ -60,7 +59,7 @@ export function lanes({ tls, pingMs, deadMs }: LanesOptions): Lanes {
       else if (closed) socket.destroy();
       else
         origin.agent = new FirstAgent(
-          { keepAlive: true, keepAliveMsecs: TCP_KEEPALIVE_MS, maxSockets: 1024, maxFreeSockets: 256, ...context },
+          { keepAlive: true, keepAliveMsecs: fixedTimeouts.tcpKeepAliveMs, maxSockets: 1024, maxFreeSockets: 256, ...context },
           socket,
         );
     } finally {

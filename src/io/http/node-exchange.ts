@@ -1,9 +1,10 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { constants, type Http2ServerRequest, type Http2ServerResponse } from "node:http2";
 import type { TLSSocket } from "node:tls";
-import { type Account, accountOf, Fault, type Held, type Limits, SMALL_BYTES } from "../../core/index.js";
+import { type Account, accountOf, Fault, fixedLimits, type Held, type Limits, SMALL_BYTES } from "../../core/index.js";
 import type { Exchange, Outlet } from "./exchange.js";
 import { hostsOf } from "./hosts.js";
+import { claimRequest } from "./open-request.js";
 
 type NodeRequest = IncomingMessage | Http2ServerRequest;
 type NodeResponse = ServerResponse | Http2ServerResponse;
@@ -32,8 +33,10 @@ class NodeExchange implements Exchange {
   readonly #response: NodeResponse;
   readonly #bodyMs: number;
   readonly #limits: Partial<Limits> | undefined;
+  #client: string | undefined;
+  #principal: string | undefined;
 
-  constructor(request: NodeRequest, response: NodeResponse, { bodyMs = 60_000, limits }: NodeExchangeOptions) {
+  constructor(request: NodeRequest, response: NodeResponse, { bodyMs = fixedLimits.bodyMs, limits }: NodeExchangeOptions) {
     const url = request.url ?? "/";
     const mark = url.indexOf("?");
     this.method = request.method ?? "GET";
@@ -44,13 +47,23 @@ class NodeExchange implements Exchange {
     this.#limits = limits;
   }
 
+  get principal(): string | undefined {
+    return this.#principal;
+  }
+
+  set principal(principal: string | undefined) {
+    this.#principal = principal;
+    const request = this.#request;
+    if (principal !== undefined) claimRequest("stream" in request ? request.stream : request, principal);
+  }
+
   get query(): URLSearchParams {
     return new URLSearchParams((this.#request.url ?? "/").slice(this.path.length));
   }
 
   get account(): Account {
     const request = this.#request;
-    return accountOf("stream" in request ? (request.stream.session ?? request) : request.socket, this.#limits);
+    return accountOf("stream" in request ? (request.stream.session ?? request) : request.socket, this.#limits, this.remote);
   }
 
   get secure(): boolean {
@@ -63,7 +76,12 @@ class NodeExchange implements Exchange {
   }
 
   get remote(): string | undefined {
+    if (this.#client !== undefined) return this.#client;
     return (this.#request.socket as Partial<TLSSocket> | null)?.remoteAddress;
+  }
+
+  set remote(client: string | undefined) {
+    this.#client = client;
   }
 
   header(name: string): string | undefined {
@@ -76,7 +94,7 @@ class NodeExchange implements Exchange {
   }
 
   body(maxBytes: number): Promise<string> {
-    return readBody(this.#request, { maxBytes, ms: this.#bodyMs, held: () => this.account.hold() });
+    return readBody(this.#request, { maxBytes, ms: this.#bodyMs, held: () => this.account.hold(this.principal) });
   }
 
   reply(status: number, headers: Readonly<Record<string, string>>, text = ""): void {
@@ -85,7 +103,7 @@ class NodeExchange implements Exchange {
     if (gone(response)) return;
     writeHead(response, status, { ...headers, "content-length": String(Buffer.byteLength(text)) });
     if (text.length > SMALL_BYTES) {
-      const held = this.account.outgoing();
+      const held = this.account.outgoing(this.principal);
       held.set(text.length);
       response.once("close", () => held.free());
     }
@@ -99,7 +117,7 @@ class NodeExchange implements Exchange {
     writeHead(response, status, headers);
     // Long-lived answers are of use from their first byte on: the head must not wait for it.
     if ("flushHeaders" in response) response.flushHeaders();
-    return outlet(response, this.account.outgoing());
+    return outlet(response, this.account.outgoing(this.principal));
   }
 
   onGone(listener: () => void): () => void {
@@ -108,8 +126,21 @@ class NodeExchange implements Exchange {
       if (!whole(response)) listener();
     };
     response.once("close", closed);
-    return () => void response.off("close", closed);
+    const unhook = onQueuedGone(this.#request, response, closed);
+    return () => {
+      response.off("close", closed);
+      unhook?.();
+    };
   }
+}
+
+/** An answer that waits behind those to earlier requests of its connection has no socket yet, and never hears that this one is gone. */
+export function onQueuedGone(request: NodeRequest, response: NodeResponse, gone: () => void): (() => void) | undefined {
+  if ("stream" in request || response.socket !== null) return undefined;
+  const { socket } = request;
+  socket.setMaxListeners(0);
+  socket.once("close", gone);
+  return () => void socket.off("close", gone);
 }
 
 function plainHeaders(request: NodeRequest): Record<string, string | readonly string[]> {

@@ -1,12 +1,12 @@
 import { type Agent, request as httpRequest, type IncomingMessage } from "node:http";
 import { type Agent as HttpsAgent, request as httpsRequest } from "node:https";
 import { urlToHttpOptions } from "node:url";
-import { type Cancel, Fault, isObject } from "../../core/index.js";
+import { type Cancel, defaultTimeouts, Fault, isObject } from "../../core/index.js";
 import type { TlsDialOptions } from "../tls.js";
 import { REFUSED } from "./lane.js";
 import { lanes } from "./lanes.js";
 import { requestFault, type Sent, sent } from "./sent.js";
-import { type Awaits, beat, DEAD_MS, Silence, type SilenceOptions } from "./silence.js";
+import { type Awaits, beat, Silence, type SilenceOptions } from "./silence.js";
 import { Sockets } from "./sockets.js";
 
 export interface SendOptions {
@@ -30,16 +30,22 @@ export interface HttpClientOptions {
   /** Milliseconds without a byte after which a server is asked whether it is there, or is gone; 45,000 unless given, `Infinity`: never. */
   readonly deadMs?: number | undefined;
   readonly probe?: SilenceOptions["probe"];
+  /** A Unix socket to connect to, in place of the host of a URL without TLS. */
+  readonly socketPath?: string | undefined;
 }
-
-const PING_MS = 15_000;
 
 /**
  * Requests on connections that are kept. Over TLS that is HTTP/2 where the server offers it, and many requests share a connection;
  * all else is HTTP/1.1. Throws a Fault `invalid-params` if the TLS options are of no use.
  */
-export function httpClient({ tls, pingMs = PING_MS, deadMs = DEAD_MS, probe }: HttpClientOptions = {}): HttpClient {
-  const agent = new Sockets({ most: 1024, kept: 256 });
+export function httpClient({
+  tls,
+  pingMs = defaultTimeouts.keepAliveMs,
+  deadMs = defaultTimeouts.deadMs,
+  probe,
+  socketPath,
+}: HttpClientOptions = {}): HttpClient {
+  const agent = new Sockets({ most: 1024, kept: 256, path: socketPath });
   const secure = lanes({ tls, pingMs, deadMs });
   const silence = new Silence({ deadMs, probe }, dropKept);
   return {

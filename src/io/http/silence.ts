@@ -1,9 +1,7 @@
 import type { Agent, ClientRequest, IncomingMessage } from "node:http";
 import { Fault } from "../../core/index.js";
-import { progressOf } from "./stalled.js";
+import { progressOf } from "../port/stalled.js";
 
-/** Milliseconds without a byte after which a server is taken for gone; three times what servers leave between two comments. */
-export const DEAD_MS = 45_000;
 /** A server that shows signs of life may miss this many of them. */
 const MISSED = 3;
 

@@ -1,11 +1,14 @@
 import { Agent, type ClientRequest, type IncomingMessage } from "node:http";
 import { connect, type Socket } from "node:net";
+import { fixedTimeouts } from "../../core/index.js";
 
 export interface SocketsOptions {
   /** Connections to one place; requests beyond wait for one. */
   readonly most: number;
   /** Connections that are kept without a request. */
   readonly kept: number;
+  /** A Unix socket, which is where all of them go. */
+  readonly path?: string | undefined;
 }
 
 interface Place {
@@ -20,6 +23,8 @@ interface Pool {
   readonly free: Kept[];
   readonly waiting: ClientRequest[];
   open: number;
+  /** Of those, the ones that are not there yet. */
+  connecting: number;
 }
 
 interface Kept {
@@ -29,9 +34,9 @@ interface Kept {
 }
 
 /** How long a server is trusted to keep a connection that has not said so. */
-const IDLE_MS = 60_000;
-/** Milliseconds of silence on a connection after which the system asks whether its peer is there. */
-export const TCP_KEEPALIVE_MS = 15_000;
+const IDLE_MS = fixedTimeouts.idleConnectionMs;
+/** Connections to a Unix socket that are made at a time: beyond its backlog the system refuses them. */
+const CONNECTING = 64;
 
 /**
  * Kept-alive connections for `node:http` over plain TCP. It does for one request what Node's own Agent does for many cases: profiled,
@@ -61,7 +66,7 @@ export class Sockets extends Agent {
       }
       socket.destroy();
     }
-    if (pool.open < this.#options.most) return request.onSocket(this.#connect(pool));
+    if (this.#mayConnect(pool)) return request.onSocket(this.#connect(pool));
     pool.waiting.push(request);
     return undefined;
   }
@@ -86,20 +91,38 @@ export class Sockets extends Agent {
   #pool(place: Place): Pool {
     const name = `${place.hostname}:${place.port}`;
     let pool = this.#pools.get(name);
-    if (pool === undefined) this.#pools.set(name, (pool = { place, free: [], waiting: [], open: 0 }));
+    if (pool === undefined) this.#pools.set(name, (pool = { place, free: [], waiting: [], open: 0, connecting: 0 }));
     return pool;
+  }
+
+  #mayConnect({ open, connecting }: Pool): boolean {
+    return open < this.#options.most && (this.#options.path === undefined || connecting < CONNECTING);
   }
 
   #connect(pool: Pool): Socket {
     const { hostname: host, port } = pool.place;
-    const socket = connect({ host, port, noDelay: true, keepAlive: true, keepAliveInitialDelay: TCP_KEEPALIVE_MS });
+    const { path } = this.#options;
+    const socket = connect(
+      path === undefined ? { host, port, noDelay: true, keepAlive: true, keepAliveInitialDelay: fixedTimeouts.tcpKeepAliveMs } : { path },
+    );
     pool.open++;
+    pool.connecting++;
     this.#all.add(socket);
+    let there = false;
+    const settled = (): void => {
+      if (!there) pool.connecting--;
+      there = true;
+    };
+    socket.once("connect", () => {
+      settled();
+      if (pool.waiting.length > 0 && this.#mayConnect(pool)) pool.waiting.shift()?.onSocket(this.#connect(pool));
+    });
     // While it is kept nobody else would hear of an error; its end is enough to know.
     socket.on("error", () => {});
     socket.on("free", () => this.#freed(pool, socket));
     socket.once("close", () => {
       pool.open--;
+      settled();
       this.#all.delete(socket);
       const at = pool.free.findIndex((kept) => kept.socket === socket);
       if (at >= 0) pool.free.splice(at, 1);

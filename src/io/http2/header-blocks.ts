@@ -2,10 +2,8 @@ import { toFault } from "../../core/index.js";
 import { broken } from "./broken.js";
 import { COMPRESSION_ERROR, END_HEADERS, END_STREAM, ENHANCE_YOUR_CALM, PADDED, PRIORITISED, PROTOCOL_ERROR } from "./frames.js";
 import { HpackDecoder } from "./hpack/index.js";
+import { HEADER_BYTES, TABLE_BYTES } from "./hpack/limits.js";
 
-/** Bytes of one list of headers, packed and unpacked. */
-export const HEADER_BYTES: number = 64 * 1024;
-const TABLE_BYTES = 4096;
 /** Frames of one list: empty ones count, too, or it could go on for ever. */
 const FRAMES = 64;
 

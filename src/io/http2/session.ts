@@ -1,5 +1,5 @@
 import type { Duplex } from "node:stream";
-import { Fault, toFault } from "../../core/index.js";
+import { Fault, fixedTimeouts, toFault } from "../../core/index.js";
 import { broken } from "./broken.js";
 import {
   ENABLE_PUSH,
@@ -24,8 +24,8 @@ import {
   settings,
   WINDOW_UPDATE,
 } from "./frames.js";
-import { HEADER_BYTES } from "./header-blocks.js";
 import { HpackEncoder } from "./hpack/index.js";
+import { HEADER_BYTES } from "./hpack/limits.js";
 import { Incoming, type Listener } from "./incoming.js";
 import { Sender } from "./sender.js";
 import { type Carrier, ClientStream } from "./stream.js";
@@ -33,10 +33,8 @@ import type { Http2ClientOptions, Http2ClientSession, Http2ClientStream, StreamE
 
 /** Bytes of answers to a server that asks on and does not read them. */
 const REPLY_BYTES = 64 * 1024;
-/** Milliseconds for a server to close its side of a connection that is at its end. */
-const LINGER_MS = 1000;
 
-/** Speaks HTTP/2 on a socket; `open` makes it, and gives what comes on it to the function it gets. */
+/** Speaks HTTP/2 on a socket by itself. */
 export function http2Client(open: (read: (bytes: Uint8Array) => void) => Duplex, options: Http2ClientOptions): Http2ClientSession {
   return new Session(open, options);
 }
@@ -255,7 +253,7 @@ class Session implements Http2ClientSession, Listener, Carrier {
     if (!this.#closed || this.#destroyed || this.#linger !== undefined || this.streams.size > 0 || this.#waiting.size > 0) return;
     this.#sender.frame(numbers(GOAWAY, 0, 0, NO_ERROR));
     this.#sender.end();
-    this.#linger = setTimeout(() => this.destroy(), LINGER_MS);
+    this.#linger = setTimeout(() => this.destroy(), fixedTimeouts.lingerMs);
   }
 
   /** The server broke a rule: it hears which, and that is the end. */

@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders } from "node:http2";
+import type { Duplex } from "node:stream";
 
 /** Hears what comes on a stream. Nothing comes after `onClose`. */
 export interface StreamEvents {
@@ -11,8 +12,8 @@ export interface StreamEvents {
   onEnd(): void;
   /**
    * It is over on both sides; called once. The code is that of the reset, whichever side made it. An error comes with the code of the
-   * rule that the server broke on this stream; with NO_ERROR if the connection was lost; with REFUSED_STREAM if that was before the
-   * request was sent. `passed`: the server left the connection after other streams, and would have taken this one before them.
+   * rule that the server broke on this stream; with NO_ERROR if the connection was lost; with REFUSED_STREAM if the request is known not
+   * to have been sent by then. `passed`: the server left the connection after other streams, and would have taken this one before them.
    */
   onClose(code: number, error: Error | undefined, passed: boolean): void;
 }
@@ -51,6 +52,12 @@ export interface Http2ClientOptions {
   readonly onClose: () => void;
 }
 
+/** Makes the socket of a connection. What comes on it goes to `read`, which has to copy what it keeps; without `read` nobody reads it yet. */
+export type OpenSocket = (read?: (bytes: Uint8Array) => void) => Duplex;
+
+/** Whose code speaks HTTP/2: ours, or Node's. */
+export type Http2Client = "own" | "node";
+
 /** The client's end of one HTTP/2 connection. */
 export interface Http2ClientSession {
   /** Streams that the server takes at a time; a request beyond them waits. */
@@ -67,3 +74,6 @@ export interface Http2ClientSession {
   /** Closes the connection now. */
   destroy(error?: Error): void;
 }
+
+/** What both clients are: whatever speaks HTTP/2 on the socket that `open` makes. */
+export type OpenHttp2 = (open: OpenSocket, options: Http2ClientOptions) => Http2ClientSession;

@@ -1,0 +1,51 @@
+import type { EventEmitter } from "node:events";
+import { type Account, CALL_BYTES, defaultLimits, Fault, type Held, type Limits } from "../../core/index.js";
+
+const HELD: unique symbol = Symbol("held");
+
+interface Counted {
+  [HELD]?: Held;
+}
+
+/** Bytes of a header beside its name and value, as HTTP/2 counts them. */
+const OVERHEAD = 32;
+
+/**
+ * Counts a request while it is open: its headers are kept for as long, and HTTP/2 packs many of them into few bytes. A fault if they
+ * are too large, or if there is no room for them.
+ */
+export function countRequest(
+  request: object,
+  headers: readonly string[],
+  account: Account,
+  limits: Partial<Limits> | undefined,
+): Held | Fault {
+  const { headerBytes = defaultLimits.headerBytes } = limits ?? defaultLimits;
+  let bytes = 0;
+  for (const text of headers) bytes += text.length + OVERHEAD / 2;
+  if (bytes > headerBytes)
+    return new Fault("overload", `the headers are larger than ${headerBytes} bytes`, { data: { limit: "headerBytes", max: headerBytes } });
+  const held = account.hold();
+  const over = held.count(CALL_BYTES + bytes);
+  if (over !== undefined) {
+    held.free();
+    return over;
+  }
+  (request as Counted)[HELD] = held;
+  return held;
+}
+
+/** As a listener of an object that closes: lets go of the request that it was given. One function for all, since there is one for every request. */
+export function freeOnClose(emitter: EventEmitter, held: Held): void {
+  (emitter as Counted)[HELD] = held;
+  emitter.on("close", freeOwn);
+}
+
+function freeOwn(this: Counted): void {
+  this[HELD]?.free();
+}
+
+/** An open request counts for that principal from now on. */
+export function claimRequest(request: object, principal: string): void {
+  (request as Counted)[HELD]?.claim(principal);
+}

@@ -1,0 +1,46 @@
+import { Fault } from "../../core/index.js";
+
+/** Bytes before the payload of a frame of HTTP/2, and of the longest payload: nothing longer was agreed on. */
+const HEAD = 9;
+const FRAME_BYTES = 16 * 1024;
+/** Characters that are quoted. */
+const QUOTED = 200;
+
+/**
+ * Passes on frames of HTTP/2 until something else stands where a frame should begin: what a program has printed on its stdout, which is
+ * quoted. No text looks like a frame, whose first byte is 0.
+ */
+export function strayText(pass: (bytes: Uint8Array) => void, onStray: (fault: Fault) => void): (bytes: Uint8Array) => void {
+  const head = new Uint8Array(HEAD);
+  let headed = 0;
+  let left = 0;
+  return (bytes) => {
+    for (let at = 0; at < bytes.length; ) {
+      if (left > 0) {
+        const step = Math.min(left, bytes.length - at);
+        at += step;
+        left -= step;
+        continue;
+      }
+      head[headed++] = bytes[at++] as number;
+      // The first two bytes tell text already, which may be shorter than a head.
+      const length = ((head[0] as number) << 16) | ((head[1] as number) << 8) | (head[2] as number);
+      if (head[0] !== 0 || length > FRAME_BYTES) return onStray(fault(head.subarray(0, headed), bytes.subarray(at)));
+      if (headed < HEAD) continue;
+      headed = 0;
+      left = length;
+      head.fill(0);
+    }
+    pass(bytes);
+  };
+}
+
+function fault(begun: Uint8Array, rest: Uint8Array): Fault {
+  const [line = ""] = Buffer.concat([begun, rest.subarray(0, QUOTED)])
+    .toString("utf8")
+    .split(/\r?\n/, 1);
+  const quoted = JSON.stringify(line.slice(0, QUOTED));
+  return new Fault("unavailable", `the server wrote text to its stdout, where HTTP/2 is spoken: ${quoted}; print to stderr instead`, {
+    data: { reason: "stray-output", text: line.slice(0, QUOTED) },
+  });
+}

@@ -1,0 +1,44 @@
+import type { AddressInfo, Server } from "node:net";
+import type { Duplex } from "node:stream";
+import { Fault } from "../../core/index.js";
+import { listenPrivately, removeStale } from "./unix-socket.js";
+
+/** What gives a port its byte streams: connections to a host and port or to a Unix socket, or one stream that is there already. */
+export type Carrier =
+  | { readonly host: string; readonly port: number }
+  | { readonly path: string }
+  /** HTTP/2 at once, such as on a process's own stdin and stdout. The port ends with it. */
+  | { readonly stream: Duplex };
+
+export type NetworkCarrier = Exclude<Carrier, { stream: Duplex }>;
+
+/** Listens; resolves with the port that was chosen, 0 for a Unix socket. */
+export async function bind(server: Server, carrier: NetworkCarrier): Promise<number> {
+  if ("path" in carrier) await removeStale(carrier.path);
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", (error: NodeJS.ErrnoException) => reject(listenFault(error, carrier)));
+    if ("path" in carrier) listenPrivately(server, carrier.path, resolve);
+    else server.listen(carrier.port, carrier.host, resolve);
+  });
+  return "path" in carrier ? 0 : (server.address() as AddressInfo).port;
+}
+
+/** `host:port` as a URL has it. */
+export function authorityOf(host: string, port: number): string {
+  return `${host.includes(":") ? `[${host}]` : host}:${port}`;
+}
+
+function listenFault(error: NodeJS.ErrnoException, carrier: NetworkCarrier): Fault {
+  const where = "path" in carrier ? carrier.path : authorityOf(carrier.host, carrier.port);
+  if (error.code === "EADDRINUSE")
+    return new Fault("unavailable", `cannot listen on ${where}: another program listens there already; choose another`, {
+      data: { reason: "address-in-use" },
+      cause: error,
+    });
+  // For a Unix socket the system says the same of a directory that is not there.
+  const refused = "path" in carrier ? "not permitted, or there is no such directory" : "not permitted";
+  return new Fault("unavailable", `cannot listen on ${where}: ${error.code === "EACCES" ? refused : error.message}`, {
+    data: { reason: error.code ?? "failed" },
+    cause: error,
+  });
+}

@@ -1,0 +1,176 @@
+import { createServer as createHttp, type IncomingMessage } from "node:http";
+import {
+  constants,
+  createServer as createHttp2,
+  type IncomingHttpHeaders,
+  type ServerHttp2Session,
+  type ServerHttp2Stream,
+} from "node:http2";
+import type { Socket } from "node:net";
+import type { Duplex } from "node:stream";
+import { accountOf, defaultLimits, fixedTimeouts, type Limits } from "../../core/index.js";
+import { CONCURRENT, SESSION_MEMORY, WINDOW } from "../grpc/bounds.js";
+import { Watch } from "../grpc/keepalive.js";
+import { kill } from "../grpc/kill.js";
+import { isGrpc } from "../grpc/server.js";
+import { countedRequests } from "./counted-requests.js";
+import type { Mount, NodeRequest, NodeResponse } from "./mount.js";
+import { progressOf, type Stallable } from "./stalled.js";
+
+export interface HttpServersOptions {
+  readonly headersMs: number;
+  readonly keepAliveMs: number;
+  readonly limits?: Partial<Limits> | undefined;
+  /** There is one connection, and it is never closed for being idle or for its resets. */
+  readonly single: boolean;
+  /** Connections that may stall. */
+  readonly connections: Set<Stallable>;
+}
+
+/** The servers of HTTP/1.1 and HTTP/2 of a port. Neither listens: they are given connections. */
+export interface HttpServers {
+  readonly http1: (socket: Socket, first?: Buffer) => void;
+  readonly http2: (socket: Socket, first?: Buffer) => void;
+  /** Takes no more requests on connections that are idle; the others end with their last answer. */
+  close(): void;
+  destroy(): void;
+}
+
+/** Milliseconds after which a connection without a request is closed. */
+const IDLE_MS = fixedTimeouts.idleConnectionMs;
+/** Resets at once, and then a second. Node's own limits are a little higher, and deaf to such a client it keeps the socket open. */
+const RESETS = 900;
+const RESETS_PER_SECOND = 30;
+/** Known to Node; its declared types lag behind. */
+const unlimitedResets: object = { streamResetBurst: 2 ** 31, streamResetRate: 2 ** 31 };
+
+/** Gives requests to the mounts whose paths they are for. */
+export function httpServers(mounts: readonly Mount[], options: HttpServersOptions): HttpServers {
+  const { headersMs, limits } = options;
+  const headerBytes = limits?.headerBytes ?? defaultLimits.headerBytes;
+  const counted = countedRequests(limits);
+  const request = (asked: NodeRequest, response: NodeResponse): void => ownerOf(mounts, "request", asked.url)?.request?.(asked, response);
+  const http1 = createHttp(
+    {
+      maxHeaderSize: headerBytes,
+      headersTimeout: headersMs,
+      requestTimeout: 4 * headersMs,
+      keepAliveTimeout: IDLE_MS,
+      connectionsCheckingInterval: Math.min(headersMs, 5_000),
+    },
+    (asked, response) => {
+      if (counted.request(asked, response)) request(asked, response);
+    },
+  );
+  // It never listens itself; this event is what starts its watch over slow requests.
+  http1.emit("listening");
+  const give = (server: { emit(event: "connection", socket: Socket): boolean }) => (socket: Socket, first?: Buffer) => {
+    server.emit("connection", socket);
+    if (first === undefined) return;
+    // It reads what was looked at as if it had just come.
+    socket.unshift(first);
+    socket.resume();
+  };
+  if (mounts.some((mount) => mount.upgrade !== undefined))
+    http1.on("upgrade", (asked: IncomingMessage, socket: Duplex, head: Buffer) => {
+      if (/^websocket$/i.test(asked.headers.upgrade ?? "")) {
+        if (counted.upgrade(asked, socket)) ownerOf(mounts, "upgrade", asked.url)?.upgrade?.(asked, socket, head);
+      } else give(http1)(socket as Socket, withoutUpgrade(asked, head));
+    });
+  const sessions = new Set<ServerHttp2Session>();
+  const http2 = createHttp2(
+    {
+      settings: { initialWindowSize: WINDOW, maxConcurrentStreams: CONCURRENT, maxHeaderListSize: headerBytes },
+      maxSessionMemory: SESSION_MEMORY,
+      ...(options.single && unlimitedResets),
+    },
+    request,
+  );
+  const watches = new WeakMap<object, Watch>();
+  // Node puts its request and response around every stream by a listener of this event: gRPC streams go past it.
+  const compat = http2.listeners("stream") as ((...args: unknown[]) => void)[];
+  const rpc = mounts.find((mount) => mount.rpc !== undefined);
+  http2.removeAllListeners("stream");
+  http2.on("stream", (stream: ServerHttp2Stream, headers: IncomingHttpHeaders, flags: number, rawHeaders: string[]) => {
+    const called = rpc !== undefined && isGrpc(headers["content-type"]);
+    if (!counted.stream(stream, rawHeaders, called)) return;
+    if (called) return rpc.rpc?.(stream, headers, rawHeaders);
+    const watch = watches.get(stream.session as object);
+    watch?.add();
+    stream.once("close", () => watch?.remove());
+    for (const listener of compat) listener.call(http2, stream, headers, flags, rawHeaders);
+  });
+  http2.on("session", (session) => {
+    sessions.add(session);
+    const account = accountOf(session, limits, session.socket.remoteAddress);
+    const stallable: Stallable = {
+      unwritten: () => account.unwritten,
+      taken: () => progressOf(session.socket),
+      close: () => kill(session),
+    };
+    options.connections.add(stallable);
+    // A client that answers no PING while it has streams open is gone. gRPC looks after its own.
+    const alive = { intervalMs: options.keepAliveMs, timeoutMs: 2 * options.keepAliveMs };
+    const watch = new Watch(session, alive, () => kill(session));
+    watches.set(session, watch);
+    session.once("close", () => {
+      sessions.delete(session);
+      options.connections.delete(stallable);
+      watch.stop();
+    });
+    session.setLocalWindowSize(WINDOW);
+    if (options.single) session.on("error", () => {});
+    else closeWhenIdle(session);
+  });
+  return {
+    http1: give(http1),
+    http2: give(http2),
+    close() {
+      http1.close();
+      for (const session of sessions) session.close();
+    },
+    destroy() {
+      for (const session of sessions) session.destroy();
+    },
+  };
+}
+
+/** The mount that a path belongs to, among those that take requests or upgrades. */
+function ownerOf(mounts: readonly Mount[], kind: "request" | "upgrade", url = "/"): Mount | undefined {
+  const mark = url.indexOf("?");
+  const path = mark < 0 ? url : url.slice(0, mark);
+  const takers = mounts.filter((mount) => mount[kind] !== undefined);
+  return takers.find((mount) => mount.claims?.(path) === true) ?? takers[0];
+}
+
+/**
+ * The head of a request without its offer to change to another protocol, which a server may ignore. Some clients offer `h2c` with
+ * every request, and Node has taken such a request for one to be handed over.
+ */
+function withoutUpgrade({ method, url, rawHeaders }: IncomingMessage, head: Buffer): Buffer {
+  const lines = [`${method} ${url} HTTP/1.1`];
+  for (let at = 0; at < rawHeaders.length; at += 2)
+    if (!/^(upgrade|http2-settings|connection)$/i.test(rawHeaders[at] as string)) lines.push(`${rawHeaders[at]}: ${rawHeaders[at + 1]}`);
+  return Buffer.concat([Buffer.from(`${lines.join("\r\n")}\r\n\r\n`, "latin1"), head]);
+}
+
+/** A session that holds no stream and brings nothing is somebody who only holds a connection. */
+function closeWhenIdle(session: ServerHttp2Session): void {
+  let streams = 0;
+  let resets = 0;
+  let since = Date.now();
+  session.on("stream", (stream) => {
+    streams++;
+    stream.once("close", () => {
+      streams--;
+      if (stream.rstCode === constants.NGHTTP2_NO_ERROR) return;
+      const now = Date.now();
+      resets = Math.max(0, resets - ((now - since) * RESETS_PER_SECOND) / 1000) + 1;
+      since = now;
+      if (resets > RESETS && !session.destroyed) session.destroy(undefined, constants.NGHTTP2_ENHANCE_YOUR_CALM);
+    });
+  });
+  session.setTimeout(IDLE_MS, () => {
+    if (streams === 0) session.close();
+  });
+}

@@ -1,0 +1,57 @@
+import { type Address, Fault } from "../../core/index.js";
+import { noCertificate, type SecureListenOptions } from "../tls.js";
+import { badAddress } from "../unreached.js";
+import type { NetworkCarrier } from "./carrier.js";
+
+/** Where an address says to listen. */
+export interface Place {
+  readonly carrier: NetworkCarrier;
+  readonly path: string;
+}
+
+/** Of an address that names none. */
+export const DEFAULT_PORT = 8000;
+const secureSchemes: ReadonlySet<string> = new Set(["https", "wss", "tls"]);
+
+/**
+ * Reads an address to listen at: `scheme://host:port/path`, or `scheme+unix:PATH`. A scheme with TLS needs `tls`. No other takes it, but
+ * for `any`, which serves both.
+ */
+export function placeOf(address: Address, path: string, options: SecureListenOptions): Place {
+  const text = String(address);
+  const socket = unixPath(text);
+  if (socket !== undefined) {
+    if (options.tls !== undefined && !text.startsWith("any"))
+      throw new Fault("invalid-params", "a Unix socket takes no tls: only this machine can reach it");
+    return { carrier: { path: socket }, path };
+  }
+  const [, before = "", scheme = ""] = /^([a-z]+\+)?([a-z]+):/.exec(text) ?? [];
+  let url: URL;
+  try {
+    // As http, because a URL of a scheme that nobody knows has other rules.
+    url = new URL(text.slice(before.length).replace(/^(tcp|tls|any):/, "http:"));
+  } catch (error) {
+    throw badAddress(`not a URL: ${text}`, error);
+  }
+  const secure = secureSchemes.has(scheme);
+  if (secure && options.tls === undefined) throw noCertificate(`${before}${scheme}`);
+  if (!secure && options.tls !== undefined && scheme !== "any")
+    throw new Fault(
+      "invalid-params",
+      `tls is given for an address without it: listen on ${before}${scheme === "tcp" ? "tls" : `${scheme}s`}://`,
+    );
+  return {
+    carrier: {
+      // Without the brackets of an IPv6 address.
+      host: url.hostname.replace(/^\[|\]$/g, ""),
+      // A URL drops the port that is its scheme's own.
+      port: Number(url.port || (/^[^/]*\/\/[^/]*:(\d+)(?:[/?#]|$)/.exec(text)?.[1] ?? DEFAULT_PORT)),
+    },
+    path: url.pathname === "/" ? path : url.pathname,
+  };
+}
+
+/** The path of a Unix socket that an address names: `unix:PATH`, or with a protocol before it. */
+export function unixPath(address: string): string | undefined {
+  return /^(?:[a-z+]+\+)?unix:(?:\/\/)?(.+)$/.exec(address)?.[1];
+}

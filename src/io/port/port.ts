@@ -1,0 +1,221 @@
+import { createServer, type Socket } from "node:net";
+import type { Duplex } from "node:stream";
+import { createServer as createTls, type TLSSocket } from "node:tls";
+import {
+  accountOf,
+  defaultLimits,
+  defaultTimeouts,
+  Fault,
+  fixedTimeouts,
+  type Limits,
+  type ListenAddress,
+  type Listener,
+  listenerOf,
+} from "../../core/index.js";
+import { within } from "../../stream/index.js";
+import { peerOf } from "../grpc/peer.js";
+import { checkListen, isLoopback, type SecureListenOptions, serverTls } from "../tls.js";
+import { authorityOf, bind, type Carrier, type NetworkCarrier } from "./carrier.js";
+import { detect, isAnything, isHttp2, isTls, type Protocol } from "./detect.js";
+import { type HttpServers, httpServers } from "./http-servers.js";
+import type { Bound, Mount } from "./mount.js";
+import { closeStalled, progressOf, type Stallable } from "./stalled.js";
+
+export interface PortOptions extends SecureListenOptions {
+  /** What checks the credentials of requests, if anything does. */
+  readonly auth?: unknown;
+  /** Milliseconds for the first bytes of a connection, and for the head of a request; four times that for the whole. 15,000 unless given. */
+  readonly headersMs?: number | undefined;
+  /** Milliseconds between signs of life on a connection of HTTP/2 that is in use; 15,000 unless given. One that answers none for twice that is closed. */
+  readonly keepAliveMs?: number | undefined;
+  readonly limits?: Partial<Limits> | undefined;
+  /** What else is on the port: health checks, metrics. */
+  readonly mounts?: readonly Mount[] | undefined;
+  /** Whether clients may come without TLS, too, where that is safe: on loopback, or with `insecure`, and if no certificate is asked of clients. */
+  readonly plainToo?: boolean | undefined;
+}
+
+/** A place with everything that is mounted there. */
+export interface Port {
+  /** The port that was chosen; 0 where there is none. */
+  readonly port: number;
+  /** `host:port`, if it has one. */
+  readonly authority: string | undefined;
+  readonly addresses: readonly ListenAddress[];
+  /** Resolves when its only stream has ended, or it was closed. */
+  readonly ended: Promise<void>;
+  /** Takes no more connections; those that are open go on. */
+  stop(): void;
+  /** Drains all mounts together, then closes every connection; gives the answers that are ending a moment to arrive. */
+  close(): Promise<void>;
+}
+
+const tcpKeepAlive = { keepAlive: true, keepAliveInitialDelay: fixedTimeouts.tcpKeepAliveMs };
+
+/** Puts mounts on a carrier: binds, does TLS, tells protocols apart, and drains. If it cannot listen, the mounts are closed. */
+export async function port(carrier: Carrier, wires: readonly Mount[], options: PortOptions = {}): Promise<Port> {
+  const mounts = [...wires, ...(options.mounts ?? [])];
+  try {
+    return await ("stream" in carrier ? streamPort(carrier.stream, mounts, options) : networkPort(carrier, mounts, options));
+  } catch (error) {
+    for (const mount of mounts) void mount.close?.();
+    throw error;
+  }
+}
+
+/** The listener that a port is, known by the address of its first mount unless another is given. */
+export function portListener(opened: Port, address: string = opened.addresses[0]?.address ?? ""): Listener {
+  return { ...listenerOf(address, () => opened.close(), opened.ended), addresses: opened.addresses };
+}
+
+async function networkPort(carrier: NetworkCarrier, mounts: readonly Mount[], options: PortOptions): Promise<Port> {
+  const { headersMs = defaultTimeouts.headersMs, tls, limits } = options;
+  if ("host" in carrier) checkListen(carrier.host, options);
+  const connections = new Set<Stallable>();
+  const http = mounts.some(({ request, rpc }) => request !== undefined || rpc !== undefined)
+    ? httpServers(mounts, {
+        headersMs,
+        keepAliveMs: options.keepAliveMs ?? defaultTimeouts.keepAliveMs,
+        limits,
+        connections,
+        single: false,
+      })
+    : undefined;
+  const table = protocols(mounts, http, options);
+  const plainToo = tls === undefined || (options.plainToo === true && isSafe(carrier, options));
+  /** Also of a socket that HTTP/2 takes over: its own account stays empty then. */
+  const accept = (socket: Socket): void => {
+    const account = accountOf(socket, limits, socket.remoteAddress);
+    const stallable: Stallable = {
+      unwritten: () => account.unwritten,
+      taken: () => progressOf(socket),
+      close: () => void socket.destroy(),
+    };
+    connections.add(stallable);
+    socket.once("close", () => connections.delete(stallable));
+  };
+  const secure = tls === undefined ? undefined : tlsServer(tls, { http, table, headersMs, accept });
+  const plain: readonly Protocol[] = secure === undefined ? table : [{ detect: isTls, take: secure.again }, ...table];
+  const sockets = new Set<Socket>();
+  const server = createServer({ noDelay: true, ...tcpKeepAlive }, (socket) => {
+    sockets.add(socket);
+    socket.once("close", () => sockets.delete(socket));
+    socket.on("error", () => socket.destroy());
+    if (secure !== undefined && !plainToo) return secure.take(socket);
+    accept(socket);
+    detect(socket, plain, headersMs);
+  });
+  const chosen = await bind(server, carrier).catch((error) => {
+    http?.close();
+    throw error;
+  });
+  const unwatch = closeStalled(connections, limits?.stalledMs ?? defaultLimits.stalledMs);
+  let stopped: Promise<void> | undefined;
+  const stop = (): Promise<void> => (stopped ??= new Promise<void>((resolve) => server.close(() => resolve())));
+  const bound: Bound =
+    "path" in carrier ? { secure: false, path: carrier.path } : { secure: tls !== undefined, authority: authorityOf(carrier.host, chosen) };
+  const end = async (): Promise<void> => {
+    if (!mounts.some((mount) => mount.connectsWhileDraining === true)) void stop();
+    await Promise.all(mounts.map((mount) => mount.close?.()));
+    const closed = stop();
+    unwatch();
+    http?.close();
+    if (await within(closed, fixedTimeouts.lastAnswersMs)) return;
+    http?.destroy();
+    for (const socket of sockets) socket.destroy();
+    await closed;
+  };
+  return portOf({ port: chosen, authority: bound.authority, addresses: addressesOf(mounts, bound) }, { stop: () => void stop(), end });
+}
+
+/** One connection of HTTP/2, which is the port. */
+function streamPort(stream: Duplex, mounts: readonly Mount[], options: PortOptions): Port {
+  const { headersMs = defaultTimeouts.headersMs, keepAliveMs = Number.POSITIVE_INFINITY, limits } = options;
+  const http = httpServers(mounts, { headersMs, keepAliveMs, limits, connections: new Set(), single: true });
+  const end = async (): Promise<void> => {
+    await Promise.all(mounts.map((mount) => mount.close?.()));
+    http.close();
+    if (!stream.destroyed && !(await within(new Promise<void>((resolve) => stream.once("close", resolve)), fixedTimeouts.lastAnswersMs)))
+      stream.destroy();
+  };
+  const made = portOf({ port: 0, authority: undefined, addresses: [] }, { stop() {}, end });
+  stream.once("close", () => void made.close());
+  // A plain duplex does as well: that HTTP/2 needs no more of it, its types do not say.
+  http.http2(stream as Socket);
+  return made;
+}
+
+function portOf(facts: Pick<Port, "port" | "authority" | "addresses">, { stop, end }: { stop(): void; end(): Promise<void> }): Port {
+  let closing: Promise<void> | undefined;
+  let over: () => void = () => {};
+  const ended = new Promise<void>((resolve) => {
+    over = resolve;
+  });
+  return { ...facts, ended, stop, close: () => (closing ??= end().finally(over)) };
+}
+
+function addressesOf(mounts: readonly Mount[], bound: Bound): readonly ListenAddress[] {
+  return mounts.flatMap((mount) => mount.addresses?.(bound) ?? []);
+}
+
+/** The table of protocols, but for TLS. Byte streams carry no credentials, so where those are demanded a client needs a certificate. */
+function protocols(mounts: readonly Mount[], http: HttpServers | undefined, { auth }: PortOptions): readonly Protocol[] {
+  const own = mounts.flatMap(({ bytes }) => {
+    if (bytes === undefined) return [];
+    const take = (socket: Socket, first: Buffer): void => {
+      const peer = peerOf({ socket });
+      if (auth !== undefined && peer.certificate === undefined) return void socket.destroy();
+      socket.unshift(first);
+      bytes.take(socket, peer);
+    };
+    return [{ detect: bytes.detect, take }];
+  });
+  if (http === undefined) return own;
+  return [...own, { detect: isHttp2, take: http.http2 }, { detect: isAnything, take: http.http1 }];
+}
+
+interface Inside {
+  readonly http: HttpServers | undefined;
+  readonly table: readonly Protocol[];
+  readonly headersMs: number;
+  accept(socket: Socket): void;
+}
+
+/** Does the handshakes. What is spoken inside was agreed on there, or is told by the next bytes. */
+function tlsServer(
+  tls: NonNullable<PortOptions["tls"]>,
+  { http, table, headersMs, accept }: Inside,
+): { take(socket: Socket): void; again(socket: Socket, first: Buffer): void } {
+  const agreed = http === undefined ? undefined : { ALPNProtocols: ["h2", "http/1.1"] };
+  const server = createTls({ ...serverTls(tls), ...agreed, handshakeTimeout: headersMs }, (socket: TLSSocket) => {
+    socket.on("error", () => socket.destroy());
+    accept(socket);
+    if (socket.alpnProtocol === "h2") http?.http2(socket);
+    else if (socket.alpnProtocol === "http/1.1") http?.http1(socket);
+    else detect(socket, table, headersMs);
+  });
+  // A handshake that fails leaves its connection open where it was only too slow.
+  server.on("tlsClientError", (_error: Error, socket: Socket) => socket.destroy());
+  const take = (socket: Socket): void => void server.emit("connection", socket);
+  return {
+    take,
+    again(socket, first) {
+      // Before the handshake begins, because it looks for what was read already only then.
+      socket.unshift(first);
+      take(socket);
+    },
+  };
+}
+
+/** Whether plain text beside TLS lets nobody in, and nobody read along. */
+function isSafe(carrier: NetworkCarrier, { insecure, tls }: PortOptions): boolean {
+  if (tls?.requestClientCert === true) return false;
+  return "path" in carrier || insecure === true || isLoopback(carrier.host);
+}
+
+/** The fault of a wire whose clients cannot show the credentials that are demanded. */
+export function noCredentials(wire: string): Fault {
+  return new Fault("invalid-params", `${wire} carries no credentials: give tls.requestClientCert, or leave auth out`, {
+    data: { reason: "no-credentials" },
+  });
+}
