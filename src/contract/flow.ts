@@ -33,7 +33,7 @@ export const flowChecks: readonly Check[] = [
   }),
   check("cancelling races with answering: one outcome each", async (client) => {
     const outcomes = await Promise.all(
-      Array.from({ length: 300 }, async (_, at) => {
+      Array.from({ length: 150 }, async (_, at) => {
         const abort = new AbortController();
         const call = client.callTool("echo", { at }, { signal: abort.signal }).then(
           (result) => equal(result.structuredContent, { at }, "the echo"),
@@ -45,17 +45,17 @@ export const flowChecks: readonly Check[] = [
         return call;
       }),
     );
-    equal(outcomes.length, 300, "the outcomes");
+    equal(outcomes.length, 150, "the outcomes");
     equal((await client.callTool("echo", { after: 1 })).structuredContent, { after: 1 }, "a call afterwards");
   }),
   {
-    name: "1,000 concurrent calls of two clients with the same ids keep apart",
+    name: "400 concurrent calls of two clients with the same ids keep apart",
     async run(subject) {
       const clients = await Promise.all([subject.open(), subject.open()]);
       try {
         await Promise.all(
           clients.flatMap((client, who) =>
-            Array.from({ length: 500 }, async (_, at) => {
+            Array.from({ length: 200 }, async (_, at) => {
               const result = await client.callTool("echo", { who, at });
               equal(result.structuredContent, { who, at }, `call ${at} of client ${who}`);
             }),
@@ -67,8 +67,9 @@ export const flowChecks: readonly Check[] = [
     },
   },
   check("a slow reader slows its own producer and nobody else", async (client) => {
-    const n = 20_000;
-    const stream = client.streamTool("flood", { n, size: 1_000, key: "slow" });
+    // Half of it is more than the sockets of any wire hold.
+    const n = 5_000;
+    const stream = client.streamTool("flood", { n, size: 4_000, key: "slow" });
     await stream.next();
     for (let at = 0; at < 100; at++) equal((await client.callTool("echo", { at })).structuredContent, { at }, "a neighbour's call");
     const { flooded } = await report(client);

@@ -1,9 +1,17 @@
+/**
+ * Makes wires of links, of either era. Unstable: what is exported here may change in any release, also in a minor one.
+ *
+ * @module
+ */
+
 export { type AnsweredCall, hasRoom, type Link, type LinkTraits, type SendOptions, sharedStream } from "../codec/index.js";
+export { type ConnectionLease, type Connections, type ConnectionsOptions, connections, type Wanted } from "./connections.js";
 export { dialLink } from "./dial/dial-link.js";
 export { LegacyState } from "./dial/legacy-state.js";
 export { listens } from "./dial/link-state.js";
 export { isForGood } from "./dial/loss.js";
 export { newsOfListen } from "./dial/news.js";
+export { GIVEN_UP_MS, mayAsk } from "./dial/presence.js";
 export { type RenewingLink, renewing } from "./dial/renewing-link.js";
 export { own } from "./keys.js";
 export { ClientPings } from "./listen/client-pings.js";
@@ -13,6 +21,6 @@ export { Parking } from "./listen/parking.js";
 export { serveLink, serving } from "./listen/serve-link.js";
 export { ServedLinks } from "./listen/served-links.js";
 export type { Serving } from "./listen/serving.js";
-export { type SessionLimits, SessionTable, type TableSession } from "./listen/session-table.js";
+export { idleCaller, type SessionLimits, SessionTable, type TableSession } from "./listen/session-table.js";
 export { randomToken } from "./seal.js";
 export { observedAs } from "./watch/link-watch.js";

@@ -6,6 +6,8 @@ export const own = {
   caller: "dev.anywire/caller",
   /** Notification between Anywire ends: the caller of this `key` has gone. */
   gone: "notifications/dev.anywire/gone",
+  /** What a link that outlives its connections tells its own end, never a peer: the server has begun anew, and what it said of itself may not hold. */
+  renewed: "notifications/dev.anywire/renewed",
   /** Capability extension between Anywire ends: the server behind this edge is a legacy one. */
   legacy: "dev.anywire/legacy",
   /** Request `_meta` of a read whose answer may come in parts: `{ offset, chunkSize }`. */

@@ -7,7 +7,7 @@ export type Sealed = { readonly call: string; readonly until: number } | { reado
 /** Seals what a client has to carry from one request to its retry: only its maker can read it back, for the same principal and request, in time. */
 export interface Seal {
   /** Whether a `requestState` is one of this seal's, judged by its mark alone. */
-  mine(state: string): boolean;
+  mine(state: string): Promise<boolean>;
   close(sealed: Sealed, request: Request, principal: string | undefined): Promise<string>;
   /** What it stands for, or a Fault `invalid-params`: tampered with, expired, of another principal, or for another request than `request`, if given. */
   open(state: string, request: Request | undefined, principal: string | undefined): Promise<Sealed>;
@@ -30,19 +30,34 @@ export function randomToken(): string {
   return text(crypto.getRandomValues(new Uint8Array(16)));
 }
 
-/** Makes a seal with a key of its own, which lives as long as the process: so do the calls it is about. */
-export function seal(): Seal {
-  const mark = `${KEPT_STATE}${randomToken()}.`;
-  const key = crypto.subtle.generateKey({ name: "HMAC", hash: "SHA-256" }, false, ["sign", "verify"]);
+/** Bytes that a key has to have at least. */
+const KEY_BYTES = 32;
+const hmac = { name: "HMAC", hash: "SHA-256" } as const;
+
+/**
+ * Makes a seal. With a key its states can be read by every process that has the same one. Without, the key is its own and lives as long
+ * as the process.
+ */
+export function seal(given?: string | Uint8Array): Seal {
+  const secret = typeof given === "string" ? utf8.encode(given) : given;
+  if (secret !== undefined && secret.length < KEY_BYTES)
+    throw new Fault("invalid-params", `sealKey has ${secret.length} bytes; it needs at least ${KEY_BYTES}, made at random`);
+  const key: Promise<CryptoKey> =
+    secret === undefined
+      ? (crypto.subtle.generateKey(hmac, false, ["sign", "verify"]) as Promise<CryptoKey>)
+      : crypto.subtle.importKey("raw", secret as BufferSource, hmac, false, ["sign", "verify"]);
+  const marked = secret === undefined ? Promise.resolve(randomToken()) : key.then(nameOf);
+  const making = marked.then((name) => `${KEPT_STATE}${name}.`);
 
   return {
-    mine: (state) => state.startsWith(mark),
+    mine: async (state) => state.startsWith(await making),
     async close(sealed, request, principal) {
       const body = utf8.encode(JSON.stringify({ ...sealed, principal, digest: await digest(request) }));
       const signature = await crypto.subtle.sign("HMAC", await key, body);
-      return `${mark}${text(body)}.${text(new Uint8Array(signature))}`;
+      return `${await making}${text(body)}.${text(new Uint8Array(signature))}`;
     },
     async open(state, request, principal) {
+      const mark = await making;
       const [body, signature] = state.slice(mark.length).split(".").map(decodeOr) as [Uint8Array | undefined, Uint8Array | undefined];
       if (body === undefined || signature === undefined) throw badState("it is damaged");
       if (!(await crypto.subtle.verify("HMAC", await key, signature as BufferSource, body as BufferSource)))
@@ -55,6 +70,11 @@ export function seal(): Seal {
       return content as object as Sealed;
     },
   };
+}
+
+/** What the states of a key begin with: it tells keys apart, and says nothing of the key. */
+async function nameOf(key: CryptoKey): Promise<string> {
+  return text(new Uint8Array(await crypto.subtle.sign("HMAC", key, utf8.encode("the name of this key"))).subarray(0, 16));
 }
 
 function decodeOr(part: string): Uint8Array | undefined {

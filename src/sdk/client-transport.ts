@@ -8,6 +8,7 @@ import {
   type Context,
   type DialOptions,
   Fault,
+  held,
   type Replies,
   type Request,
   type Service,
@@ -15,7 +16,6 @@ import {
 } from "../core/index.js";
 import { type Link, serveLink, sharedStream } from "../era/index.js";
 import { linkPair } from "../wires/memory/index.js";
-import { held } from "./held.js";
 import { linkTransport } from "./link-transport.js";
 import type { SdkTransport } from "./types.js";
 

@@ -3,22 +3,25 @@ import {
   type Client,
   type Connection,
   type Context,
+  defaultTimeouts,
   type Era,
   Fault,
   failing,
+  held,
   type JsonObject,
+  type Lease,
   type Limits,
   type Message,
+  optionLimits,
   quotaOwner,
   type Replies,
   type Request,
   type Service,
   toFault,
 } from "../core/index.js";
+import { type Connections, connections } from "../era/index.js";
 import { attach, speaksModern } from "./attach.js";
 import { callerAuthInfo, withAuthInfo } from "./auth-info.js";
-import { held, type Lease } from "./held.js";
-import { type Sessions, sessions } from "./sessions.js";
 import type { SdkAuthInfo, SdkServer, SdkServerFactory } from "./types.js";
 
 export interface SdkServiceOptions {
@@ -58,7 +61,7 @@ export function sdkService(source: SdkServer | SdkServerFactory, options: SdkSer
 class ServerService implements SdkService {
   readonly #source: SdkServer | SdkServerFactory;
   readonly #options: SdkServiceOptions;
-  readonly #sessions: Sessions;
+  readonly #sessions: Connections;
   readonly #authInfo: (context: Context) => SdkAuthInfo | undefined;
   #modern: Promise<boolean> | undefined;
   /** The server that was made to find out what it speaks: for the caller it was made for, and no other. */
@@ -68,11 +71,15 @@ class ServerService implements SdkService {
     this.#source = source;
     this.#options = options;
     this.#authInfo = options.authInfo ?? callerAuthInfo;
-    this.#sessions = sessions(
+    const limits =
       typeof source === "function"
-        ? { limit: options.sessions ?? 4096, perOwner: options.sessionsPerPrincipal, idleMs: options.idleMs ?? 60_000 }
-        : { limit: 1, perOwner: 1, idleMs: options.idleMs ?? Number.POSITIVE_INFINITY },
-    );
+        ? {
+            max: options.sessions ?? optionLimits.sessions,
+            perOwner: options.sessionsPerPrincipal,
+            idleMs: options.idleMs ?? defaultTimeouts.sdkIdleMs,
+          }
+        : { max: 1, perOwner: 1, idleMs: options.idleMs ?? Number.POSITIVE_INFINITY };
+    this.#sessions = connections({ ...limits, limit: "sessions", spareMs: 0, replaceable: true });
   }
 
   call(request: Request, context: Context): Replies {

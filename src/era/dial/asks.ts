@@ -4,6 +4,7 @@ import {
   Canceller,
   type Client,
   Fault,
+  fixedTimeouts,
   type Identity,
   isObject,
   type JsonObject,
@@ -16,9 +17,7 @@ import { lacking } from "../capabilities.js";
 import { own } from "../keys.js";
 import type { LinkCall } from "./link-call.js";
 import type { Peer } from "./peer.js";
-
-/** Milliseconds that a question waits for a client to listen. */
-const HELD_MS = 30_000;
+import type { Presence } from "./presence.js";
 
 /** The requests that a legacy server makes of its client. */
 export interface ServerAsks {
@@ -104,7 +103,7 @@ export function serverAsks(peer: Peer): ServerAsks {
   const hold = (asked: OpenAsk): void => {
     asked.call = undefined;
     asked.cancel = new Canceller();
-    asked.timer ??= setTimeout(() => settle(asked, undefined, nobody(asked.request)), HELD_MS);
+    asked.timer ??= setTimeout(() => settle(asked, undefined, nobody(asked.request)), fixedTimeouts.questionMs);
   };
 
   return {
@@ -137,7 +136,7 @@ export function serverAsks(peer: Peer): ServerAsks {
       open.set(id, asked);
       if (stated !== undefined) return askIn(asked, stated, "stated");
       const owner = peer.presence.owner();
-      if (owner === undefined && !peer.presence.nobody) return settle(asked, undefined, ambiguous(request));
+      if (owner === undefined && !peer.presence.nobody) return settle(asked, undefined, ambiguous(request, peer.presence.option));
       if (owner !== undefined && place(asked, owner)) return;
       // It most likely belongs to the call that was given up, and nobody waits for that.
       if (owner !== undefined && peer.presence.gaveUp(owner)) settle(asked, undefined, nobody(request));
@@ -154,7 +153,7 @@ export function serverAsks(peer: Peer): ServerAsks {
       for (const asked of open.values()) {
         if (asked.timer === undefined) continue;
         const owner = asked.owner ?? peer.presence.owner();
-        if (owner === undefined) settle(asked, undefined, ambiguous(asked.request));
+        if (owner === undefined) settle(asked, undefined, ambiguous(asked.request, peer.presence.option));
         else if (owner === identity && place(asked, owner)) {
           clearTimeout(asked.timer);
           asked.timer = undefined;
@@ -181,9 +180,9 @@ export function serverAsks(peer: Peer): ServerAsks {
   };
 }
 
-function ambiguous({ method }: Request): Fault {
-  const message = `${method} names no call. Several clients share this connection, so Anywire cannot tell which client it is for. Give each client its own connection with the option fanIn`;
-  return new Fault("unavailable", message, { data: { reason: "ambiguous-client", option: "fanIn" } });
+function ambiguous({ method }: Request, { name, use }: Presence["option"]): Fault {
+  const message = `${method} names no call. Several clients share this connection, so Anywire cannot tell which client it is for. Give each client its own connection with ${use}`;
+  return new Fault("unavailable", message, { data: { reason: "ambiguous-client", option: name } });
 }
 
 function nobody({ method }: Request): Fault {

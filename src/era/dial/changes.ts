@@ -1,6 +1,7 @@
-import { type Context, Fault, type Identity, isObject, type JsonObject, type NoteReply, type Reply, weigh } from "../../core/index.js";
+import { type Context, type Fault, type Identity, isObject, type JsonObject, type Reply } from "../../core/index.js";
 import type { AmbientCall } from "./ambient.js";
-import { lists, UPDATED } from "./news.js";
+import { ChangeQueue } from "./change-queue.js";
+import { ACKNOWLEDGED, covers, lists, UPDATED } from "./news.js";
 
 /** What a legacy server says of its changes, for modern subscriptions and for legacy clients. Each resource is subscribed to once, however many want it. */
 export interface Changes {
@@ -13,39 +14,35 @@ export interface Changes {
   close(reason: Fault): void;
 }
 
-/** Changes that wait for a reader as they came. With more of them, only the newest of each subject is kept. */
-const UNREAD = 64;
-
 interface Subscriber {
   readonly methods: ReadonlySet<string>;
   readonly uris: ReadonlySet<string>;
-  /** Unread changes, and what each is about. */
-  readonly unread: { readonly subject: string; readonly note: NoteReply }[];
-  /** What they add up to: a server may tell of any number of parts of a resource. */
-  bytes: number;
-  /** How many may be unread before those about one subject are merged. */
-  most: number;
-  wake: (() => void) | undefined;
-  reason: Fault | undefined;
+  readonly unread: ChangeQueue;
 }
 
 export interface ChangesOptions {
-  readonly capabilities: JsonObject;
+  /** What the server says now that it can do. */
+  readonly capabilities: () => JsonObject;
   /** Asks the server on the edge's own account. */
   readonly ask: (method: string, params: JsonObject, trace?: Context["trace"]) => Promise<JsonObject>;
   /** Bytes of changes that may wait for one listener. */
   readonly callBytes: number;
   /** The calls of clients that listen for what belongs to none of their calls. */
   readonly listeners: () => Iterable<AmbientCall>;
+  /** Of these, the one for whom alone it can be what names nobody. */
+  readonly onlyListener: () => AmbientCall | undefined;
 }
 
-export function changes({ capabilities, ask, callBytes, listeners }: ChangesOptions): Changes {
+export function changes({ capabilities, ask, callBytes, listeners, onlyListener }: ChangesOptions): Changes {
   const subscribers = new Set<Subscriber>();
   const counts = new Map<string, { count: number; subscribed: Promise<JsonObject> }>();
   /** What legacy clients subscribed to themselves. */
   const sessions = new Map<Identity, Set<string>>();
 
-  const feature = (name: string, member: string): boolean => isObject(capabilities[name]) && capabilities[name][member] === true;
+  const feature = (name: string, member: string): boolean => {
+    const declared = capabilities()[name];
+    return isObject(declared) && declared[member] === true;
+  };
   const subscribe = (uri: string, params: JsonObject = { uri }, trace?: Context["trace"]): Promise<JsonObject> => {
     const entry = counts.get(uri);
     if (entry !== undefined) {
@@ -75,23 +72,6 @@ export function changes({ capabilities, ask, callBytes, listeners }: ChangesOpti
     });
     return uris;
   };
-  const add = (subscriber: Subscriber, subject: string, note: NoteReply): void => {
-    if (subscriber.reason !== undefined) return;
-    const { unread } = subscriber;
-    unread.push({ subject, note });
-    subscriber.bytes += weigh(note.params);
-    if (unread.length > subscriber.most) {
-      const newest = [...new Map(unread.map((waiting) => [waiting.subject, waiting])).values()];
-      unread.splice(0, unread.length, ...newest);
-      subscriber.most = Math.max(UNREAD, 2 * newest.length);
-      subscriber.bytes = newest.reduce((sum, waiting) => sum + weigh(waiting.note.params), 0);
-    }
-    if (subscriber.bytes <= callBytes) return;
-    unread.length = 0;
-    subscriber.reason = new Fault("overload", "the reader of this subscription is too slow for what its server tells", {
-      data: { limit: "callBytes", max: callBytes },
-    });
-  };
   const wanted = (params: JsonObject): { honoured: JsonObject; methods: Set<string>; uris: string[] } => {
     const filter = isObject(params["notifications"]) ? params["notifications"] : {};
     const honoured: Record<string, unknown> = {};
@@ -109,34 +89,19 @@ export function changes({ capabilities, ask, callBytes, listeners }: ChangesOpti
   return {
     async *listen(params, context) {
       const { honoured, methods, uris } = wanted(params);
-      const subscriber: Subscriber = {
-        methods,
-        uris: new Set(uris),
-        unread: [],
-        bytes: 0,
-        most: UNREAD,
-        wake: undefined,
-        reason: undefined,
-      };
+      const subscriber: Subscriber = { methods, uris: new Set(uris), unread: new ChangeQueue(callBytes) };
       // Before the first answer, so that no change falls between it and the subscription.
       subscribers.add(subscriber);
-      const unhook = context.cancel.on(() => subscriber.wake?.());
+      const unhook = context.cancel.on(() => subscriber.unread.end());
       const held: string[] = [];
       try {
         for (const uri of uris) held.push(uri);
         await Promise.all(uris.map((uri) => subscribe(uri)));
         const accepted = uris.length > 0 ? { ...honoured, resourceSubscriptions: uris } : honoured;
-        yield { kind: "note", method: "notifications/subscriptions/acknowledged", params: { notifications: accepted } };
+        yield { kind: "note", method: ACKNOWLEDGED, params: { notifications: accepted } };
         while (!context.cancel.fired) {
-          const first = subscriber.unread.shift();
-          if (first !== undefined) {
-            subscriber.bytes -= weigh(first.note.params);
-            yield first.note;
-          } else if (subscriber.reason !== undefined) throw subscriber.reason;
-          else
-            await new Promise<void>((resolve) => {
-              subscriber.wake = resolve;
-            });
+          const note = await subscriber.unread.next();
+          if (note !== undefined) yield note;
         }
         return {};
       } finally {
@@ -170,27 +135,19 @@ export function changes({ capabilities, ask, callBytes, listeners }: ChangesOpti
       const uri = String(params["uri"]);
       for (const subscriber of subscribers) {
         if (list ? !subscriber.methods.has(method) : !covers(subscriber.uris, uri)) continue;
-        add(subscriber, list ? method : `${method} ${uri}`, { kind: "note", method, params });
-        subscriber.wake?.();
+        subscriber.unread.add(list ? method : `${method} ${uri}`, { kind: "note", method, params });
       }
+      // A legacy server may tell of resources that nobody subscribed to.
+      const unasked = list || covers(counts, uri) ? undefined : onlyListener();
       for (const listener of listeners()) {
         const uris = sessions.get(listener.context.client.identity);
-        if (listener.changes && (list || (uris !== undefined && covers(uris, uri)))) listener.push({ kind: "note", method, params });
+        if (listener.changes && (list || listener === unasked || (uris !== undefined && covers(uris, uri))))
+          listener.push({ kind: "note", method, params });
       }
       return true;
     },
     close(reason) {
-      for (const subscriber of subscribers) {
-        subscriber.reason = reason;
-        subscriber.wake?.();
-      }
+      for (const { unread } of subscribers) unread.end(reason);
     },
   };
-}
-
-/** An update may be of a sub-resource of the one subscribed to. */
-function covers(uris: ReadonlySet<string>, uri: string): boolean {
-  if (uris.has(uri)) return true;
-  for (const prefix of uris) if (uri.startsWith(prefix.endsWith("/") ? prefix : `${prefix}/`)) return true;
-  return false;
 }

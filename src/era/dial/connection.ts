@@ -5,6 +5,7 @@ import {
   type Era,
   Fault,
   failing,
+  guard,
   itemsOfPages,
   type JsonObject,
   listMembers,
@@ -17,11 +18,12 @@ import {
   toFault,
 } from "../../core/index.js";
 import { withoutModern } from "../envelope.js";
-import { beyondLink, isAnywireLink } from "../extensions.js";
+import { beyondLink, isAnywireLink, isLegacyServer } from "../extensions.js";
 import { ambientOver } from "./ambient-over.js";
 import type { LegacyDial } from "./legacy.js";
 import type { Peer } from "./peer.js";
 import { readParts } from "./read-parts.js";
+import { SharedListens } from "./shared-listens.js";
 
 /** What a handshake came to. */
 export interface Agreed {
@@ -37,11 +39,18 @@ export function connection(peer: Peer, agreed: Agreed): Connection {
   const { legacy, era } = agreed;
   peer.kin = isAnywireLink(agreed.found);
   peer.credit.kept = peer.kin;
+  // An Anywire end in front of a legacy server keeps the callers apart, so it has to hear who listens.
+  const apart = peer.kin && isLegacyServer(agreed.found);
   peer.ready = true;
   const plain = (request: Request, context: Context): Replies => peer.call(request, context);
   let closing: Promise<void> | undefined;
   // What the handshake learned answers the first discover; a later one asks again.
   let found: JsonObject | undefined = beyondLink(agreed.found);
+  const listens = new SharedListens({ self: peer.self, callBytes: peer.callBytes, call: plain });
+  peer.renewed = (initialized) => {
+    found = undefined;
+    legacy?.renewed(initialized);
+  };
   const discover = async (request: Request, context: Context): Promise<JsonObject> => {
     const known = found;
     found = undefined;
@@ -67,7 +76,9 @@ export function connection(peer: Peer, agreed: Agreed): Connection {
       const { method, params } = request;
       const local = legacy?.call(request, context);
       if (local !== undefined) return local;
-      if (method === AMBIENT) return ambientOver(peer, request, context);
+      if (method === AMBIENT) return ambientOver(peer, request, context, apart);
+      if (method === "subscriptions/listen" && !apart && SharedListens.takes(request, context))
+        return guard((inner) => listens.listen(request, inner), context);
       if (method === "server/discover") return once(context, (inner) => discover(request, inner));
       const member = listMembers.get(method);
       if (member !== undefined && !peer.traits.inParts(method)) {

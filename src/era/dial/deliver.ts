@@ -11,6 +11,7 @@ export function deliver(peer: Peer, message: IncomingNotification): void {
     peer.pending.get(progressToken as Id)?.push({ kind: "progress", params: rest });
     return;
   }
+  if (method === own.renewed) return peer.renewed(params);
   const named = isObject(params["_meta"]) ? params["_meta"] : undefined;
   const id = named?.[meta.subscriptionId] ?? named?.[own.call];
   if (id !== undefined) {

@@ -1,6 +1,7 @@
 import {
   type Context,
   type DialOptions,
+  defaultTimeouts,
   type Era,
   Fault,
   type FaultCode,
@@ -25,8 +26,6 @@ export interface Verdict {
   readonly result: JsonObject;
 }
 
-/** How long a peer may be silent after the probe before it counts as legacy. */
-const PROBE_MS = 10_000;
 const SILENT = Symbol("silent");
 
 /** Errors that only a modern server makes. */
@@ -61,7 +60,7 @@ export async function shakeHands(peer: Peer, options: DialOptions, context: (era
   const verdict = answered.then(modern, (error) => refused(toFault(error)));
   if (options.era === "modern") return (await verdict) ?? notModern(await answered.then(() => undefined, toFault));
 
-  const early = await orSilence(verdict, options.probeMs ?? PROBE_MS);
+  const early = await orSilence(verdict, options.probeMs ?? defaultTimeouts.probeMs);
   if (early !== SILENT) return early ?? legacy(await initialize().answer);
   const opening = initialize();
   try {

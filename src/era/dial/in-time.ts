@@ -1,9 +1,7 @@
-import { Fault } from "../../core/index.js";
-
-const HANDSHAKE_MS = 60_000;
+import { defaultTimeouts, Fault } from "../../core/index.js";
 
 /** A handshake, or the fault of a peer that does not finish it in time. */
-export async function inTime<T>(handshake: Promise<T>, ms: number = HANDSHAKE_MS): Promise<T> {
+export async function inTime<T>(handshake: Promise<T>, ms: number = defaultTimeouts.handshakeMs): Promise<T> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const late = new Promise<never>((_resolve, reject) => {
     timer = setTimeout(() => reject(new Fault("deadline", `the server did not finish the handshake within ${ms} ms`)), ms);

@@ -1,6 +1,6 @@
 import type { IncomingError, IncomingNotification, IncomingResult, OutgoingNotification, OutgoingRequest } from "../../codec/index.js";
 import { Fault, fromRpcError, isLegacyVersion, isObject } from "../../core/index.js";
-import { newsOfSession } from "./news.js";
+import { newsOfSession, renewedAs } from "./news.js";
 
 /** The way to a session that has just begun, or is about to. */
 export interface FreshSession {
@@ -53,6 +53,6 @@ export class LegacyState {
       if (answer.kind === "error") onFault(fromRpcError(answer.error));
     };
     for (let at = 0; at < again.length; at += AT_ONCE) await Promise.all(again.slice(at, at + AT_ONCE).map(give));
-    return newsOfSession(isObject(capabilities) ? capabilities : {}, this.#subscriptions.keys());
+    return [renewedAs(begun.value), ...newsOfSession(isObject(capabilities) ? capabilities : {}, this.#subscriptions.keys())];
   }
 }

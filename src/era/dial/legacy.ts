@@ -31,16 +31,25 @@ export interface LegacyDial {
   /** The request as a legacy server may get it. Throws the Fault of one that it must not get. */
   accept(request: Request, context: Context): Request;
   call(request: Request, context: Context): Replies | undefined;
+  /** The server has begun anew, and said this of itself. */
+  renewed(initialized: JsonObject): void;
 }
 
-export function legacyDial(peer: Peer, initialized: JsonObject, context: (cancel: Canceller) => Context): LegacyDial {
-  const capabilities = isObject(initialized["capabilities"]) ? initialized["capabilities"] : {};
+export function legacyDial(peer: Peer, first: JsonObject, context: (cancel: Canceller) => Context): LegacyDial {
+  let initialized = first;
+  const capabilities = (): JsonObject => (isObject(initialized["capabilities"]) ? initialized["capabilities"] : {});
   const asks = serverAsks(peer);
   const ask = (method: string, params: JsonObject, trace?: Context["trace"]): Promise<JsonObject> =>
     resultOf(peer.call({ method, params }, { ...context(new Canceller()), ...(trace && { trace }) }));
-  const listening = changes({ capabilities, ask, callBytes: peer.callBytes, listeners: () => peer.unnamed.listeners });
-  const logs = capabilities["logging"] !== undefined;
-  const levels = sessionLevels((level) => logs && peer.tell("logging/setLevel", { level }));
+  const { unnamed, callBytes } = peer;
+  const listening = changes({
+    capabilities,
+    ask,
+    callBytes,
+    listeners: () => unnamed.listeners,
+    onlyListener: () => unnamed.onlyListener,
+  });
+  const levels = sessionLevels((level) => capabilities()["logging"] !== undefined && peer.tell("logging/setLevel", { level }));
   const unwant = new Map<LinkCall, () => void>();
   void peer.ended.then((reason) => {
     asks.close(reason);
@@ -79,6 +88,9 @@ export function legacyDial(peer: Peer, initialized: JsonObject, context: (cancel
   return {
     manner,
     accept,
+    renewed(again) {
+      initialized = again;
+    },
     call(request, callContext) {
       const { client } = callContext;
       const { method, params } = request;

@@ -1,4 +1,4 @@
-import { type Identity, type JsonObject, type LogLevel, logLevels } from "../../core/index.js";
+import { type Identity, type JsonObject, type LogLevel, levelAt, logLevels } from "../../core/index.js";
 
 /** The log level of a legacy session, which has one for all of its users: the most verbose that any of them wants. Entries are filtered for each. */
 export interface Levels {
@@ -35,7 +35,7 @@ export function sessionLevels(tell: (level: LogLevel) => void): Levels {
 
   return {
     want(level, identity) {
-      const at = logLevels.indexOf(level as LogLevel);
+      const at = levelAt(level);
       // Whoever set a level for its session has said what it wants.
       if (at < 0 || sessions.has(identity)) return () => {};
       (wanted[at] as number)++;
@@ -47,7 +47,7 @@ export function sessionLevels(tell: (level: LogLevel) => void): Levels {
       };
     },
     set(params, identity) {
-      const at = logLevels.indexOf(params["level"] as LogLevel);
+      const at = levelAt(params["level"]);
       if (at < 0) return params;
       if (!sessions.has(identity))
         identity.ended.on(() => {

@@ -15,7 +15,7 @@ import { AMBIENT, type Fault, isObject, meta } from "../../core/index.js";
 import { Registry } from "../../stream/index.js";
 import type { LinkWatch } from "../watch/link-watch.js";
 import { LegacyState } from "./legacy-state.js";
-import { newsOfListen } from "./news.js";
+import { ACKNOWLEDGED, newsOfListen, renewedAs } from "./news.js";
 
 type Message = Incoming | IncomingPart;
 type Answer = IncomingResult | IncomingError;
@@ -30,8 +30,6 @@ interface Again {
   readonly resolve: (answer: Answer) => void;
   readonly reject: (fault: Fault) => void;
 }
-
-const ACKNOWLEDGED = "notifications/subscriptions/acknowledged";
 
 /** What is open on a link, and what the next has to be given if this one is lost. */
 export class LinkState {
@@ -115,7 +113,7 @@ export class LinkState {
 
   /** Gives a fresh link the session that the lost one had. Resolves with what callers have to hear. */
   async restore(link: Link): Promise<readonly IncomingNotification[]> {
-    if (!this.#legacy.begun) return [];
+    if (!this.#legacy.begun) return [renewedAs({})];
     const session = { request: (request: OutgoingRequest) => this.#ask(link, request), notify: this.#tell.bind(this, link) };
     return this.#legacy.restore(session, this.#onFault);
   }

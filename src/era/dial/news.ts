@@ -1,5 +1,6 @@
 import type { Id, IncomingNotification } from "../../codec/index.js";
 import { isObject, type JsonObject, meta } from "../../core/index.js";
+import { own } from "../keys.js";
 
 /** The lists that may change, by the member of a filter that asks for it. */
 export const lists: ReadonlyMap<string, { readonly method: string; readonly feature: string }> = new Map([
@@ -8,6 +9,19 @@ export const lists: ReadonlyMap<string, { readonly method: string; readonly feat
   ["resourcesListChanged", { method: "notifications/resources/list_changed", feature: "resources" }],
 ]);
 export const UPDATED = "notifications/resources/updated";
+export const ACKNOWLEDGED = "notifications/subscriptions/acknowledged";
+
+/** An update may be of a sub-resource of the one subscribed to. */
+export function covers(uris: Pick<ReadonlySet<string>, "has" | "keys">, uri: string): boolean {
+  if (uris.has(uri)) return true;
+  for (const prefix of uris.keys()) if (uri.startsWith(prefix.endsWith("/") ? prefix : `${prefix}/`)) return true;
+  return false;
+}
+
+/** That the server has begun anew, with what it said of itself in `initialize`; the first of the news. */
+export function renewedAs(initialized: JsonObject): IncomingNotification {
+  return { kind: "notification", method: own.renewed, params: initialized };
+}
 
 /** What may have changed while no session was there: its lists, as far as its server tells of them, and what was subscribed to. */
 export function newsOfSession(capabilities: JsonObject, uris: Iterable<unknown>): IncomingNotification[] {

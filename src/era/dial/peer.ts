@@ -54,6 +54,8 @@ export class Peer implements LinkCaller {
   get counts(): boolean {
     return this.credit.kept;
   }
+  /** Hears that the server has begun anew, and what it says of itself if it is a legacy one. */
+  renewed: (initialized: JsonObject) => void = () => {};
   /** Set when the handshake is done; until then a peer may only ping. */
   ready = false;
   readonly watch: LinkWatch | undefined;
@@ -119,7 +121,7 @@ export class Peer implements LinkCaller {
     this.pending.set(id, call);
     if (call.context.client.identity !== this.self) this.presence.opened(call);
     this.manner?.opened?.(call);
-    call.watch = this.watch?.call(this.manner?.era ?? "legacy", call.request);
+    if (this.watch?.observer.call !== undefined) call.watch = this.watch.call(this.manner?.era ?? "legacy", call.request);
     const { deadline } = call.context;
     const sent = this.send({ jsonrpc: "2.0", id, method: call.request.method, params }, { deadline, metadata });
     // One that cannot be written fails alone, unless the link went with it.

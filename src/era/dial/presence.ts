@@ -29,6 +29,11 @@ export class Presence {
     this.#fanIn = fanIn;
   }
 
+  /** What whoever set the connection up can do where nobody can tell. */
+  get option(): { readonly name: string; readonly use: string } {
+    return this.#fanIn.option ?? { name: "fanIn", use: "the option fanIn" };
+  }
+
   /** A caller shows itself, by a call or by listening. */
   attach(identity: Identity): Present {
     const known = this.#present.get(identity);
@@ -127,7 +132,7 @@ export class Presence {
 }
 
 /** Whether a server may ask or log in a call of that method. Those of a vendor may do anything. */
-function mayAsk(method: string): boolean {
+export function mayAsk(method: string): boolean {
   return !quiet.has(method);
 }
 

@@ -10,7 +10,7 @@ import {
   type SendOptions,
   sharedStream,
 } from "../../codec/index.js";
-import { type DialOptions, Fault, RELEASE, toFault } from "../../core/index.js";
+import { type DialOptions, Fault, fixedTimeouts, RELEASE, toFault } from "../../core/index.js";
 import { Backoff } from "../../stream/index.js";
 import { careful } from "../careful.js";
 import { own } from "../keys.js";
@@ -51,9 +51,6 @@ export function renewing<L extends Link>(first: L, options: RenewingOptions<L>):
   return new Renewing(first, options);
 }
 
-/** A connection that lasted this long was a good one. */
-const LASTED_MS = 1000;
-
 class Renewing<L extends Link> implements RenewingLink<L> {
   readonly traits: LinkTraits;
   readonly part = sharedStream.part;
@@ -62,7 +59,7 @@ class Renewing<L extends Link> implements RenewingLink<L> {
   readonly #options: RenewingOptions<L>;
   readonly #watch: LinkWatch | undefined;
   readonly #state: LinkState;
-  readonly #backoff = new Backoff<Fault>();
+  readonly #backoff: Backoff<Fault>;
   readonly #waiting: WaitingCalls<L>;
   readonly #abort = new AbortController();
   /** The link that is read: the one that is there, or one that is being brought up to date. */
@@ -84,6 +81,7 @@ class Renewing<L extends Link> implements RenewingLink<L> {
     this.traits = first.traits;
     this.now = this.#read = first;
     this.#options = options;
+    this.#backoff = new Backoff(options.restart);
     this.#proven = options.proven ?? false;
     this.#watch = linkWatch(options, { side: "dial" });
     this.#state = new LinkState(this.#watch, careful(options.onFault));
@@ -201,18 +199,26 @@ class Renewing<L extends Link> implements RenewingLink<L> {
   #leave(reason: Fault): Batch {
     if (this.now !== undefined) {
       this.#watch?.upstream({ kind: "lost", reason });
-      if (Date.now() - this.#since >= LASTED_MS) this.#backoff.reset();
+      if (Date.now() - this.#since >= fixedTimeouts.lastedMs) this.#backoff.reset();
     }
     this.now = this.#restoring = this.#begun = undefined;
-    this.#backoff.failed(reason);
+    this.#failed(reason);
     this.#read.close(reason).catch(() => {});
     return this.#state.lost(reason);
+  }
+
+  /** Where too many attempts have failed, nobody waits for the next. */
+  #failed(reason: Fault): void {
+    this.#backoff.failed(reason);
+    if (!this.#backoff.exhausted) return;
+    this.#watch?.upstream({ kind: "failed", reason, retryMs: this.#backoff.wait });
+    this.#waiting.fail(exhausted(reason));
   }
 
   /** A fresh link, as soon as somebody needs one and there is one to be had; undefined after the end. */
   async #connect(connect: (signal: AbortSignal) => Promise<L>): Promise<L | undefined> {
     while (this.#closed === undefined) {
-      const needed = this.#waiting.size > 0 || this.#state.listening;
+      const needed = this.#waiting.size > 0 || this.#state.listening || this.#backoff.exhausted;
       const { wait } = this.#backoff;
       if (!needed || wait > 0) {
         await this.#due(needed ? wait : undefined);
@@ -225,7 +231,7 @@ class Renewing<L extends Link> implements RenewingLink<L> {
       } catch (error) {
         const fault = toFault(error);
         if (isForGood(fault, "refusal")) throw fault;
-        this.#backoff.failed(fault);
+        this.#failed(fault);
       }
     }
     return undefined;
@@ -258,6 +264,7 @@ class Renewing<L extends Link> implements RenewingLink<L> {
 
   #later<T>(call: Id | undefined, act: (link: L) => Promise<T>): Promise<T> {
     if (this.#closed !== undefined) return Promise.reject(this.#closed);
+    if (this.#backoff.exhausted) return Promise.reject(exhausted(this.#backoff.fault as Fault));
     const done = this.#waiting.add(call, act);
     this.#wake();
     return done;
@@ -266,6 +273,13 @@ class Renewing<L extends Link> implements RenewingLink<L> {
 
 function closedByPeer(): Fault {
   return new Fault("unavailable", "the peer closed the link", { data: { reason: "closed" } });
+}
+
+function exhausted(cause: Fault): Fault {
+  return new Fault("unavailable", `the server was lost too often, and is tried again later: ${cause.message}`, {
+    cause,
+    data: { reason: "failed" },
+  });
 }
 
 /** Whether a message is about calls or questions that went with their link. */

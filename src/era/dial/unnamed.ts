@@ -52,14 +52,19 @@ export class Unnamed {
     return this.#listeners.values();
   }
 
+  /** Who listens for the caller that alone can be meant by what names nobody. */
+  get onlyListener(): AmbientCall | undefined {
+    const owner = this.#presence.owner();
+    return owner && this.#listenerFor(owner);
+  }
+
   /** Delivers a log entry or notification that names no call. */
   deliver(reply: Said): void {
     const owner = this.#presence.owner();
     if (owner === undefined) return this.#presence.nobody ? this.#hold(reply, undefined) : this.#drop(reply);
     const call = this.#callFor(owner, reply);
     if (call !== undefined) return call.offer(reply) ? undefined : this.#drop(reply);
-    // A client of a relay does not listen itself: the session does that it shares with the others, and the relay knows whose it is.
-    const listener = this.#listeners.get(owner) ?? (owner.session && this.#listeners.get(owner.session));
+    const listener = this.#listenerFor(owner);
     if (listener === undefined) return this.#hold(reply, owner);
     if (!listener.push(reply)) this.#drop(reply);
   }
@@ -69,6 +74,11 @@ export class Unnamed {
     for (const call of [...this.#listeners.values()]) call.fail(reason);
     this.#listeners.clear();
     this.#held = [];
+  }
+
+  /** A client of a relay does not listen itself: the session does that it shares with the others, and the relay knows whose it is. */
+  #listenerFor(owner: Identity): AmbientCall | undefined {
+    return this.#listeners.get(owner) ?? (owner.session && this.#listeners.get(owner.session));
   }
 
   /** The call that it most likely belongs to: one whose reader waits, or else the oldest. */

@@ -1,7 +1,5 @@
 import type { Id } from "../../codec/index.js";
-import { type DialOptions, defaultLimits, Fault } from "../../core/index.js";
-
-const RECONNECT_MS = 5_000;
+import { type DialOptions, defaultLimits, defaultTimeouts, Fault } from "../../core/index.js";
 
 interface Waiting<L> {
   readonly call: Id | undefined;
@@ -18,7 +16,7 @@ export class WaitingCalls<L> {
 
   /** `why` says why there is no link yet. */
   constructor({ reconnectMs, limits }: DialOptions, why: () => Fault | undefined) {
-    this.#ms = reconnectMs ?? RECONNECT_MS;
+    this.#ms = reconnectMs ?? defaultTimeouts.reconnectMs;
     this.#most = limits?.inFlight ?? defaultLimits.inFlight;
     this.#why = why;
   }

@@ -1,9 +1,6 @@
-import { callAgain, type JsonObject, RELEASE, requiresInput } from "../../core/index.js";
+import { callAgain, type JsonObject, optionLimits, RELEASE, requiresInput } from "../../core/index.js";
 import type { Desk, Job } from "./desk.js";
 import type { Work } from "./work.js";
-
-/** How often a call may be made again for a legacy client because its server answers `input_required`. */
-const MAX_ROUNDS = 16;
 
 /** Where a legacy client's call requires input: goes on with the client's answers. False if the result stands. */
 export function again({ service }: Desk, { asks, envelope, context }: Job, work: Work, result: JsonObject): boolean {
@@ -13,7 +10,7 @@ export function again({ service }: Desk, { asks, envelope, context }: Job, work:
       request: envelope.request,
       context,
       required: result,
-      maxRounds: MAX_ROUNDS,
+      maxRounds: optionLimits.maxRounds,
       call: (request, inner) => service.call(request, inner),
       release: (kept) => void service.notify({ method: RELEASE, params: kept }, context).catch(() => {}),
     }),

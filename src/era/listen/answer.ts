@@ -3,10 +3,10 @@ import { randomToken } from "../seal.js";
 import { again } from "./again.js";
 import { handle, inputRequired, pass } from "./asking.js";
 import { type Desk, type Job, keep } from "./desk.js";
-import { listOwner, listPlace } from "./parking.js";
+import { listOwner, listPlace, type ParkedList } from "./parking.js";
 import { answerParts } from "./parts.js";
 import { answerWhole, readsInParts } from "./read.js";
-import { resumed, sealedState } from "./states.js";
+import { resumed, sealedState, takeOver } from "./states.js";
 import { WAITING, Work } from "./work.js";
 
 /** Answers a call with its undressed result; undefined if it ended without one, because it was left. */
@@ -35,8 +35,9 @@ async function answerList(desk: Desk, job: Job, member: string): Promise<JsonObj
   const cursor = request.params["cursor"];
   const whose = listOwner(job.era, job.client.identity);
   const parked = typeof cursor === "string" ? desk.parking.lists.take(listPlace(whose, request.method, cursor)) : undefined;
-  const from: Rest = parked ?? { replies: desk.service.call(request, job.context) };
-  if (parked !== undefined) job.cancel.on(() => void parked.replies.return());
+  takeOver(job.held, parked?.held);
+  const from: Rest = parked?.rest ?? { replies: desk.service.call(request, job.context) };
+  if (parked !== undefined) job.cancel.on(() => void parked.rest.replies.return());
   const { pageSize } = job.envelope;
   const size = pageSize === undefined ? desk.pageSize : { ...desk.pageSize, items: Math.min(pageSize, desk.pageSize.items) };
   const cut = await cutPage(from, size, (reply) => pass(job, reply)).catch((error) => {
@@ -47,7 +48,9 @@ async function answerList(desk: Desk, job: Job, member: string): Promise<JsonObj
   if (cut.cursor !== undefined) return extended(cut.rest, { [member]: cut.items, nextCursor: cut.cursor });
   if (cut.more === undefined) return extended(cut.rest, { [member]: cut.items });
   const token = randomToken();
-  keep(job, desk.parking.lists, listPlace(whose, request.method, token), cut.more);
+  const list: ParkedList = { rest: cut.more, held: undefined };
+  keep(job, desk.parking.lists, listPlace(whose, request.method, token), list);
+  if (!job.cancel.fired) list.held = job.held.handOver();
   return extended(cut.rest, { [member]: cut.items, nextCursor: token });
 }
 

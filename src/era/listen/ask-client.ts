@@ -6,6 +6,8 @@ import { randomToken } from "../seal.js";
 
 /** The requests a server makes of its legacy client on their session. */
 export interface AskClient {
+  /** Whether an answer is waited for. */
+  readonly waiting: boolean;
   /** Sends an ask as a request; its answer, refusal or withdrawal finds its own way. */
   /** `call` is the client's request it belongs to; `stated`: the client understands to be told so. */
   ask(ask: Ask, call: Id | undefined, stated: boolean): Promise<void>;
@@ -32,6 +34,9 @@ export function askClient(client: Client, send: (message: OutgoingMessage, optio
   };
 
   return {
+    get waiting() {
+      return open.size > 0;
+    },
     ask(ask, call, stated) {
       const refused = lacking(ask.request, client.capabilities);
       if (refused !== undefined) {

@@ -2,6 +2,7 @@ import type { Id, OutgoingMessage } from "../../codec/index.js";
 import {
   type Account,
   AMBIENT,
+  CALL_BYTES,
   Canceller,
   type Client,
   type Context,
@@ -42,6 +43,8 @@ export interface Start {
   /** Whether the client gets results as its server made them. */
   readonly neutral: boolean;
   readonly respond: Respond;
+  /** About the memory that the request takes. */
+  readonly bytes: number;
   /** In place of the link's, where the request has headers of its own. */
   readonly metadata: Context["metadata"] | undefined;
   /** Called when the call has ended. */
@@ -93,7 +96,7 @@ export class Calls {
     return this.#live.has(id);
   }
 
-  start({ id, envelope, client, era, logLevel, asks, neutral, respond, release, metadata }: Start): void {
+  start({ id, envelope, client, era, logLevel, asks, neutral, respond, release, bytes, metadata }: Start): void {
     const cancel = new Canceller();
     const sink = new Sink({ id, envelope, modern: era === "modern", desk: this.#desk });
     this.#live.set(id, { id, cancel, sink });
@@ -105,8 +108,9 @@ export class Calls {
     if (trace !== undefined) context.trace = trace;
     if (pageSize !== undefined) context.pageSize = pageSize;
     if (envelope.chunked !== undefined) context.range = envelope.chunked;
-    const held = this.#account.hold(client.identity);
-    const running = this.#run({ id, envelope, client, era, context, cancel, sink, held, asks, neutral }, respond, release);
+    const held = this.#account.hold(client.identity.principal);
+    const over = held.begin() ?? held.count(CALL_BYTES + bytes, bytes > SMALL_BYTES ? WHOLE_PART : 1);
+    const running = this.#run({ id, envelope, client, era, context, cancel, sink, held, asks, neutral }, over, respond, release);
     const { method } = envelope.request;
     if (method !== "subscriptions/listen" && method !== AMBIENT && this.#endless?.has(method) !== true) return this.hold(running);
     this.#running.add(running);
@@ -162,12 +166,11 @@ export class Calls {
     for (const { id } of this.#live.values()) this.cancel(id, reason);
   }
 
-  async #run(job: Job, respond: Respond, release: () => void): Promise<void> {
+  async #run(job: Job, over: Fault | undefined, respond: Respond, release: () => void): Promise<void> {
     const { id, era } = job;
     let response: OutgoingMessage;
-    const spared = this.#account.full ? this.#account.spare() : undefined;
     try {
-      if (spared instanceof Fault) throw spared;
+      if (over !== undefined) throw over;
       response = { jsonrpc: "2.0", id, result: await this.#result(job) };
     } catch (error) {
       const fault = toFault(error);
@@ -175,7 +178,6 @@ export class Calls {
     }
     if (this.#live.get(id)?.cancel === job.cancel) this.#live.delete(id);
     release();
-    if (spared !== undefined && !(spared instanceof Fault)) spared();
     if (job.cancel.fired) {
       job.held.free();
       // Whoever cancelled wants no answer.
@@ -195,9 +197,8 @@ export class Calls {
 
   async #result(job: Job): Promise<JsonObject> {
     const { id, client, envelope, era } = job;
-    const { method, params } = envelope.request;
+    const { method } = envelope.request;
     // A read holds a chunk as soon as it has begun.
-    hold(job, weigh(params), WHOLE_PART);
     if (method === "resources/read") hold(job, job.held.bytes + PART_BYTES);
     const answered = await answer(this.#desk, job);
     if (answered === undefined) throw new Fault("internal", "the call ended without a result");
@@ -218,7 +219,7 @@ export class Calls {
   }
 }
 
-/** Counts what a call holds, unless that is little. */
+/** Counts what a call holds beyond its request, unless that is little. */
 function hold({ held }: Job, bytes: number, part?: number): void {
   if (bytes <= SMALL_BYTES || bytes <= held.bytes) return;
   const fault = held.grow(bytes, part);

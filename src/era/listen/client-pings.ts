@@ -1,8 +1,6 @@
 import { type Incoming, serialise } from "../../codec/index.js";
-import { Fault } from "../../core/index.js";
+import { defaultTimeouts, Fault } from "../../core/index.js";
 
-/** Milliseconds without a word of a legacy client after which it is asked for one. */
-const PING_MS = 30_000;
 /** A client that has answered before may leave so many in a row unanswered. */
 const MISSED = 2;
 const gone = new Fault("unavailable", "the client has stopped answering pings", { data: { reason: "dead-peer" } });
@@ -19,7 +17,7 @@ export class ClientPings {
   #answers = false;
   #last = Date.now();
 
-  constructor(everyMs: number = PING_MS) {
+  constructor(everyMs: number = defaultTimeouts.pingMs) {
     this.#everyMs = everyMs;
   }
 

@@ -13,6 +13,8 @@ export interface Desk {
   /** What the link is. */
   readonly traits: LinkTraits;
   readonly parking: Parking;
+  /** Counts something that is kept for the peer. */
+  hold(): Held;
   send(message: Outgoing, options?: SendOptions): Promise<void>;
   /** Takes a part of an answer, where the link carries those. Undefined: there is room for the next. */
   part(call: Id, part: Part): Promise<void> | undefined;

@@ -1,5 +1,4 @@
 import { type Era, legacyVersions, modernVersions } from "../../core/index.js";
-import type { Envelope } from "../envelope.js";
 
 /** What a link serves unless it is told otherwise. */
 export const EITHER: readonly Era[] = ["legacy", "modern"];
@@ -12,9 +11,4 @@ export function versionsOf(eras: readonly Era[]): readonly string[] {
 
 function listVersions(eras: readonly Era[]): readonly string[] {
   return [...(eras.includes("modern") ? modernVersions : []), ...(eras.includes("legacy") ? legacyVersions : [])];
-}
-
-/** The era to answer a request in, on a link that serves `eras`. */
-export function eraOf(envelope: Envelope, eras: readonly Era[]): Era {
-  return envelope.version !== undefined && eras.includes("modern") ? "modern" : "legacy";
 }

@@ -1,7 +1,7 @@
-import { Caller, type Identity, type IdentityOptions, Owned, quotaOwner } from "../../core/index.js";
+import { Caller, fixedTimeouts, type Identity, type IdentityOptions, Owned, quotaOwner } from "../../core/index.js";
 
 /** How long callers without a connection of their own are remembered, how many, and how many of one principal or remote address. */
-export const CALLER_IDLE_MS: number = 5 * 60_000;
+const CALLER_IDLE_MS = fixedTimeouts.callerIdleMs;
 const MOST_CALLERS = 10_000;
 const MOST_OF_ONE: number = MOST_CALLERS / 2;
 

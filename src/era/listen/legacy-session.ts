@@ -1,9 +1,11 @@
 import {
   AMBIENT,
+  CALL_BYTES,
   Canceller,
   type Client,
   type Context,
   Fault,
+  type Held,
   type Identity,
   isLegacyVersion,
   isObject,
@@ -11,6 +13,7 @@ import {
   type LogLevel,
   legacyVersions,
   logLevels,
+  memoryOf,
   meta,
   type Replies,
   type Request,
@@ -43,6 +46,8 @@ export interface SessionOptions {
   /** Gives the opening up. */
   readonly cancel: Canceller;
   readonly onFault: (fault: Fault) => void;
+  /** Counts what the session keeps. */
+  readonly kept: Held;
 }
 
 /** Negotiates a session and answers `initialize`. */
@@ -53,6 +58,15 @@ export async function legacySession(
 ): Promise<{ session: LegacySession; result: JsonObject }> {
   const { protocolVersion, capabilities, clientInfo, ...unknown } = request.params;
   if (typeof protocolVersion !== "string") throw new Fault("invalid-params", "initialize needs a protocolVersion");
+  const { clientBytes } = desk.limits;
+  const said = memoryOf(capabilities) + memoryOf(clientInfo);
+  if (said > clientBytes)
+    throw new Fault("overload", `the client says more of itself than ${clientBytes} bytes`, {
+      data: { limit: "clientBytes", max: clientBytes },
+    });
+  // The reserve is for calls, which end soon.
+  const over = options.kept.grow(said + memoryOf(options.metadata));
+  if (over !== undefined) throw over;
   const version = isLegacyVersion(protocolVersion) ? protocolVersion : legacyVersions[0];
   const client: Client = {
     identity: options.identity,
@@ -68,7 +82,12 @@ export async function legacySession(
     metadata: options.metadata,
     ...(level === undefined ? undefined : { logLevel: level }),
   });
-  const found = await resultOf(desk.service.call({ method: "server/discover", params: unknown }, context(options.cancel)));
+  const found = await resultOf(desk.service.call({ method: "server/discover", params: unknown }, context(options.cancel))).catch(
+    (error) => {
+      options.kept.free();
+      throw error;
+    },
+  );
   const { supportedVersions, resultType, ttlMs, cacheScope, _meta, ...rest } = found;
   const known = isObject(_meta) ? _meta : {};
   const { [meta.serverInfo]: serverInfo, ...others } = known;
@@ -78,7 +97,7 @@ export async function legacySession(
     serverInfo: serverInfo ?? { name: "unknown", version: "0" },
     ...(Object.keys(others).length > 0 ? { _meta: others } : undefined),
   };
-  return { session: new Session(desk, client, context, found, options.onFault), result };
+  return { session: new Session(desk, client, context, found, options), result };
 }
 
 /** A session for a request that stands alone: nothing was negotiated, and nothing follows. */
@@ -89,13 +108,7 @@ export function assumedSession(desk: Desk, version: string, options: Omit<Sessio
     protocolVersion: isLegacyVersion(version) ? version : legacyVersions[0],
     capabilities: {},
   };
-  const session = new Session(
-    desk,
-    client,
-    (cancel) => ({ client, cancel, progress: false, metadata: options.metadata }),
-    {},
-    options.onFault,
-  );
+  const session = new Session(desk, client, (cancel) => ({ client, cancel, progress: false, metadata: options.metadata }), {}, options);
   session.ready = true;
   return session;
 }
@@ -110,7 +123,8 @@ class Session implements LegacySession {
   readonly #served: JsonObject;
   readonly neutral: boolean;
   readonly #onFault: (fault: Fault) => void;
-  readonly #subscriptions = new Map<string, Canceller>();
+  readonly #kept: Held;
+  readonly #subscriptions = new Map<string, { readonly cancel: Canceller; readonly held: Held }>();
   #ambient: Canceller | undefined;
   #changes: Canceller | undefined;
   #closed = false;
@@ -120,7 +134,7 @@ class Session implements LegacySession {
     client: Client,
     context: (cancel: Canceller, level?: LogLevel) => Context,
     found: JsonObject,
-    onFault: (fault: Fault) => void,
+    { onFault, kept }: Pick<SessionOptions, "onFault" | "kept">,
   ) {
     this.#desk = desk;
     this.client = client;
@@ -128,6 +142,7 @@ class Session implements LegacySession {
     this.#served = isObject(found["capabilities"]) ? found["capabilities"] : {};
     this.neutral = isLegacyServer(found);
     this.#onFault = onFault;
+    this.#kept = kept;
     this.asks = askClient(client, (message, options) => desk.send(message, options));
   }
 
@@ -165,8 +180,13 @@ class Session implements LegacySession {
   close(reason: Fault): void {
     this.#closed = true;
     this.asks.close(reason);
-    for (const cancel of [this.#ambient, this.#changes, ...this.#subscriptions.values()]) cancel?.fire(reason);
-    this.#subscriptions.clear();
+    this.#ambient?.fire(reason);
+    this.#changes?.fire(reason);
+    for (const [uri, { cancel }] of this.#subscriptions) {
+      cancel.fire(reason);
+      this.#forget(uri);
+    }
+    this.#kept.free();
   }
 
   #openAmbient(): void {
@@ -233,14 +253,16 @@ class Session implements LegacySession {
   #subscribe(uri: unknown): Promise<JsonObject> {
     if (typeof uri !== "string") return Promise.reject(new Fault("invalid-params", "resources/subscribe needs a uri"));
     if (this.#subscriptions.has(uri)) return Promise.resolve({});
-    if (this.#subscriptions.size >= this.#desk.limits.inFlight)
-      return Promise.reject(
-        new Fault("overload", "too many subscriptions", { data: { limit: "inFlight", max: this.#desk.limits.inFlight } }),
-      );
+    const { inFlight, uriChars } = this.#desk.limits;
+    if (uri.length > uriChars) return refused("the URI is too long to subscribe to", { limit: "uriChars", max: uriChars });
+    if (this.#subscriptions.size >= inFlight) return refused("too many subscriptions", { limit: "inFlight", max: inFlight });
+    const held = this.#desk.hold();
+    const over = held.grow(CALL_BYTES + memoryOf(uri));
+    if (over !== undefined) return Promise.reject(over);
     return new Promise((resolve, reject) => {
       const forget = (): void => {
         // It may have been renewed meanwhile.
-        if (this.#subscriptions.get(uri) === cancel) this.#subscriptions.delete(uri);
+        if (this.#subscriptions.get(uri)?.cancel === cancel) this.#forget(uri);
       };
       const cancel = this.#listen(
         { resourceSubscriptions: [uri] },
@@ -256,14 +278,23 @@ class Session implements LegacySession {
           reject(fault);
         },
       );
-      this.#subscriptions.set(uri, cancel);
+      this.#subscriptions.set(uri, { cancel, held });
     });
   }
 
   #unsubscribe(uri: unknown): Promise<JsonObject> {
     if (typeof uri !== "string") return Promise.reject(new Fault("invalid-params", "resources/unsubscribe needs a uri"));
-    this.#subscriptions.get(uri)?.fire();
-    this.#subscriptions.delete(uri);
+    this.#subscriptions.get(uri)?.cancel.fire();
+    this.#forget(uri);
     return Promise.resolve({});
   }
+
+  #forget(uri: string): void {
+    this.#subscriptions.get(uri)?.held.free();
+    this.#subscriptions.delete(uri);
+  }
+}
+
+function refused(message: string, data: JsonObject): Promise<never> {
+  return Promise.reject(new Fault("overload", message, { data }));
 }

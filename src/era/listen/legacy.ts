@@ -1,10 +1,9 @@
 import type { Id, Incoming } from "../../codec/index.js";
-import { type Context, type Era, Fault, toFault } from "../../core/index.js";
-import { type Envelope, openEnvelope } from "../envelope.js";
+import { type Era, eraOfRequest, Fault, statedVersion, toFault } from "../../core/index.js";
+import type { Envelope } from "../envelope.js";
 import { forForeignPeer, withExtensions } from "../extensions.js";
-import type { Calls, Respond } from "./calls.js";
+import type { Calls, Respond, Start } from "./calls.js";
 import type { Desk } from "./desk.js";
-import { eraOf } from "./eras.js";
 import { assumedSession, type LegacySession, legacySession } from "./legacy-session.js";
 import { OPENING_MESSAGES, Opening } from "./opening.js";
 import type { Party } from "./party.js";
@@ -18,6 +17,9 @@ export interface LegacyHost extends Desk, Party {
   /** Takes a message of the client; `waited`: the opening that it has waited for already. */
   take(message: Incoming, waited?: Opening): Promise<void> | undefined;
 }
+
+/** A request of the legacy era, whatever it is for. */
+export type LegacyRequest = Pick<Start, "id" | "envelope" | "respond" | "metadata" | "bytes">;
 
 /** The legacy era of a link: its one session, how that is opened, and the requests that need it. */
 export class LegacyListen {
@@ -33,14 +35,14 @@ export class LegacyListen {
     this.#assumed = assume !== undefined;
     if (assume === undefined) return;
     const { metadata, onFault } = host;
-    this.#session = assumedSession(host, assume, { identity: host.caller(undefined).identity, metadata, onFault });
+    this.#session = assumedSession(host, assume, { identity: host.caller(undefined).identity, metadata, onFault, kept: host.hold() });
   }
 
   get session(): LegacySession | undefined {
     return this.#session;
   }
 
-  request(id: Id, envelope: Envelope, respond: Respond, metadata: Context["metadata"] | undefined): Promise<void> | undefined {
+  request({ id, envelope, respond, metadata, bytes }: LegacyRequest): Promise<void> | undefined {
     const { eras, calls } = this.#host;
     const { method, params } = envelope.request;
     const session = this.#session;
@@ -57,7 +59,7 @@ export class LegacyListen {
       const { identity, release } = this.#host.caller(envelope.caller, session.client.identity);
       const client = envelope.caller === undefined ? session.client : { ...session.client, identity };
       const { level: logLevel, asks, neutral } = session;
-      calls.start({ id, envelope, client, era: "legacy", logLevel, asks, neutral, respond, release, metadata });
+      calls.start({ id, envelope, client, era: "legacy", logLevel, asks, neutral, respond, release, bytes, metadata });
     } else
       calls.hold(
         answering.then(
@@ -74,7 +76,7 @@ export class LegacyListen {
     const { eras, calls } = this.#host;
     switch (message.kind) {
       case "request":
-        return message.method !== "ping" && eraOf(openEnvelope(message.method, message.params), eras) === "legacy";
+        return message.method !== "ping" && eraOfRequest(statedVersion(message.params), eras) === "legacy";
       case "notification":
         return !calls.has(message.params["requestId"] as Id);
       default:
@@ -102,7 +104,7 @@ export class LegacyListen {
   #initialize(id: Id, envelope: Envelope, respond: Respond): Promise<void> | undefined {
     if (this.#session !== undefined && !this.#assumed)
       return refuse(id, new Fault("invalid-request", "the session is already initialised"), "legacy", respond);
-    this.#opening = new Opening(this.#host.limits.callBytes);
+    this.#opening = new Opening(this.#host.limits.callBytes, this.#host.hold());
     this.#host.calls.hold(this.#open(this.#opening, id, envelope, respond));
     return undefined;
   }
@@ -111,7 +113,8 @@ export class LegacyListen {
     const { metadata, onFault } = this.#host;
     try {
       const { identity } = this.#host.caller(undefined);
-      const options = { identity, metadata, onFault, cancel: opening.cancel };
+      const kept = this.#host.hold();
+      const options = { identity, metadata, onFault, kept, cancel: opening.cancel };
       const { session, result } = await legacySession(this.#host, envelope.request, options);
       this.#session?.close(new Fault("unavailable", "the session was begun anew"));
       this.#session = session;
@@ -122,6 +125,7 @@ export class LegacyListen {
     }
     // Before anything that comes from now on; one of them may open a session anew.
     for (let message = opening.next(); message !== undefined; message = opening.next()) await this.#host.take(message, opening);
+    opening.done();
     if (this.#opening === opening) this.#opening = undefined;
   }
 }

@@ -17,11 +17,17 @@ import {
   Caller,
   type Context,
   defaultLimits,
+  defaultPageSize,
   type Era,
+  eraOfRequest,
   Fault,
+  fixedTimeouts,
+  type Held,
+  hasBatches,
   type Identity,
   type Limits,
   legacyMethods,
+  memoryOf,
   type Service,
   toFault,
   toRpcError,
@@ -33,7 +39,7 @@ import { modernClient, openEnvelope, type RelayedCaller } from "../envelope.js";
 import { together } from "./batch.js";
 import { Calls, type Respond } from "./calls.js";
 import type { Desk } from "./desk.js";
-import { EITHER, eraOf, versionsOf } from "./eras.js";
+import { EITHER, versionsOf } from "./eras.js";
 import { type CallerLease, callerOfOneCall, KnownCallers } from "./known-callers.js";
 import { type LegacyHost, LegacyListen } from "./legacy.js";
 import { type Notified, takeNotification } from "./notifications.js";
@@ -43,11 +49,6 @@ import { Parking } from "./parking.js";
 import { refuse } from "./refusals.js";
 import type { Outlet, Serving } from "./serving.js";
 import type { ServingWatch } from "./watched.js";
-
-/** Bytes of a page's items, beside their number: below what common peers take as one message. */
-const PAGE_BYTES = 2 * 1024 * 1024;
-/** Milliseconds for the last answers of a link that closes. */
-const LAST_MS = 250;
 
 /** The serving side of a link: which message is a call, of which era, and whose. */
 export class LinkServer implements Serving, LegacyHost, Notified {
@@ -67,6 +68,7 @@ export class LinkServer implements Serving, LegacyHost, Notified {
   /** Whether the link has a way of its own for parts; else they are notifications. */
   readonly #carries: boolean;
   readonly #options: ServeLinkOptions;
+  readonly #account: Account;
   /** Who the link itself is; known once someone wants to know. */
   #own: CallerLease | undefined;
   #callers: KnownCallers | undefined;
@@ -91,17 +93,22 @@ export class LinkServer implements Serving, LegacyHost, Notified {
     this.onFault = careful(options.onFault);
     // Some wires make a link for every request: what need not be made for each is not.
     this.limits = options.limits === undefined ? defaultLimits : { ...defaultLimits, ...options.limits };
-    this.pageSize = { items: options.pageSize ?? 1024, bytes: PAGE_BYTES };
-    this.parking = options.parking ?? new Parking(service, this.limits);
+    this.pageSize = options.pageSize === undefined ? defaultPageSize : { ...defaultPageSize, items: options.pageSize };
+    this.parking = options.parking ?? new Parking(service, this.limits, options.sealKey);
     this.#shared = options.parking !== undefined;
+    this.#account = options.account ?? new Account(options.limits, options.remote);
     this.calls = new Calls(this, this.parking.info, {
-      account: options.account ?? new Account(options.limits),
+      account: this.#account,
       metadata: this.metadata,
       versions: versionsOf(this.eras),
       deadline: options.deadline,
       endless: options.endless,
     });
     this.legacy = new LegacyListen(this, options.assume);
+  }
+
+  hold(): Held {
+    return this.#account.hold(this.principal);
   }
 
   send(message: Outgoing, options?: SendOptions): Promise<void> {
@@ -148,6 +155,10 @@ export class LinkServer implements Serving, LegacyHost, Notified {
     if (fault.code !== "unavailable") await this.#respond({ jsonrpc: "2.0", id: null, error: toRpcError(fault, this.#era) });
   }
 
+  get asking(): boolean {
+    return this.legacy.session?.asks.waiting === true;
+  }
+
   idle(ms: number): Promise<void> {
     return this.calls.idle(ms);
   }
@@ -157,7 +168,7 @@ export class LinkServer implements Serving, LegacyHost, Notified {
     await this.calls.idle(ms);
     const answered = this.calls.fail(reason);
     this.end(reason);
-    await within(answered, LAST_MS);
+    await within(answered, fixedTimeouts.lastAnswersMs);
   }
 
   end(reason: Fault): void {
@@ -199,9 +210,9 @@ export class LinkServer implements Serving, LegacyHost, Notified {
   }
 
   #lease(): CallerLease {
-    const { identity, anonymous, principal, remote } = this.#options;
+    const { identity, anonymous, principal, remote, idle } = this.#options;
     if (identity === undefined) {
-      const made = new Caller({ principal, remote });
+      const made = new Caller({ principal, remote, idle });
       return { identity: made, release: () => made.end() };
     }
     if (identity !== "each") return { identity, release: () => {} };
@@ -229,7 +240,7 @@ export class LinkServer implements Serving, LegacyHost, Notified {
     const { id, method } = message;
     const metadata = message.metadata === undefined ? undefined : withoutCredentials(message.metadata);
     const envelope = openEnvelope(method, message.params);
-    const era = eraOf(envelope, this.eras);
+    const era = eraOfRequest(envelope.version, this.eras);
     const respond = this.watch === undefined ? answered : this.watch.request(message, era, this.#keyOf(envelope.caller), answered);
     if (this.#closing !== undefined) return refuse(id, this.#closing, era, respond);
     // Only an Anywire end that speaks for legacy clients knows what belongs to none of their calls.
@@ -241,7 +252,10 @@ export class LinkServer implements Serving, LegacyHost, Notified {
       const data = { limit: "inFlight", max: this.limits.inFlight };
       return refuse(id, new Fault("overload", "too many calls at a time", { data }), era, respond);
     }
-    if (era === "legacy") return this.legacy.request(id, envelope, respond, metadata);
+    const long = this.#tooLong(id, envelope.progressToken);
+    if (long !== undefined) return refuse(id, long, era, respond);
+    const bytes = memoryOf(id) + memoryOf(message.params);
+    if (era === "legacy") return this.legacy.request({ id, envelope, respond, metadata, bytes });
     if (legacyMethods.has(method) && !relayed) return refuse(id, new Fault("unknown-method", `unknown method: ${method}`), era, respond);
     const { identity, release } = this.caller(envelope.caller);
     const client = modernClient(envelope, identity);
@@ -250,7 +264,15 @@ export class LinkServer implements Serving, LegacyHost, Notified {
       return refuse(id, client, era, respond);
     }
     const { logLevel } = envelope;
-    this.calls.start({ id, envelope, client, era, logLevel, asks: undefined, neutral: relayed, respond, release, metadata });
+    this.calls.start({ id, envelope, client, era, logLevel, asks: undefined, neutral: relayed, respond, release, bytes, metadata });
+    return undefined;
+  }
+
+  #tooLong(...names: readonly unknown[]): Fault | undefined {
+    const { idChars } = this.limits;
+    for (const name of names)
+      if (typeof name === "string" && name.length > idChars)
+        return new Fault("overload", "the id or the progress token is too long", { data: { limit: "idChars", max: idChars } });
     return undefined;
   }
 
@@ -262,9 +284,9 @@ export class LinkServer implements Serving, LegacyHost, Notified {
     return respond({ jsonrpc: "2.0", id: id ?? null, error: toRpcError(fault, this.#era) });
   }
 
-  /** Only 2025-03-26 has batches: the answers go back together, when the last is there. */
+  /** The answers go back together, when the last is there. */
   #batch({ messages }: IncomingBatch): Promise<void> | undefined {
-    if (this.legacy.session?.client.protocolVersion !== "2025-03-26") {
+    if (!hasBatches(this.legacy.session?.client.protocolVersion)) {
       const fault = new Fault("invalid-request", "batches are part of protocol version 2025-03-26 only");
       return this.#respond({ jsonrpc: "2.0", id: null, error: toRpcError(fault, "legacy") });
     }

@@ -1,24 +1,27 @@
 import type { Incoming } from "../../codec/index.js";
-import { Canceller, type Fault, weigh } from "../../core/index.js";
+import { CALL_BYTES, Canceller, type Fault, fixedLimits, type Held, memoryOf } from "../../core/index.js";
 
 /** Messages that may wait for a session: its client is to wait itself, so few ever do. */
-export const OPENING_MESSAGES = 64;
+export const OPENING_MESSAGES: number = fixedLimits.opening;
 
 /** A session that is being opened, and the messages that mean something only once it is. */
 export class Opening {
   readonly cancel: Canceller = new Canceller();
   readonly #maxBytes: number;
+  readonly #held: Held;
   #messages: Incoming[] = [];
   #bytes = 0;
 
-  constructor(maxBytes: number) {
+  constructor(maxBytes: number, held: Held) {
     this.#maxBytes = maxBytes;
+    this.#held = held;
   }
 
   /** Keeps a message; false if there is no room. */
   put(message: Incoming): boolean {
-    this.#bytes += weigh(message);
+    this.#bytes += CALL_BYTES + memoryOf(message);
     if (this.#messages.length >= OPENING_MESSAGES || this.#bytes > this.#maxBytes) return false;
+    if (this.#held.count(this.#bytes) !== undefined) return false;
     this.#messages.push(message);
     return true;
   }
@@ -28,9 +31,15 @@ export class Opening {
     return this.#messages.shift();
   }
 
+  /** All of them were taken. */
+  done(): void {
+    this.#held.free();
+  }
+
   /** Nobody waits for it any more. */
   end(reason: Fault): void {
     this.#messages = [];
+    this.done();
     this.cancel.fire(reason);
   }
 }

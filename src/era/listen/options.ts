@@ -1,4 +1,4 @@
-import type { Account, Cancel, Context, CredentialWatch, Identity, ListenOptions } from "../../core/index.js";
+import type { Account, Cancel, Context, CredentialWatch, Identity, IdleCaller, ListenOptions } from "../../core/index.js";
 import type { KnownCallers } from "./known-callers.js";
 import type { Parking } from "./parking.js";
 
@@ -7,6 +7,8 @@ export interface ServeLinkOptions extends ListenOptions {
   readonly principal?: string | undefined;
   /** The address that it calls from: what a caller without a principal uses up counts for it. */
   readonly remote?: string | undefined;
+  /** Whether the peer may have left, where its link cannot tell. */
+  readonly idle?: IdleCaller | undefined;
   /**
    * Who the peer is. Unless given it is the link's own caller, and gone when the link ends. `each`: requests come each by itself, so
    * a caller is its principal, or else known for one call only.

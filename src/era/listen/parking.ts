@@ -1,5 +1,7 @@
 import {
   type Era,
+  fixedTimeouts,
+  type Held,
   type Identity,
   isKeptState,
   type JsonObject,
@@ -13,26 +15,25 @@ import { type Seal, seal } from "../seal.js";
 import { ServerInfo } from "./server-info.js";
 import type { Work } from "./work.js";
 
-/** Milliseconds that nothing takes a question away from whoever answers it, also where its caller asks for more than its share. */
-const QUESTION_SPARE_MS = 60_000;
-
 /**
  * What is kept between two requests of a client. Everything in it expires. A listener has one, since a modern client may come back
  * on another connection; a link that belongs to no listener has its own.
  */
 export class Parking {
   /** Lists between two pages. A caller may leave as many as it likes: its own oldest makes room. */
-  readonly lists: Park<Rest>;
+  readonly lists: Park<ParkedList>;
   /** Calls that wait for the answers to their asks. */
   readonly asked: Park<Work>;
-  readonly seal: Seal = seal();
+  readonly seal: Seal;
   /** Who serves; asked for once. */
   readonly info: ServerInfo;
 
-  constructor(service: Service, limits: Limits) {
+  constructor(service: Service, limits: Limits, sealKey?: string | Uint8Array) {
+    this.seal = seal(sealKey);
     this.info = new ServerInfo(service);
-    this.lists = park({ limits, ms: limits.parkedMs, spareMs: 0, release: (rest) => void rest.replies.return() });
-    this.asked = park({ limits, ms: limits.answerMs, spareMs: QUESTION_SPARE_MS, release: (work) => work.leave() });
+    this.lists = park({ limits, ms: limits.parkedMs, spareMs: 0, release: leaveList });
+    // Nothing takes a question away from whoever answers it for a while, also where its caller asks for more than its share.
+    this.asked = park({ limits, ms: limits.answerMs, spareMs: fixedTimeouts.spareMs, release: (work) => work.leave() });
   }
 
   /** Lets go of what a client will not come back for; gives the part that is not of this edge. */
@@ -44,7 +45,7 @@ export class Parking {
     if (typeof method === "string" && typeof cursor === "string")
       return this.lists.drop(listPlace(whose, method, cursor)) ? undefined : { method, cursor };
     // What this edge did not seal it did not give, and only its maker may be told to let go of it.
-    if (!isKeptState(requestState) || !this.seal.mine(requestState)) return undefined;
+    if (!isKeptState(requestState) || !(await this.seal.mine(requestState))) return undefined;
     const sealed = await this.seal.open(requestState, undefined, principal).catch(() => undefined);
     if (sealed === undefined) return undefined;
     if ("call" in sealed) this.asked.drop(sealed.call);
@@ -55,6 +56,17 @@ export class Parking {
     this.lists.clear();
     this.asked.clear();
   }
+}
+
+/** A list between two pages, and what its call counts meanwhile. */
+export interface ParkedList {
+  readonly rest: Rest;
+  held: Held | undefined;
+}
+
+function leaveList({ rest, held }: ParkedList): void {
+  held?.free();
+  void rest.replies.return();
 }
 
 /** Where a list is parked: a cursor means nothing to another caller or list. */

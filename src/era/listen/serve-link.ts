@@ -1,13 +1,10 @@
 import type { Link } from "../../codec/index.js";
-import { closingFault, DRAIN_MS, Fault, type Service, toFault } from "../../core/index.js";
+import { closingFault, defaultTimeouts, Fault, fixedTimeouts, type Service, toFault } from "../../core/index.js";
 import { linkWatch, observedAs } from "../watch/link-watch.js";
 import { LinkServer } from "./link-server.js";
 import type { ServeLinkOptions } from "./options.js";
 import type { Outlet, Serving } from "./serving.js";
 import { ServingWatch } from "./watched.js";
-
-/** Milliseconds that calls in flight have after the client closed its side. */
-const LEFT_MS = 250;
 
 /** Serves what a wire feeds by itself, message by message. */
 export function serving(service: Service, link: Outlet, options: ServeLinkOptions = {}): Serving {
@@ -19,6 +16,9 @@ export function serving(service: Service, link: Outlet, options: ServeLinkOption
       watch.link.received(message);
       return server.take(message);
     },
+    get asking() {
+      return server.asking;
+    },
     idle: (ms) => server.idle(ms),
     drain: (reason, ms) => server.drain(reason, ms),
     end: (reason) => server.end(reason),
@@ -28,7 +28,7 @@ export function serving(service: Service, link: Outlet, options: ServeLinkOption
 /** Serves a peer of either era on a link until the link ends; rejects with what broke it. */
 export async function serveLink(service: Service, link: Link, options: ServeLinkOptions = {}): Promise<void> {
   const server = linkServer(service, link, options);
-  const { closing, credentials, drainMs = DRAIN_MS } = options;
+  const { closing, credentials, drainMs = defaultTimeouts.drainMs } = options;
   const leave = (reason: Fault): void => void server.drain(reason, drainMs).then(() => link.close(reason));
   const unhook = closing?.on(() => leave(closing.reason ?? closingFault()));
   const unwatch = credentials?.(leave);
@@ -42,7 +42,7 @@ export async function serveLink(service: Service, link: Link, options: ServeLink
       }
     }
     // A client that closed its side may still read: what is nearly answered is answered.
-    await server.idle(LEFT_MS);
+    await server.idle(fixedTimeouts.halfClosedMs);
   } catch (error) {
     broken = toFault(error);
     await server.lastWords(broken);

@@ -15,7 +15,7 @@ export class ServedLinks {
   constructor(service: Service, options: ListenOptions) {
     this.#service = service;
     this.#options = options;
-    this.#parking = new Parking(service, { ...defaultLimits, ...options.limits });
+    this.#parking = new Parking(service, { ...defaultLimits, ...options.limits }, options.sealKey);
   }
 
   /** Fires when no new links are to be taken. */

@@ -8,6 +8,8 @@ export type Outlet = Pick<Link, "traits" | "send" | "backlog" | "part">;
 export interface Serving {
   /** Takes one message. Calls run by themselves; what is returned is to be waited for before the next message. */
   take(message: Incoming): Promise<void> | undefined;
+  /** Whether a question to its legacy client waits for an answer. */
+  readonly asking: boolean;
   /** Resolves when everything is answered, or after `ms`. */
   idle(ms: number): Promise<void>;
   /** Refuses new calls with `reason`; resolves once those taken are answered, after `ms` with `reason` too. Then nothing is open any more. */

@@ -1,4 +1,14 @@
-import { Fault, Owned } from "../../core/index.js";
+import {
+  defaultTimeouts,
+  Fault,
+  fixedTimeouts,
+  type IdleCaller,
+  type LimitName,
+  Owned,
+  optionLimits,
+  principalShares,
+  type SharedLimit,
+} from "../../core/index.js";
 import { randomToken } from "../seal.js";
 
 /** What a listener's options say of its sessions. */
@@ -12,11 +22,16 @@ export interface SessionLimits {
   readonly maxSessionsPerPrincipal?: number | undefined;
   /** Milliseconds after which a session that nothing is open for ends; half an hour unless given. */
   readonly idleMs?: number | undefined;
+  /**
+   * Milliseconds after which a legacy HTTP session ends whose client had a stream open, closed it and has sent nothing since: most clients
+   * leave without a DELETE. 5 minutes unless given, and never later than `idleMs`.
+   */
+  readonly leftMs?: number | undefined;
 }
 
 export interface SessionTableOptions extends SessionLimits {
   /** What the limit is called; `maxSessions` unless given. */
-  readonly limit?: string;
+  readonly limit?: SharedLimit;
   /** Milliseconds that an idle session is spared when another needs its place; a minute unless given. */
   readonly spareMs?: number;
   /** An idle session holds nothing that its client would miss: it makes room for anybody's. */
@@ -32,16 +47,16 @@ export interface TableSession {
   touched: number;
   /** Whether its client has a connection open for it: then it does not end for being idle. */
   readonly connected: boolean;
-  /** Whether calls of it are being answered: then it does not make room for another. */
-  readonly busy: boolean;
+  /** Since when nothing has been open for it, in epoch milliseconds; undefined while something is: then it does not make room for another. */
+  readonly idleSince: number | undefined;
+  /** Whether its client seems to have left. */
+  readonly left?: boolean;
   end(reason: Fault): void;
+  /** It has ended, because it made room for another. */
+  displaced?(reason: Fault): void;
 }
 
-const MAX_SESSIONS = 100_000;
-const IDLE_MS = 30 * 60_000;
-const SPARE_MS = 60_000;
 const SWEEP_MS = 15_000;
-const SHARE = 1 / 4;
 const MOST_LOOKED = 16;
 
 /** The sessions of a listener, each bound to the principal that began it, under names that nobody can guess. */
@@ -50,6 +65,8 @@ export class SessionTable<S extends TableSession> {
   readonly #max: number;
   readonly #maxEach: number;
   readonly #idleMs: number;
+  readonly #leftMs: number;
+  readonly #spareMs: number;
   /** The least recently used comes first where any may make room, and always for each owner. */
   readonly #sessions = new Map<string, { readonly session: S; readonly owner: string }>();
   readonly #owned = new Owned<S>();
@@ -58,9 +75,11 @@ export class SessionTable<S extends TableSession> {
 
   constructor(options: SessionTableOptions = {}) {
     this.#options = options;
-    this.#max = options.maxSessions ?? MAX_SESSIONS;
-    this.#maxEach = options.maxSessionsPerPrincipal ?? Math.ceil(this.#max * SHARE);
-    this.#idleMs = options.idleMs ?? IDLE_MS;
+    this.#max = options.maxSessions ?? optionLimits.maxSessions;
+    this.#maxEach = options.maxSessionsPerPrincipal ?? Math.ceil(this.#max * principalShares[options.limit ?? "maxSessions"]);
+    this.#idleMs = options.idleMs ?? defaultTimeouts.idleMs;
+    this.#leftMs = Math.min(options.leftMs ?? defaultTimeouts.leftMs, this.#idleMs);
+    this.#spareMs = options.spareMs ?? fixedTimeouts.spareMs;
   }
 
   get size(): number {
@@ -82,6 +101,19 @@ export class SessionTable<S extends TableSession> {
     this.#owned.add(owner, session);
     this.#arm();
     return session;
+  }
+
+  /** When there will be room for a session of `owner`, in epoch milliseconds: in the past if there is, undefined if nobody can say. */
+  roomAt(owner: string): number | undefined {
+    const own = this.#owned.of(owner);
+    if (this.#sessions.size < this.#max && own.size < this.#maxEach) return 0;
+    let looked = 0;
+    let first: number | undefined;
+    for (const { idleSince } of own) {
+      if (idleSince !== undefined) first = Math.min(first ?? idleSince, idleSince);
+      if (idleSince !== undefined && ++looked === MOST_LOOKED) break;
+    }
+    return first === undefined ? undefined : first + this.#spareMs;
   }
 
   /** The session of that name, if it is the caller's: nobody learns whether another's exists. */
@@ -115,7 +147,7 @@ export class SessionTable<S extends TableSession> {
 
   #arm(): void {
     if (this.#timer !== undefined) return;
-    this.#timer = setInterval(() => this.#sweep(), Math.min(SWEEP_MS, this.#idleMs));
+    this.#timer = setInterval(() => this.#sweep(), Math.min(SWEEP_MS, this.#idleMs, this.#leftMs));
     // In a browser a timer is a number.
     (this.#timer as { unref?(): void }).unref?.();
   }
@@ -131,14 +163,17 @@ export class SessionTable<S extends TableSession> {
 
   /** Ends the one of these that has been idle for longest, if one has been for long enough. */
   #endIdle(sessions: Iterable<S>): boolean {
-    const spared = Date.now() - (this.#options.spareMs ?? SPARE_MS);
+    const spared = Date.now() - this.#spareMs;
     let looked = 0;
     for (const session of sessions) {
-      if (session.connected || session.busy) continue;
+      const { idleSince } = session;
+      if (idleSince === undefined) continue;
       // Those that follow were used later, or nearly so: whoever asks for too much must not make this search all.
-      if (session.touched > spared && ++looked === MOST_LOOKED) return false;
-      if (session.touched > spared) continue;
-      this.end(session, new Fault("unavailable", "the session made room for another of its client", { data: { reason: "idle" } }));
+      if (idleSince > spared && ++looked === MOST_LOOKED) return false;
+      if (idleSince > spared) continue;
+      const reason = new Fault("unavailable", "the session made room for another of its client", { data: { reason: "idle" } });
+      this.end(session, reason);
+      session.displaced?.(reason);
       return true;
     }
     return false;
@@ -148,13 +183,23 @@ export class SessionTable<S extends TableSession> {
     const now = Date.now();
     for (const session of this) {
       if (session.connected) session.touched = now;
-      else if (session.touched <= now - this.#idleMs)
+      else if (session.touched <= now - (session.left === true ? this.#leftMs : this.#idleMs))
         this.end(session, new Fault("unavailable", "the session was idle for too long", { data: { reason: "idle" } }));
     }
     if (this.#sessions.size === 0) this.#disarm();
   }
 }
 
-function tooMany(limit: string, max: number): Fault {
+/** The client of a session as a caller that may have left without a word; `end` ends the session. */
+export function idleCaller(session: Pick<TableSession, "idleSince">, end: (reason: Fault) => void): IdleCaller {
+  return {
+    get since() {
+      return session.idleSince;
+    },
+    end,
+  };
+}
+
+function tooMany(limit: LimitName, max: number): Fault {
   return new Fault("overload", `too many sessions: ${limit} is ${max}`, { data: { limit, max } });
 }

@@ -1,4 +1,4 @@
-import { extended, isKeptState, isObject, type JsonObject, type Request } from "../../core/index.js";
+import { extended, type Held, isKeptState, isObject, type JsonObject, type Request } from "../../core/index.js";
 import { badState } from "../seal.js";
 import type { Desk, Job } from "./desk.js";
 import type { Work } from "./work.js";
@@ -13,7 +13,7 @@ export async function resumed(desk: Desk, job: Job, request: Request): Promise<W
   if (job.era === "legacy" || typeof requestState !== "string") return request;
   const { principal } = job.client.identity;
   const { seal, asked } = desk.parking;
-  if (!seal.mine(requestState)) {
+  if (!(await seal.mine(requestState))) {
     if (isKeptState(requestState)) throw badState("it was given by another server, or before this one was started");
     if (principal !== undefined) throw badState("it was not given to this caller");
     return request;
@@ -21,13 +21,20 @@ export async function resumed(desk: Desk, job: Job, request: Request): Promise<W
   const sealed = await seal.open(requestState, request, principal);
   if ("state" in sealed) return { method: request.method, params: extended(request.params, { requestState: sealed.state }) };
   const work = asked.take(sealed.call);
-  if (work === undefined) throw badState("its call has ended or expired");
+  if (work === undefined) throw badState("its call has ended or expired, or waits in another process");
   answerAsks(work, request.params["inputResponses"]);
+  takeOver(job.held, work.held);
   // This request's cancel ends the work that an earlier request began.
-  job.held.set(work.held?.bytes ?? 0);
-  work.held?.free();
   job.cancel.on(() => work.leave());
   return work;
+}
+
+/** What a call holds that was begun by an earlier request, which may have been larger. */
+export function takeOver(held: Held, earlier: Held | undefined): void {
+  if (earlier === undefined) return;
+  const { bytes } = earlier;
+  earlier.free();
+  held.set(Math.max(held.bytes, bytes));
 }
 
 function answerAsks(work: Work, responses: unknown): void {
@@ -48,7 +55,7 @@ function answerAsks(work: Work, responses: unknown): void {
 export async function sealedState({ parking }: Desk, { era, client, envelope }: Job, result: JsonObject): Promise<JsonObject> {
   const { requestState } = result;
   const { principal } = client.identity;
-  if (era === "legacy" || typeof requestState !== "string" || parking.seal.mine(requestState)) return result;
+  if (era === "legacy" || typeof requestState !== "string" || (await parking.seal.mine(requestState))) return result;
   if (principal === undefined && !isKeptState(requestState)) return result;
   return extended(result, { requestState: await parking.seal.close({ state: requestState }, envelope.request, principal) });
 }

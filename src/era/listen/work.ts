@@ -64,7 +64,10 @@ export class Work {
   /** The next reply; WAITING when it is time to tell the client of the asks that wait. */
   async step(): Promise<Step | typeof WAITING> {
     if (this.#asks === undefined || this.#asks.size === 0) return this.next();
-    return Date.now() - this.#asked > GATHER_MS ? WAITING : this.soon();
+    if (Date.now() - this.#asked > GATHER_MS) return WAITING;
+    const step = await this.soon();
+    // All may have been withdrawn meanwhile: then there is nothing to tell.
+    return step === WAITING && this.#asks.size === 0 ? this.next() : step;
   }
 
   /** Gives a reply back, to be read again first. */
