@@ -8,7 +8,12 @@ import { keepsContract, type Pair, pairs } from "./pairs.js";
 
 const server = fileURLToPath(new URL("../fixtures/contract-server.mjs", import.meta.url));
 
-function networked(name: string, address: () => string, { era, eras }: Pair, more: { readonly calls?: "rpc" } = {}): void {
+function networked(
+  name: string,
+  address: () => string,
+  { era, eras }: Pair,
+  more: { readonly calls?: "rpc"; readonly http2?: "node" } = {},
+): void {
   keepsContract(name, {
     async open(options) {
       const listener = await serve(contractService(), address(), { eras });
@@ -23,6 +28,8 @@ for (const pair of pairs) networked(`grpc: ${pair.name}`, () => "grpc://127.0.0.
 // The same edge behind other frames: each era once.
 for (const pair of pairs.slice(0, 2)) {
   networked(`grpc, calls as RPCs: ${pair.name}`, () => "grpc://127.0.0.1:0", pair, { calls: "rpc" });
+  networked(`grpc, node:http2: ${pair.name}`, () => "grpc://127.0.0.1:0", pair, { http2: "node" });
+  networked(`grpc, node:http2, calls as RPCs: ${pair.name}`, () => "grpc://127.0.0.1:0", pair, { http2: "node", calls: "rpc" });
   networked(`tunnel+grpc: ${pair.name}`, () => "tunnel+grpc://127.0.0.1:0", pair);
   networked(`grpc+unix: ${pair.name}`, () => `grpc+unix:${join(tmpdir(), `${randomUUID()}.sock`)}`, pair);
   const { name, era, eras } = pair;

@@ -143,6 +143,11 @@ const refusals: Readonly<Record<string, () => Promise<Refused>>> = {
     await using at = await open();
     return await refused(post(at.url, `{"jsonrpc":"2.0","id":1,"method":"x","params":${'{"a":'.repeat(1e4)}1${"}".repeat(1e4)}}`));
   },
+  async "overload/headerBytes"() {
+    await using at = await open();
+    // Node says it, before anything of the request is looked at: there is no body.
+    return [(await fetch(at.url, { headers: { "x-large": "x".repeat(20_000) } })).status, jsonRpcCodes.overload["2026-07-28"]];
+  },
   async deadline() {
     // Mounted, since a listener's own host has a time limit for requests, too.
     const host = createHttp(nodeHandler(failingService, { headersMs: 50 }));

@@ -50,7 +50,10 @@ export function raw(wire: RawWire): Start {
     const listens = new Map<string, JsonObject>();
     const subscribed = new Set<string>();
     const answer = (id: unknown, result: JsonObject): void =>
-      server.send(JSON.stringify({ jsonrpc: "2.0", id, result: { resultType: "complete", ...result } }), JSON.stringify(id));
+      server.send(
+        JSON.stringify({ jsonrpc: "2.0", id, result: era === "modern" ? { resultType: "complete", ...result } : result }),
+        JSON.stringify(id),
+      );
     const note = (id: unknown, method: string, params: JsonObject): void => {
       const _meta = { "io.modelcontextprotocol/subscriptionId": id };
       server.send(JSON.stringify({ jsonrpc: "2.0", method, params: { ...params, _meta } }), JSON.stringify(id));
@@ -87,7 +90,8 @@ export function raw(wire: RawWire): Start {
       runs,
       update(uri) {
         for (const [id, filter] of listens)
-          if ((filter["resourceSubscriptions"] as string[]).includes(uri)) note(JSON.parse(id), "notifications/resources/updated", { uri });
+          if ((filter["resourceSubscriptions"] as string[] | undefined)?.includes(uri) === true)
+            note(JSON.parse(id), "notifications/resources/updated", { uri });
         if (subscribed.has(uri))
           server.send(JSON.stringify({ jsonrpc: "2.0", method: "notifications/resources/updated", params: { uri } }));
       },

@@ -31,8 +31,8 @@ export function sample(): Server & { readonly calls: string[] } {
 
 /** Calls of grpc-js by schema, without generated clients. */
 export class Peer extends grpc.Client {
-  constructor(address: string) {
-    super(address.replace(/^(tunnel\+)?grpc:\/\//, ""), grpc.credentials.createInsecure());
+  constructor(address: string, credentials: grpc.ChannelCredentials = grpc.credentials.createInsecure()) {
+    super(address.replace(/^(tunnel\+)?grpc:\/\//, ""), credentials);
   }
 
   [Symbol.dispose](): void {

@@ -31,11 +31,11 @@ it("takes the place of a server that was killed, and leaves no socket behind its
 it("leaves a server that lives, and a file that is no socket, where they are", async () => {
   const path = join(folder, "live.sock");
   await using _live = await serve(server, `grpc+unix:${path}`);
-  await expect(serve(server, `grpc+unix:${path}`)).rejects.toMatchObject({ data: { reason: "EADDRINUSE" } });
+  await expect(serve(server, `grpc+unix:${path}`)).rejects.toMatchObject({ data: { reason: "address-in-use" } });
   await using client = await connect(`grpc+unix:${path}`);
   await client.ping();
   const file = join(folder, "file");
   await writeFile(file, "kept");
-  await expect(serve(server, `grpc+unix:${file}`)).rejects.toMatchObject({ data: { reason: "EADDRINUSE" } });
+  await expect(serve(server, `grpc+unix:${file}`)).rejects.toMatchObject({ data: { reason: "address-in-use" } });
   expect(existsSync(file)).toBe(true);
 });

@@ -14,7 +14,7 @@ function made(): Server {
 const port = (listener: Listener): string => new URL(listener.address).port;
 
 /** The same server with none of its sessions, as after a restart. */
-async function restarted(server: Server, listener: Listener, options: ListenOptions = {}): Promise<Listener> {
+async function restarted(server: Server, listener: Listener, options: ListenOptions = {}): ReturnType<typeof serve> {
   const at = port(listener);
   await listener.close();
   return serve(server, `http://127.0.0.1:${at}/mcp`, options);

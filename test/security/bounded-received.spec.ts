@@ -3,8 +3,10 @@ import { gzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
 import { WebSocket } from "ws";
 import { field, framed, rpc, wideSession } from "../../bench/hostile/http2.js";
+import { createServer } from "../../src/api/index.js";
 import { heldBytes } from "../../src/core/index.js";
-import { inTurn } from "../../src/io/index.js";
+import { inTurn } from "../../src/io/grpc/coding.js";
+import { fetchHandler } from "../../src/wires/http/index.js";
 import { lab, MIB, outcome, SERVICE, unary, until, watchHeld } from "./bounded.js";
 
 const limits = { connectionBytes: 4 * MIB };
@@ -165,4 +167,28 @@ describe("compressed messages", () => {
     );
     expect(most).toBe(2);
   });
+});
+
+it("bodies of the Fetch handler share what the process may hold", async () => {
+  const handle = fetchHandler(createServer({ name: "bodies", version: "1" }), { limits: { processBytes: 4 * MIB, reserveBytes: 0 } });
+  const bodies: ReadableStreamDefaultController[] = [];
+  const answers: Response[] = [];
+  for (let n = 0; n < 10; n++) {
+    const body = new ReadableStream({
+      start(controller) {
+        controller.enqueue(new Uint8Array(MIB));
+        bodies.push(controller);
+      },
+    });
+    const headers = { "content-type": "application/json", accept: "application/json, text/event-stream" };
+    // Node wants it for a body that streams; its types do not know it.
+    const half = { duplex: "half" };
+    const sent = new Request("http://localhost/mcp", { method: "POST", headers, body, ...half });
+    void handle(sent).then((answer) => answers.push(answer));
+  }
+  await until(() => answers.length === 6);
+  expect(heldBytes()).toBe(4 * MIB);
+  for (const answer of answers) expect(await answer.text()).toContain("processBytes");
+  for (const body of bodies) body.error(new Error("gone"));
+  await until(() => heldBytes() === 0);
 });

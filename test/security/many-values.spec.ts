@@ -1,6 +1,9 @@
+import { gzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
+import { field, wideSession } from "../../bench/hostile/http2.js";
 import { serve } from "../../src/api/index.js";
 import { sample } from "../grpc/peers.js";
+import { unary } from "./bounded.js";
 
 const _meta = { "io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontextprotocol/clientCapabilities": {} };
 const headers = {
@@ -34,5 +37,29 @@ describe("a small message that would be a large value", () => {
     await using listener = await serve(sample(), "http://127.0.0.1:0/mcp");
     const answer = await fetch(listener.address, { method: "POST", headers, body: body(`"${"[],{".repeat(1_000_000)}"`) });
     expect(await answer.json()).toMatchObject({ id: 1, result: {} });
+  });
+});
+
+describe("a small message of protobuf that would be a large value", () => {
+  /** The list of so many elements, as the argument `text`. */
+  const listed = (element: Buffer, count: number): Buffer => {
+    const elements = Buffer.alloc(element.length * count, element);
+    return field(2, field(1, Buffer.concat([field(1, "text"), field(2, field(6, elements))])));
+  };
+
+  it.each([
+    ["empty objects of a Struct", listed(field(1, field(5, "")), 2_500_000)],
+    ["empty arrays of a Struct", listed(field(1, field(6, "")), 2_500_000)],
+    ["JSON in a field", field(102, `{"text":[${"[],".repeat(1_500_000)}1]}`)],
+  ])("%s: it is refused, and names the limit", async (_what, args) => {
+    const server = sample();
+    await using listener = await serve(server, "grpc://127.0.0.1:0");
+    const session = await wideSession(Number(new URL(listener.address.replace("grpc:", "http:")).port));
+    const bomb = gzipSync(Buffer.concat([field(1, "echo"), args]));
+    expect(bomb.length).toBeLessThan(100_000);
+    const answer = await unary(session, "CallTool", bomb, { headers: { "grpc-encoding": "gzip" }, compressed: true });
+    expect(answer).toMatchObject({ status: "8", message: "the message holds too many values" });
+    expect(server.calls).toEqual([]);
+    session.destroy();
   });
 });

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { hasTerminal, onTerminal, root, run } from "../cli/support.js";
+import { hasTerminal, onTerminal, root, run, script } from "../cli/support.js";
 
 const server = ["--", process.execPath, join(import.meta.dirname, "../fixtures/hostile-text.mjs")];
 
@@ -80,5 +80,21 @@ describe("a server's text", () => {
       .sort();
     // The completion script is our own text, for a shell.
     expect(writers).toEqual(["commands/completion.ts", "main.ts", "out/output.ts", "out/say.ts", "out/screen.ts"]);
+  });
+});
+
+describe("an error of a server that never ends", () => {
+  it("is shown as far as anybody would read it, and says how much was left out", async () => {
+    const source = `
+      const { createInterface } = require("node:readline");
+      createInterface({ input: process.stdin }).on("line", (line) => {
+        const { id } = JSON.parse(line);
+        if (id !== undefined) console.log(JSON.stringify({ jsonrpc: "2.0", id, error: { code: -32000, message: "no ".repeat(2_000_000) } }));
+      });`;
+    const { code, stdout, stderr } = await run(["tools", ...script(source)]);
+    expect(code).not.toBe(0);
+    expect(stdout).toBe("");
+    expect(stderr).toMatch(/no no … \d{7} characters more/);
+    expect(stderr.length).toBeLessThan(10_000);
   });
 });

@@ -133,3 +133,45 @@ describe("through a relay with credentials, the state of one principal", () => {
     expect(server.heard.map(({ requestState }) => requestState)).toEqual([undefined, "opaque.state/2"]);
   });
 });
+
+describe("relays that share a key", () => {
+  const sealKey = "a secret of which nobody knows anything";
+
+  it("take each other's states, each from the principal that it was given to and for the request that it is about", async () => {
+    await using behind = await stateless("the server's own");
+    await using first = await relay(behind.address, { auth, sealKey });
+    await using second = await relay(behind.address, { auth, sealKey });
+    await using stranger = await relay(behind.address, { auth, sealKey: `${sealKey}!` });
+    const required = await call(first.address, ask(), as("ada"));
+    expect(required.result?.["requestState"]).toMatch(/^aw1\./);
+    expect(await call(stranger.address, retry(required), as("ada"))).toMatchObject(invalid);
+    expect(await call(second.address, retry(required), as("ben"))).toMatchObject(invalid);
+    expect(
+      await call(
+        second.address,
+        { ...retry(required), params: { ...(retry(required)["params"] as JsonObject), name: "other" } },
+        {
+          ...as("ada"),
+          "mcp-name": "other",
+        },
+      ),
+    ).toMatchObject(invalid);
+    expect(behind.heard).toHaveLength(1);
+    expect(await call(second.address, retry(required), as("ada"))).toMatchObject({ result: { content: [{ text: "done" }] } });
+    expect(behind.heard[1]).toMatchObject({ requestState: "the server's own" });
+  });
+
+  it("do not take what waits in another of them", async () => {
+    const server = asking();
+    await using first = await serve(server, "http://127.0.0.1:0", { drainMs: 0, sealKey });
+    await using second = await serve(server, "http://127.0.0.1:0", { drainMs: 0, sealKey });
+    const required = await call(first.address, ask());
+    expect(await call(second.address, retry(required))).toMatchObject({ error: { message: expect.stringContaining("another process") } });
+    expect(await call(first.address, retry(required))).toMatchObject({ result: { content: [{ text: "Ada" }] } });
+    expect(server.runs()).toBe(1);
+  });
+
+  it("refuse a key that is too short", async () => {
+    await expect(serve(asking(), "http://127.0.0.1:0", { sealKey: "short" })).rejects.toThrow("at least 32");
+  });
+});

@@ -1,6 +1,6 @@
 import type { ConnectionOptions } from "node:tls";
 import type { Address } from "../../core/index.js";
-import { badAddress, type Target } from "../../io/index.js";
+import { badAddress, DEFAULT_PORT, type Target } from "../../io/index.js";
 
 /** Where a gRPC address leads. */
 export interface Place {
@@ -8,8 +8,6 @@ export interface Place {
   readonly hosts: readonly { readonly host: string; readonly port: number }[];
   readonly path?: string;
 }
-
-const PORT = 8000;
 
 /** `grpc://host:port`, several with commas, `grpcs://`, `grpc+unix:PATH`. */
 export function placeOf(address: Address): Place {
@@ -24,7 +22,7 @@ export function placeOf(address: Address): Place {
 
 function hostOf(each: string, text: string): { host: string; port: number } {
   const parts = /^(\[[0-9a-fA-F:.]+\]|[^:[\]@]+)(?::(\d{1,5}))?$/.exec(each);
-  const port = Number(parts?.[2] ?? PORT);
+  const port = Number(parts?.[2] ?? DEFAULT_PORT);
   if (parts?.[1] === undefined || port > 65_535)
     throw badAddress(`not a gRPC address: ${text}: ${JSON.stringify(each.replace(/^.*@/, "[redacted]@"))} is no host and port`);
   return { host: parts[1].replace(/^\[|\]$/g, ""), port };

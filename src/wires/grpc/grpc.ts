@@ -9,10 +9,7 @@ export const grpc: Wire = {
   name: "grpc",
   accepts: (address) =>
     typeof address === "string" ? /^(tunnel\+)?grpc(s|\+unix|\+stdio)?:/.test(address) : address.speaks === "grpc+stdio",
-  listen(service, address, given) {
-    const options = observedAs(given, "listen", "grpc");
-    return address === "grpc+stdio:" ? listenStdio(service, options) : listen(service, address, options);
-  },
+  listen: (service, address, options) => (address === "grpc+stdio:" ? listenStdio(service, options) : listen(service, address, options)),
   dial(address, given) {
     const options = observedAs(given, "dial", "grpc");
     return typeof address === "string" ? dial(address, options) : dialStdio(address, options);

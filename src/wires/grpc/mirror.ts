@@ -1,5 +1,5 @@
 import { encodeHeader, headerSays } from "../../codec/index.js";
-import { Fault, type JsonObject, meta, traceHeaders } from "../../core/index.js";
+import { Fault, type JsonObject, statedVersion, traceHeaders } from "../../core/index.js";
 import { firstOf, type Metadata } from "../../io/index.js";
 import { header } from "./names.js";
 
@@ -27,7 +27,7 @@ export function checkMirror(metadata: Metadata, method: string, params: JsonObje
   const body = nameOf(params);
   if (name !== undefined && (body === undefined || !headerSays(name, body))) throw mismatch(header.name, name, body);
   const version = firstOf(metadata, header.version);
-  const stated = (params["_meta"] as JsonObject | undefined)?.[meta.protocolVersion];
+  const stated = statedVersion(params);
   if (version !== undefined && typeof stated === "string" && version !== stated) throw mismatch(header.version, version, stated);
 }
 

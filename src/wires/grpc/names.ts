@@ -3,6 +3,9 @@ import type { MessageName } from "../../codec/mcpv1/index.js";
 /** The path of the typed service; a method's name follows. */
 export const SERVICE = "/mcp.v1.McpService/";
 
+/** Paths of the tunnel: the one that is dialed, then names that others gave to the same thing. */
+export const TUNNELS: readonly [string, ...string[]] = ["/MCP/Call", "/McpTunnel/Connect"];
+
 /** Metadata of the wire. */
 export const header = {
   session: "mcp-session-id",

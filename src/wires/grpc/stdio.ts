@@ -1,50 +1,17 @@
-import {
-  type Command,
-  type Connection,
-  Fault,
-  isObject,
-  type Listener,
-  listenerOf,
-  type Replies,
-  type Service,
-  toFault,
-} from "../../core/index.js";
-import { divertConsole, type Exit, grpcChannel, grpcDuplex, pipesSocket, startChild } from "../../io/index.js";
+import { type Command, type Connection, isObject, type Listener, type Replies, type Service, toFault } from "../../core/index.js";
+import { type Exit, exitFault, grpcChannel, listenOnStdio, pipesSocket, startChild } from "../../io/index.js";
 import { within } from "../../stream/index.js";
 import { dialChannel } from "./dial/dial.js";
 import type { GrpcDialOptions } from "./dial/options.js";
-import { grpcService } from "./listen/listen.js";
+import { grpcMount } from "./listen/listen.js";
 import type { GrpcListenOptions } from "./listen/options.js";
 
 /** Milliseconds in which a child whose pipes broke is known to have exited, if it has. */
 const EXIT_MS = 100;
 
-let listening = false;
-
 /** gRPC on this process's own stdin and stdout; ends when the client closes them. */
-export async function listenStdio(service: Service, options: GrpcListenOptions): Promise<Listener> {
-  if (listening) throw new Fault("unavailable", "stdin and stdout are already listened on", { data: { reason: "in-use" } });
-  listening = true;
-  const restore = divertConsole();
-  const served = grpcService(service, options, false);
-  const duplex = await pipesSocket(process.stdin, process.stdout).catch((error) => {
-    restore();
-    listening = false;
-    throw error;
-  });
-  const over = grpcDuplex(served.server, duplex).closed.then(async () => {
-    await served.close();
-    duplex.destroy();
-    restore();
-    listening = false;
-    process.nextTick(() => process.stdin.pause());
-  });
-  const end = async (): Promise<void> => {
-    await served.close();
-    duplex.destroy();
-    await over;
-  };
-  return listenerOf("grpc+stdio:", end, over);
+export function listenStdio(service: Service, options: GrpcListenOptions): Promise<Listener> {
+  return listenOnStdio("grpc+stdio:", grpcMount(service, options), options);
 }
 
 /** Starts a command and speaks gRPC with it on its stdin and stdout. */
@@ -63,7 +30,10 @@ export async function dialStdio(command: Command, options: GrpcDialOptions): Pro
     exit = how;
     duplex.destroy();
   });
-  const channel = grpcChannel([{ duplex: () => duplex, authority: "localhost" }], { messageBytes: options.limits?.messageBytes });
+  const channel = grpcChannel([{ duplex: () => duplex, authority: "localhost" }], {
+    messageBytes: options.limits?.messageBytes,
+    http2: options.http2,
+  });
   const connection = await dialChannel(channel, options, false).catch(async (error) => {
     await child.stop();
     throw exit === undefined ? error : exitFault(exit, error);
@@ -100,9 +70,4 @@ function explained(inner: Replies, explain: (error: unknown) => Promise<never>):
     [Symbol.asyncIterator]: () => replies,
   };
   return replies;
-}
-
-function exitFault(exit: Exit, cause: unknown): Fault {
-  const how = exit.signal === null ? `exited with code ${exit.code}` : `was killed by ${exit.signal}`;
-  return new Fault("unavailable", `the server ${how}`, { cause, data: { reason: "exited", ...exit } });
 }

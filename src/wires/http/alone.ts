@@ -1,5 +1,5 @@
 import type { Incoming, Outgoing } from "../../codec/index.js";
-import { type Era, Fault, type JsonObject, type Service } from "../../core/index.js";
+import { type Era, Fault, type JsonObject, type Service, UNSTATED_VERSION } from "../../core/index.js";
 import { KnownCallers, type LinkTraits, type Parking, type Serving, serving, sharedStream } from "../../era/index.js";
 import type { Exchange } from "../../io/index.js";
 import { type Answer, postAnswer } from "./answer.js";
@@ -26,7 +26,7 @@ const ownStream = (): boolean => true;
 const never = (): boolean => false;
 
 function onlyReads(answer: Answer): LinkTraits["inParts"] {
-  return (method, call) => method === "resources/read" && call !== undefined && answer.inParts;
+  return (method, call) => method === "resources/read" && call !== undefined && answer.inParts();
 }
 
 interface Open {
@@ -100,7 +100,7 @@ export class Alone {
     const { limits, onFault, pageSize, observe, wire } = this.#options;
     // A handshake without a session is answered like any request; what it agrees on comes with every later one.
     const begins = message.kind === "request" && message.method === "initialize";
-    const assume = era === "legacy" && !begins ? (exchange.header("mcp-protocol-version") ?? "2025-03-26") : undefined;
+    const assume = era === "legacy" && !begins ? (exchange.header("mcp-protocol-version") ?? UNSTATED_VERSION) : undefined;
     // Without spreads: they take as long as all the rest of it.
     return serving(
       this.#service,

@@ -10,6 +10,7 @@ import {
   meta,
   modernVersions,
   refusedStatus,
+  statedVersion,
 } from "../../core/index.js";
 import type { Exchange } from "../../io/index.js";
 import { JSON_TYPE, SSE_TYPE } from "./answer.js";
@@ -24,16 +25,10 @@ export function accepts(accept: string, type: string): boolean {
   });
 }
 
-/** Whether a message says that it is of the modern era. */
-export function claimsModern(message: Incoming): boolean {
-  const params = message.kind === "request" || message.kind === "notification" ? message.params : {};
-  return isObject(params["_meta"]) && meta.protocolVersion in params["_meta"];
-}
-
 /** A modern request without what it has to say about itself. */
 export function checkEnvelope({ params }: IncomingRequest): Fault | undefined {
   const envelope = isObject(params["_meta"]) ? params["_meta"] : {};
-  if (typeof envelope[meta.protocolVersion] !== "string") return new Fault("meta-missing", `_meta["${meta.protocolVersion}"] is required`);
+  if (typeof statedVersion(params) !== "string") return new Fault("meta-missing", `_meta["${meta.protocolVersion}"] is required`);
   if (!isObject(envelope[meta.clientCapabilities]))
     return new Fault("meta-missing", `_meta["${meta.clientCapabilities}"] is required and has to be an object`);
   return undefined;

@@ -2,17 +2,19 @@ import { type Id, type Incoming, parseMessage, serialise } from "../../codec/ind
 import {
   type CredentialWatch,
   closingFault,
-  DRAIN_MS,
   defaultLimits,
+  defaultTimeouts,
+  type Era,
+  eraOfRefusal,
+  eraOfRequest,
   Fault,
-  isLegacyVersion,
-  isModernVersion,
   type Limits,
   quotaOwner,
   type RequestRefusal,
   refusedStatus,
   requestStatuses,
   type Service,
+  statedVersion,
   toFault,
   toRpcError,
   withTrace,
@@ -21,7 +23,7 @@ import { observedAs, Parking, SessionTable } from "../../era/index.js";
 import { admit, type Exchange, tellRefused, whileValid } from "../../io/index.js";
 import { Alone, type Manner } from "./alone.js";
 import { JSON_TYPE, PARTS_TYPE, SSE_TYPE } from "./answer.js";
-import { accepts, checkBody, checkEnvelope, checkVersion, claimsModern, expectsAnswer } from "./checks.js";
+import { accepts, checkBody, checkEnvelope, checkVersion, expectsAnswer } from "./checks.js";
 import { type EventStore, memoryEvents } from "./events.js";
 import { checkHeaders } from "./headers.js";
 import type { HttpOptions } from "./options.js";
@@ -79,7 +81,7 @@ class HttpEndpoint implements Endpoint {
   readonly #params: ParamCheck;
   readonly #timer: ReturnType<typeof setInterval>;
   readonly #legacy: boolean;
-  readonly #modern: boolean;
+  readonly #eras: readonly Era[];
   readonly #stateful: boolean;
   #closing: Fault | undefined;
   #closed: Promise<void> | undefined;
@@ -92,12 +94,12 @@ class HttpEndpoint implements Endpoint {
     this.#sessions = new SessionTable(options);
     this.#events = options.events ?? memoryEvents();
     this.#params = paramCheck(service);
-    this.#parking = new Parking(service, this.#limits);
+    this.#parking = new Parking(service, this.#limits, options.sealKey);
     this.#alone = new Alone(service, options, { parking: this.#parking, params: this.#params });
-    this.#legacy = options.eras?.includes("legacy") ?? true;
-    this.#modern = options.eras?.includes("modern") ?? true;
+    this.#eras = options.eras ?? ["legacy", "modern"];
+    this.#legacy = this.#eras.includes("legacy");
     this.#stateful = this.#legacy && options.stateless !== true && options.jsonOnly !== true;
-    this.#timer = setInterval(() => this.#keepAlive(), options.keepAliveMs ?? 15_000);
+    this.#timer = setInterval(() => this.#keepAlive(), options.keepAliveMs ?? defaultTimeouts.keepAliveMs);
     this.#timer.unref();
   }
 
@@ -115,8 +117,7 @@ class HttpEndpoint implements Endpoint {
     }
     if (refusal === undefined) return;
     const { fault, id } = refusal;
-    const version = exchange.header("mcp-protocol-version");
-    const era = this.#modern && (version === undefined || !isLegacyVersion(version)) ? "modern" : "legacy";
+    const era = eraOfRefusal(this.#eras, exchange.header("mcp-protocol-version"));
     const { status = refusedStatus(fault, era) } = refusal;
     const error = toRpcError(fault, era);
     exchange.reply(status, { ...headers, "content-type": JSON_TYPE }, serialise({ jsonrpc: "2.0", id, error }));
@@ -133,7 +134,7 @@ class HttpEndpoint implements Endpoint {
   }
 
   async #drain(reason: Fault): Promise<void> {
-    const { drainMs = DRAIN_MS } = this.#options;
+    const { drainMs = defaultTimeouts.drainMs } = this.#options;
     await Promise.all([...[...this.#sessions].map((session) => session.drain(reason, drainMs)), this.#alone.drain(reason, drainMs)]);
     clearInterval(this.#timer);
     this.#sessions.close(reason);
@@ -180,7 +181,8 @@ class HttpEndpoint implements Endpoint {
     // What else a client has to say may be about a call in flight.
     if (this.#closing !== undefined && expectsAnswer(message)) return refuse(this.#closing, message.kind === "request" ? message.id : null);
     const version = exchange.header("mcp-protocol-version");
-    const modern = this.#modern && (claimsModern(message) || (version !== undefined && isModernVersion(version)) || !this.#legacy);
+    const stated = message.kind === "request" || message.kind === "notification" ? statedVersion(message.params) : undefined;
+    const modern = !this.#legacy || eraOfRequest(stated, this.#eras, version) === "modern";
     // Member by member here and in what every call makes: a spread takes as long as all the rest of it.
     const parts = accept.includes(PARTS_TYPE);
     const { headers, principal } = caller;
@@ -243,6 +245,7 @@ class HttpEndpoint implements Endpoint {
           remote,
           principal,
           parking: this.#parking,
+          displace: (reason) => this.#sessions.end(session, reason),
           // One whose initialize failed never was a session.
           onRefused: () => this.#sessions.end(session, new Fault("unavailable", "the session did not begin")),
         }),

@@ -1,7 +1,12 @@
+import { optionLimits } from "../../core/index.js";
+
 /** Keeps the events of legacy streams, so that a client that lost its connection can go on where it was. */
 export interface EventStore {
-  /** Keeps an event and names it: the stream, an underscore, and a number that rises by one from 0. */
-  append(stream: string, text: string): string | Promise<string>;
+  /**
+   * Keeps an event and names it: the stream, an underscore, and a number that rises by one from 0. `owner`: whom the stream counts for,
+   * a principal or a remote address.
+   */
+  append(stream: string, text: string, owner?: string): string | Promise<string>;
   /** The events after the named one, of its stream; undefined if that place is not kept any more. */
   after(id: string): Replay | undefined | Promise<Replay | undefined>;
   /** The stream has ended and nobody may come back to it. */
@@ -18,12 +23,14 @@ export interface MemoryEventsOptions {
   readonly items?: number;
   /** Characters kept of one stream, 4 Mi unless given; its last event is kept in any case. */
   readonly chars?: number;
-  /** Characters kept of all streams together, 64 Mi unless given; the stream that was quiet for longest gives way. */
+  /** Characters kept of all streams together, 64 Mi unless given. Of the owner that has most, the stream that was quiet for longest gives way. */
   readonly totalChars?: number;
+  /** Characters kept of all streams of one owner; a quarter of `totalChars` unless given. */
+  readonly ownerChars?: number;
 }
 
 interface Kept {
-  readonly name: string;
+  readonly owner: Owner;
   /** The number of the oldest event that is kept. */
   first: number;
   chars: number;
@@ -32,38 +39,69 @@ interface Kept {
   gone: number;
 }
 
+interface Owner {
+  readonly name: string;
+  chars: number;
+  /** In the order in which they were last written to. */
+  readonly streams: Map<string, Kept>;
+}
+
+/** Characters that are kept of one stream, and of all streams together; and the share of one owner in those. */
+const STREAM_CHARS = 4 * 1024 * 1024;
+const TOTAL_CHARS = 64 * 1024 * 1024;
+const OWNER_SHARE = 1 / 4;
+/** What an event counts beside its text. */
+const EVENT_CHARS = 64;
+
 /** The event store in memory: per stream, in order, bounded. */
 export function memoryEvents(options: MemoryEventsOptions = {}): EventStore {
-  const { items = 10_000, chars = 4 * 1024 * 1024, totalChars = 64 * 1024 * 1024 } = options;
-  // In the order in which they were last written to.
+  const { items = optionLimits.events, chars = STREAM_CHARS, totalChars = TOTAL_CHARS, ownerChars = totalChars * OWNER_SHARE } = options;
   const streams = new Map<string, Kept>();
+  const owners = new Map<string, Owner>();
   let total = 0;
 
+  const add = (kept: Kept, more: number): void => {
+    kept.chars += more;
+    kept.owner.chars += more;
+    total += more;
+  };
   const trim = (kept: Kept): void => {
     const text = kept.texts[kept.gone] as string;
     kept.texts[kept.gone++] = "";
     kept.first++;
-    kept.chars -= text.length;
-    total -= text.length;
+    add(kept, -text.length - EVENT_CHARS);
     if (kept.gone < 1024 || kept.gone < kept.texts.length / 2) return;
     kept.texts = kept.texts.slice(kept.gone);
     kept.gone = 0;
   };
   const length = ({ texts, gone }: Kept): number => texts.length - gone;
+  const begin = (stream: string, name: string): Kept => {
+    const owner = owners.get(name) ?? { name, chars: 0, streams: new Map<string, Kept>() };
+    owners.set(name, owner);
+    const kept: Kept = { owner, first: 0, chars: 0, texts: [], gone: 0 };
+    streams.set(stream, kept);
+    return kept;
+  };
+  /** Lets go of an owner's events, those of its quietest stream first, until there is room. The last one of `spared` stays. */
+  const shrink = (owner: Owner, spared: Kept, isEnough: () => boolean): void => {
+    for (const kept of owner.streams.values()) {
+      while (length(kept) > (kept === spared ? 1 : 0) && !isEnough()) trim(kept);
+      if (isEnough()) return;
+    }
+  };
+  const largest = (): Owner => [...owners.values()].reduce((most, owner) => (owner.chars > most.chars ? owner : most));
 
   return {
-    append(stream, text) {
-      const kept = streams.get(stream) ?? { name: stream, first: 0, chars: 0, texts: [], gone: 0 };
-      streams.delete(stream);
-      streams.set(stream, kept);
+    append(stream, text, name = "") {
+      const kept = streams.get(stream) ?? begin(stream, name);
+      const { owner } = kept;
+      owner.streams.delete(stream);
+      owner.streams.set(stream, kept);
       kept.texts.push(text);
-      kept.chars += text.length;
-      total += text.length;
+      add(kept, text.length + EVENT_CHARS);
       while (length(kept) > 1 && (length(kept) > items || kept.chars > chars)) trim(kept);
-      for (const quiet of total > totalChars ? streams.values() : []) {
-        while (length(quiet) > (quiet === kept ? 1 : 0) && total > totalChars) trim(quiet);
-        if (total <= totalChars) break;
-      }
+      if (owner.chars > ownerChars) shrink(owner, kept, () => owner.chars <= ownerChars);
+      if (total > totalChars) shrink(largest(), kept, () => total <= totalChars);
       return `${stream}_${kept.first + length(kept) - 1}`;
     },
     after(id) {
@@ -75,8 +113,12 @@ export function memoryEvents(options: MemoryEventsOptions = {}): EventStore {
       return { stream, events: kept.texts.slice(from).map((text, at) => ({ id: `${stream}_${number + 1 + at}`, text })) };
     },
     drop(stream) {
-      total -= streams.get(stream)?.chars ?? 0;
+      const kept = streams.get(stream);
+      if (kept === undefined) return;
+      add(kept, -kept.chars);
       streams.delete(stream);
+      kept.owner.streams.delete(stream);
+      if (kept.owner.streams.size === 0) owners.delete(kept.owner.name);
     },
   };
 }

@@ -1,66 +1,41 @@
-import {
-  type Address,
-  type Connection,
-  type DialOptions,
-  type Listener,
-  type ListenOptions,
-  listenerOf,
-  type Service,
-  type Wire,
-} from "../../core/index.js";
+import { type Connection, type DialOptions, defaultTimeouts, Fault, type Wire } from "../../core/index.js";
 import { dialLink, observedAs } from "../../era/index.js";
-import { badAddress, httpHost, nodeExchange, placeOf } from "../../io/index.js";
-import { type HttpDialOptions, httpLink } from "./dial/link.js";
+import { badAddress, unixPath } from "../../io/index.js";
+import { type HttpDialOptions, httpLinkOf } from "./dial/link.js";
 import { mirroring } from "./dial/mirror.js";
-import { httpEndpoint } from "./endpoint.js";
-import type { HttpOptions } from "./options.js";
+import { listen } from "./listen.js";
+import { dialStdio, listenStdio } from "./stdio.js";
 import { ToolHeaders } from "./tool-headers.js";
 
 /** Streamable HTTP of both eras. */
 export const http: Wire = {
   name: "http",
-  accepts: (address) => typeof address === "string" && /^https?:\/\//.test(address),
-  listen,
-  dial: (address, options) => dial(address, observedAs(options, "dial", "http")),
+  accepts: (address) =>
+    typeof address === "string" ? /^(https?:\/\/|http\+(unix|stdio):)/.test(address) : address.speaks === "http+stdio",
+  listen: (service, address, options) => (address === "http+stdio:" ? listenStdio(service, options) : listen(service, address, options)),
+  dial(address, given) {
+    const options = observedAs(given, "dial", "http");
+    return typeof address === "string" ? dial(address, options) : dialStdio(address, options);
+  },
 };
 
-async function listen(service: Service, address: Address, options: ListenOptions & HttpOptions): Promise<Listener> {
-  const place = placeOf(address, "/mcp", options);
-  const endpoint = httpEndpoint(service, { path: place.path, ...options });
-  const host = await httpHost({
-    hostname: place.hostname,
-    port: place.port,
-    tls: options.tls,
-    insecure: options.insecure,
-    auth: options.auth,
-    headersMs: options.headersMs,
-    keepAliveMs: options.keepAliveMs,
-    limits: options.limits,
-    request: (request, response) =>
-      void endpoint.handle(nodeExchange(request, response, { bodyMs: 4 * (options.headersMs ?? 15_000), limits: options.limits })),
-  }).catch((fault) => {
-    void endpoint.close();
-    throw fault;
-  });
-  return listenerOf(place.dialed(host.port), async () => {
-    await endpoint.close();
-    await host.close();
-  });
-}
-
-async function dial(address: Address, options: DialOptions & HttpDialOptions): Promise<Connection> {
-  const { auth, probeMs = 10_000, handshakeMs = 60_000 } = options;
+async function dial(address: string, options: DialOptions & HttpDialOptions): Promise<Connection> {
+  const { auth, probeMs = defaultTimeouts.probeMs, handshakeMs = defaultTimeouts.handshakeMs } = options;
   const patience = auth?.patienceMs ?? 0;
   const tools = new ToolHeaders();
-  const link = httpLink(parse(address), options, tools);
+  if (address.startsWith("http+stdio:"))
+    throw new Fault("invalid-params", "http+stdio: can be listened on; to dial, give the command to start");
+  const socketPath = unixPath(address);
+  const url = socketPath === undefined ? parse(address) : new URL("http://localhost/mcp");
+  const link = httpLinkOf(url, options, { tools, socketPath });
   // The first request may have to wait for a person to sign in.
   return mirroring(await dialLink(link, { ...options, probeMs: probeMs + patience, handshakeMs: handshakeMs + patience }), tools);
 }
 
-function parse(address: Address): URL {
+function parse(address: string): URL {
   try {
-    return new URL(String(address));
+    return new URL(address);
   } catch (error) {
-    throw badAddress(`not a URL: ${String(address)}`, error);
+    throw badAddress(`not a URL: ${address}`, error);
   }
 }

@@ -1,7 +1,19 @@
 import { type Id, type Incoming, type Outgoing, type OutgoingMessage, serialise } from "../../codec/index.js";
-import { Fault, refusedStatus, requestStatuses, type Service, toRpcError } from "../../core/index.js";
+import {
+  Account,
+  comesBackToStreams,
+  defaultTimeouts,
+  Fault,
+  type Held,
+  quotaOwner,
+  refusedStatus,
+  requestStatuses,
+  type Service,
+  toRpcError,
+} from "../../core/index.js";
 import {
   ClientPings,
+  idleCaller,
   type LinkTraits,
   randomToken,
   type ServeLinkOptions,
@@ -24,13 +36,16 @@ export interface SessionOptions extends ServeLinkOptions {
   readonly pollMs?: number | undefined;
   /** Milliseconds without a word of the client after which it is asked for one. */
   readonly pingMs?: number | undefined;
+  /** Ends it, since another needs what it holds. */
+  readonly displace: (reason: Fault) => void;
   /** Called when its first answer, that to `initialize`, was an error. */
   readonly onRefused?: () => void;
 }
 
+/** What a stream counts beside its events. */
+const STREAM_BYTES = 1024;
 /** Ended streams of a session that a client may still come back to. */
 const KEPT_STREAMS = 32;
-const AWAY_MS = 30_000;
 const done: Promise<void> = Promise.resolve();
 
 /** Where the answer to a POST goes. */
@@ -62,6 +77,10 @@ export class HttpSession implements TableSession {
   readonly #serving: Serving;
   readonly #options: SessionOptions;
   readonly #prefix = randomToken();
+  /** Whom what it keeps counts for. */
+  readonly #owner: string;
+  /** Counts its streams. */
+  readonly #held: Held;
   readonly #posts = new Map<Id, Post>();
   readonly #streams = new Map<string, EventStream>();
   readonly #general: EventStream;
@@ -75,12 +94,17 @@ export class HttpSession implements TableSession {
   /** The POST whose message is being taken: what is answered without an id meanwhile is its answer. */
   #taking: Post | undefined;
   #turn: Promise<void> | undefined;
+  /** Whether it had a stream of its own, and has had no message since it has none. */
+  #streamed = false;
   #closed = false;
 
   constructor(service: Service, options: SessionOptions) {
     this.id = options.id;
     this.principal = options.principal;
     this.#options = options;
+    this.#owner = quotaOwner(options);
+    const account = new Account(options.limits, options.remote);
+    this.#held = account.hold(options.principal);
     this.#general = this.#open({});
     this.#pings = new ClientPings(options.pingMs);
     this.#serving = serving(
@@ -92,7 +116,7 @@ export class HttpSession implements TableSession {
         send: (message, options) => this.#send(message, options?.call),
         part: (call, part) => this.#direct(call)?.part(call, part),
       },
-      { ...options, eras: ["legacy"] },
+      { ...options, account, eras: ["legacy"], idle: idleCaller(this, options.displace) },
     );
   }
 
@@ -106,6 +130,7 @@ export class HttpSession implements TableSession {
   /** Takes messages in turn; where requests are among them, their answer goes to `answering`. */
   async take(message: Incoming, answering?: Answering): Promise<void> {
     this.touched = Date.now();
+    this.#streamed &&= this.#general.attached;
     if (this.#pings.heard(message)) return;
     const post = answering === undefined ? undefined : this.#register(message, answering);
     if (answering !== undefined && post === undefined) return;
@@ -130,6 +155,7 @@ export class HttpSession implements TableSession {
     this.#pings.seen();
     if (this.#general.attached) return false;
     this.#general.attach(exchange, headers);
+    this.#streamed = true;
     return true;
   }
 
@@ -162,6 +188,14 @@ export class HttpSession implements TableSession {
     return this.#posts.size > 0;
   }
 
+  get idleSince(): number | undefined {
+    return this.busy || this.#serving.asking || this.connected ? undefined : this.touched;
+  }
+
+  get left(): boolean {
+    return this.#streamed && this.idleSince !== undefined;
+  }
+
   drain(reason: Fault, ms: number): Promise<void> {
     return this.#serving.drain(reason, ms);
   }
@@ -180,12 +214,24 @@ export class HttpSession implements TableSession {
       this.#options.events.drop(stream.name);
     }
     this.#streams.clear();
+    this.#held.free();
   }
+
+  readonly #detached = (): void => {
+    this.touched = Date.now();
+  };
 
   #open(options: { readonly awayMs?: number }): EventStream {
     const { events, onFault = () => {} } = this.#options;
-    const stream = new EventStream(`${this.#prefix}-${this.#count++}`, { store: events, onFault, ...options });
+    const stream = new EventStream(`${this.#prefix}-${this.#count++}`, {
+      store: events,
+      owner: this.#owner,
+      onFault,
+      onDetached: this.#detached,
+      ...options,
+    });
     this.#streams.set(stream.name, stream);
+    this.#held.set(STREAM_BYTES * this.#streams.size);
     return stream;
   }
 
@@ -203,7 +249,8 @@ export class HttpSession implements TableSession {
     for (const id of ids) this.#posts.set(id, post);
     // The client went away before its answer began: a legacy call goes on, and its answer is kept.
     post.unhook = answering.exchange.onGone(() => {
-      if (!this.#closed && post.to === answering && ids.size > 0) post.to = this.#open({ awayMs: this.#options.awayMs ?? AWAY_MS });
+      if (!this.#closed && post.to === answering && ids.size > 0)
+        post.to = this.#open({ awayMs: this.#options.awayMs ?? defaultTimeouts.awayMs });
     });
     if (answering.parts && message.kind === "request") this.#direct(message.id);
     else if (this.#options.pollMs !== undefined && comesBack(answering.exchange)) this.#begin(post, answering);
@@ -253,7 +300,7 @@ export class HttpSession implements TableSession {
   /** The answer of a call becomes a stream. */
   #begin(post: Post, { exchange, headers }: Answering): EventStream {
     post.unhook();
-    const stream = this.#open({ awayMs: this.#options.awayMs ?? AWAY_MS });
+    const stream = this.#open({ awayMs: this.#options.awayMs ?? defaultTimeouts.awayMs });
     post.to = stream;
     const back = comesBack(exchange);
     stream.attach(exchange, headers, { lifeMs: back ? this.#options.pollMs : undefined });
@@ -292,20 +339,23 @@ export class HttpSession implements TableSession {
     if ("direct" in post.to) return post.to.direct.abort();
     if ("exchange" in post.to) return post.to.exchange.stream(200, { ...post.to.headers, ...sseHeaders }).end();
     post.to.close();
-    this.#streams.delete(post.to.name);
-    this.#options.events.drop(post.to.name);
+    this.#forget(post.to);
   }
 
   #forgetOldest(): void {
     const ended = [...this.#streams.values()].filter((stream) => stream.ended && !stream.attached);
     for (const stream of ended.slice(0, Math.max(0, ended.length - KEPT_STREAMS))) {
-      this.#streams.delete(stream.name);
-      this.#options.events.drop(stream.name);
+      this.#forget(stream);
     }
+  }
+
+  #forget(stream: EventStream): void {
+    this.#streams.delete(stream.name);
+    this.#options.events.drop(stream.name);
+    this.#held.set(STREAM_BYTES * this.#streams.size);
   }
 }
 
-/** Whether a client takes events without data, and comes back for a stream whose connection was let go: from 2025-11-25 on. */
 function comesBack(exchange: Exchange): boolean {
-  return (exchange.header("mcp-protocol-version") ?? "") >= "2025-11-25";
+  return comesBackToStreams(exchange.header("mcp-protocol-version"));
 }

@@ -6,9 +6,13 @@ import type { EventStore } from "./events.js";
 
 export interface EventStreamOptions {
   readonly store: EventStore;
+  /** Whom what it keeps counts for. */
+  readonly owner?: string;
   /** Milliseconds that a sender waits for a client that is away; then it goes on, and the oldest events may give way. For ever unless given. */
   readonly awayMs?: number;
   readonly onFault: (fault: Fault) => void;
+  /** Called when its connection has ended. */
+  readonly onDetached?: () => void;
 }
 
 /** Milliseconds after which a client that lost its connection is to come back. */
@@ -23,6 +27,8 @@ export interface AttachOptions {
 
 /** Characters that may wait for a client before its sender does. */
 const AHEAD = 256 * 1024;
+
+const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 /** A legacy stream of events: it outlives the connection that carries it, and a client that comes back goes on where it was. */
 export class EventStream {
@@ -61,11 +67,14 @@ export class EventStream {
   /** Keeps a message and resolves when there is room for the next. While nobody is connected that is so until enough waits. */
   async send(text: string, final: boolean): Promise<void> {
     if (this.#closed) return;
-    this.#last = await this.#options.store.append(this.name, text);
+    this.#last = await this.#options.store.append(this.name, text, this.#options.owner);
     this.#ahead += text.length;
     if (final) this.ended = true;
     if (this.#outlet !== undefined) await this.#pump();
-    if (this.#outlet === undefined && !final && this.#ahead > AHEAD && !this.#away) await this.#return();
+    if (this.#outlet !== undefined || final || this.#ahead <= AHEAD) return;
+    // A handler that never waits by itself would let nothing else run.
+    if (this.#away) await turn();
+    else await this.#return();
   }
 
   /** Lets a connection carry it. One that carried it is cut. */
@@ -118,7 +127,9 @@ export class EventStream {
     this.#unhook?.();
     this.#unhook = undefined;
     clearTimeout(this.#life);
+    if (this.#outlet === undefined) return;
     this.#outlet = undefined;
+    this.#options.onDetached?.();
   }
 
   #wake(): void {

@@ -3,6 +3,7 @@ import {
   Canceller,
   type DialOptions,
   defaultLimits,
+  defaultTimeouts,
   Fault,
   type Limits,
   messageTooLarge,
@@ -138,7 +139,7 @@ async function read(sent: Sent, { url, limits, inbox, ping, found }: ReadOptions
 
 /** Gives a server a while to name its endpoint, and gives up when the caller does. */
 function named(options: DialOptions, start: (found: (endpoint: URL) => void, failed: (fault: Fault) => void) => void): Promise<URL> {
-  const { signal, handshakeMs: ms = 60_000 } = options;
+  const { signal, handshakeMs: ms = defaultTimeouts.handshakeMs } = options;
   return new Promise<URL>((resolve, reject) => {
     const settle = (act: () => void): void => {
       clearTimeout(timer);

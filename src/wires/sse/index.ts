@@ -1,11 +1,9 @@
-import { type Address, Fault, type Wire } from "../../core/index.js";
+import { type Address, defaultTimeouts, Fault, type Wire } from "../../core/index.js";
 import { dialLink, observedAs, renewing } from "../../era/index.js";
 import { type SseDialOptions, sseLink } from "./dial.js";
-import { listen, type SseOptions } from "./listen.js";
+import { listen, type SseOptions, sseMount } from "./listen.js";
 
-export { type SseDialOptions, type SseOptions, sseLink };
-
-const HANDSHAKE_MS = 60_000;
+export { type SseDialOptions, type SseOptions, sseLink, sseMount };
 
 /** HTTP+SSE, two endpoints, legacy only: `sse+http://host/sse`. */
 export const sse: Wire = {
@@ -17,7 +15,7 @@ export const sse: Wire = {
     if (options.era === "modern")
       throw new Fault("unsupported-version", "HTTP+SSE is of the legacy era; the modern one has no such transport");
     // The first request may have to wait for a person to sign in.
-    const handshakeMs = (options.handshakeMs ?? HANDSHAKE_MS) + (options.auth?.patienceMs ?? 0);
+    const handshakeMs = (options.handshakeMs ?? defaultTimeouts.handshakeMs) + (options.auth?.patienceMs ?? 0);
     const patient = { ...options, handshakeMs };
     const connect = (signal: AbortSignal | undefined) => sseLink(parse(address), { ...patient, signal });
     return dialLink(renewing(await connect(options.signal), { ...patient, connect }), { ...patient, era: "legacy" });

@@ -3,10 +3,10 @@ import {
   type Address,
   closingFault,
   defaultLimits,
+  defaultTimeouts,
   Fault,
   type Listener,
   type ListenOptions,
-  listenerOf,
   quotaOwner,
   refusedStatus,
   requestStatuses,
@@ -30,9 +30,11 @@ import {
   corsHeaders,
   type Exchange,
   type GateOptions,
-  httpHost,
+  type Mount,
   nodeExchange,
   placeOf,
+  port,
+  portListener,
   type SecureListenOptions,
 } from "../../io/index.js";
 import { type Pipe, pipe } from "../../stream/index.js";
@@ -64,11 +66,9 @@ const sseHeaders: Readonly<Record<string, string>> = {
   "x-accel-buffering": "no",
 };
 
-/** HTTP+SSE of 2024-11-05: a stream on GET, and a place to POST that its first event names. */
-export async function listen(service: Service, address: Address, given: SseOptions): Promise<Listener> {
+/** HTTP+SSE of 2024-11-05 on a port: a stream on GET, and a place to POST that its first event names. */
+export function sseMount(service: Service, given: SseOptions, path = "/sse"): Mount {
   const options = observedAs(given, "listen", "sse");
-  const place = placeOf(address, "/sse", options);
-  const { path } = place;
   const post = `${path.replace(/\/[^/]*$/, "")}/message`;
   const limits = { ...defaultLimits, ...options.limits };
   const sessions = new SessionTable<Session>(options);
@@ -86,12 +86,12 @@ export async function listen(service: Service, address: Address, given: SseOptio
         pings: new ClientPings(options.pingMs),
         touched: 0,
         connected: true,
-        busy: true,
+        idleSince: undefined,
         end: () => inbox.close(),
       };
     });
     const over = (reason: Fault) => sessions.end(session, reason);
-    const link = streamLink(exchange, session, { keepAliveMs: options.keepAliveMs ?? 15_000, over });
+    const link = streamLink(exchange, session, { keepAliveMs: options.keepAliveMs ?? defaultTimeouts.keepAliveMs, over });
     void link.outlet.write(writeSse({ event: "endpoint", data: `${post}?sessionId=${session.id}` }));
     void links.add(link, { eras: ["legacy"], metadata: exchange.headers, account: exchange.account, remote, principal, credentials });
   };
@@ -112,7 +112,7 @@ export async function listen(service: Service, address: Address, given: SseOptio
     if (session.pings.heard(message)) return exchange.reply(202, headers, "Accepted");
     // While the session is behind, so is whoever posts to it; what waits with them is counted.
     if (!session.inbox.offer([message])) {
-      const held = exchange.account.hold();
+      const held = exchange.account.hold(principal);
       const over = held.count(text.length);
       if (over !== undefined) {
         held.free();
@@ -133,25 +133,27 @@ export async function listen(service: Service, address: Address, given: SseOptio
     return exchange.reply(requestStatuses["no such path"], admission.headers, `no such path; the stream is at ${path}\n`);
   };
 
-  const host = await httpHost({
-    hostname: place.hostname,
-    port: place.port,
-    tls: options.tls,
-    insecure: options.insecure,
-    auth: options.auth,
-    headersMs: options.headersMs,
-    keepAliveMs: options.keepAliveMs,
-    limits,
-    request: (request, response) => {
-      const exchange = nodeExchange(request, response, { bodyMs: 4 * (options.headersMs ?? 15_000), limits });
+  return {
+    wire: "sse",
+    addresses: ({ secure, authority, path: socket }) =>
+      socket === undefined ? [{ wire: "sse", address: `sse+http${secure ? "s" : ""}://${authority}${path}` }] : [],
+    claims: (asked) => asked === path || asked === post,
+    request(request, response) {
+      const exchange = nodeExchange(request, response, { bodyMs: 4 * (options.headersMs ?? defaultTimeouts.headersMs), limits });
       handle(exchange).catch((error) => refuse(exchange, toFault(error)));
     },
-  });
-  return listenerOf(place.dialed(host.port), async () => {
-    await links.drain();
-    sessions.close(links.closing.reason ?? closingFault());
-    await host.close();
-  });
+    // Answers to questions of the calls in flight are posted.
+    connectsWhileDraining: true,
+    async close() {
+      await links.drain();
+      sessions.close(links.closing.reason ?? closingFault());
+    },
+  };
+}
+
+export async function listen(service: Service, address: Address, options: SseOptions): Promise<Listener> {
+  const { carrier, path } = placeOf(address, "/sse", options);
+  return portListener(await port(carrier, [sseMount(service, options, path)], options));
 }
 
 const UNKNOWN_SESSION = requestStatuses["a session that is unknown, ended or another's"];

@@ -1,7 +1,7 @@
 import { sharedStream } from "../../codec/index.js";
 import { type Command, defaultLimits, Fault, type Limits } from "../../core/index.js";
 import type { Link } from "../../era/index.js";
-import { type Child, type ChildOptions, type Exit, lineLink, startChild } from "../../io/index.js";
+import { type Child, type ChildOptions, exitFault, lineLink, startChild } from "../../io/index.js";
 import { within } from "../../stream/index.js";
 
 export interface ChildLinkOptions extends ChildOptions {
@@ -51,9 +51,4 @@ export async function childLink(command: Command, options: ChildLinkOptions = {}
       await child.stop();
     },
   };
-}
-
-function exitFault(exit: Exit): Fault {
-  const how = exit.signal === null ? `exited with code ${exit.code}` : `was killed by ${exit.signal}`;
-  return new Fault("unavailable", `the server ${how}`, { data: { reason: "exited", ...exit } });
 }

@@ -11,7 +11,7 @@ import {
   type Service,
   type Wire,
 } from "../../core/index.js";
-import { dialLink, observedAs, ServedLinks } from "../../era/index.js";
+import { dialLink, observedAs, renewing, ServedLinks } from "../../era/index.js";
 import { type ChildLink, childLink } from "./child-link.js";
 import { heldLines } from "./held-lines.js";
 import { processLink } from "./process-link.js";
@@ -48,15 +48,20 @@ async function dial(address: Address, options: DialOptions): Promise<Connection>
       ...(hear === undefined ? undefined : { onStderr: hear }),
       ...(observe === undefined ? undefined : { observe }),
     });
+  const dialChild = async (hear: typeof onStderr, era = options.era): Promise<Connection> => {
+    const first = await start(hear);
+    const link = options.restart === undefined ? first : renewing<ChildLink>(first, { ...options, connect: () => start(onStderr) });
+    return dialLink(link, { ...options, era });
+  };
   try {
-    return await dialLink(await start(onStderr), options);
+    return await dialChild(onStderr);
   } catch (error) {
     // Some legacy servers end when anything comes before initialize: started anew they are not probed.
     const first = exitOf(error);
     if ((options.era ?? "auto") !== "auto" || first === undefined) throw error;
     const stderr = heldLines(onStderr ?? ((line) => process.stderr.write(`${line}\n`)));
     try {
-      const connection = await dialLink(await start(stderr.put), { ...options, era: "legacy" });
+      const connection = await dialChild(stderr.put, "legacy");
       stderr.show();
       return connection;
     } catch (again) {

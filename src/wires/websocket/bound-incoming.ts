@@ -1,6 +1,6 @@
 import type { Duplex } from "node:stream";
 import { WebSocket } from "ws";
-import { type Account, defaultLimits, type Limits } from "../../core/index.js";
+import { defaultLimits, type Held, type Limits } from "../../core/index.js";
 
 /** Bytes that may wait for a peer before its pings are not answered each: only the last one has to be. */
 const UNREAD = 64 * 1024;
@@ -9,9 +9,8 @@ const UNREAD = 64 * 1024;
 const CONTROL_HEAD = 6;
 
 /** Counts a message that is incomplete, gives it its time, and answers pings only as far as the answers are read. */
-export function boundIncoming(socket: WebSocket, connection: Duplex, account: Account, limits: Partial<Limits> | undefined): void {
+export function boundIncoming(socket: WebSocket, connection: Duplex, held: Held, limits: Partial<Limits> | undefined): void {
   const messageMs = limits?.messageMs ?? defaultLimits.messageMs;
-  const held = account.hold();
   let bytes = 0;
   let late: NodeJS.Timeout | undefined;
   const whole = (): void => {

@@ -1,4 +1,4 @@
 export { type Socket, socketLink } from "./link.js";
-export type { WebSocketListenOptions } from "./listen.js";
+export { type WebSocketListenOptions, webSocketMount } from "./listen.js";
 export type { WebSocketDialOptions } from "./options.js";
 export { websocket } from "./websocket.js";

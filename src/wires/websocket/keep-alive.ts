@@ -1,7 +1,5 @@
 import { WebSocket } from "ws";
 
-export const PING_MS = 30_000;
-
 /** Pings a peer, and ends the connection of one that answers none of two. The returned function stops that. */
 export function keepAlive(socket: WebSocket, ms: number): () => void {
   let missed = 0;

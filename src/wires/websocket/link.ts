@@ -32,15 +32,17 @@ export interface SocketLinkOptions {
   readonly gather?: (() => void) | undefined;
   /** Where what waits is counted, if it is. */
   readonly account?: Account | undefined;
+  /** Whom it counts for. */
+  readonly principal?: string | undefined;
 }
 
 /** A link of JSON-RPC text frames. */
-export function socketLink(socket: Socket, limits: Partial<Limits> = {}, { gather, account }: SocketLinkOptions = {}): Link {
+export function socketLink(socket: Socket, limits: Partial<Limits> = {}, { gather, account, principal }: SocketLinkOptions = {}): Link {
   const { depth, messageBytes } = { ...defaultLimits, ...limits };
   const inbox = pipe<string>({ items: MOST.items, bytes: MOST.chars, size: (text) => text.length });
   const waiting = new Set<() => void>();
-  const received = account?.hold();
-  const unwritten = account?.outgoing();
+  const received = account?.hold(principal);
+  const unwritten = account?.outgoing(principal);
   let closed: Fault | undefined;
   let paused = false;
 

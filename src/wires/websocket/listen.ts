@@ -6,9 +6,10 @@ import {
   accountOf,
   closingFault,
   defaultLimits,
+  defaultTimeouts,
+  fixedTimeouts,
   type Listener,
   type ListenOptions,
-  listenerOf,
   refusedStatus,
   requestStatuses,
   type Service,
@@ -19,15 +20,17 @@ import {
   type Admission,
   admit,
   type GateOptions,
-  httpHost,
   METADATA_PATH,
+  type Mount,
   nodeExchange,
   placeOf,
+  port,
+  portListener,
   type SecureListenOptions,
 } from "../../io/index.js";
 import { boundIncoming } from "./bound-incoming.js";
 import { gatherer } from "./gather.js";
-import { keepAlive, PING_MS } from "./keep-alive.js";
+import { keepAlive } from "./keep-alive.js";
 import { type Socket, socketLink } from "./link.js";
 
 export interface WebSocketListenOptions extends ListenOptions, GateOptions, SecureListenOptions {
@@ -39,15 +42,12 @@ export interface WebSocketListenOptions extends ListenOptions, GateOptions, Secu
 
 type Admitted = Exclude<Admission, { status: number }>;
 
-/** Milliseconds that a peer has to answer a close. */
-const CLOSE_MS = 1_000;
-
-export async function listen(service: Service, address: Address, given: WebSocketListenOptions): Promise<Listener> {
+/** WebSocket on a port, at each of these paths. */
+export function webSocketMount(service: Service, given: WebSocketListenOptions, paths: readonly string[] = ["/mcp"]): Mount {
   const options = observedAs(given, "listen", "websocket");
-  const place = placeOf(address, "/mcp", options);
-  const { path } = place;
+  const [path = "/mcp"] = paths;
   // Known to ws; its declared types lag behind.
-  const closeTimeout: object = { closeTimeout: CLOSE_MS };
+  const closeTimeout: object = { closeTimeout: fixedTimeouts.lingerMs };
   const server = new WebSocketServer({
     noServer: true,
     maxPayload: options.limits?.messageBytes ?? defaultLimits.messageBytes,
@@ -60,31 +60,28 @@ export async function listen(service: Service, address: Address, given: WebSocke
   });
   const links = new ServedLinks(service, options);
 
-  const serve = (open: WebSocket, request: IncomingMessage, { principal, credentials }: Admitted): void => {
-    const stop = keepAlive(open, options.pingMs ?? PING_MS);
-    const account = accountOf(request.socket, options.limits);
-    const link = socketLink(open as unknown as Socket, options.limits, { gather: gatherer(request.socket), account });
-    boundIncoming(open, request.socket, account, options.limits);
+  const serve = (open: WebSocket, request: IncomingMessage, remote: string | undefined, { principal, credentials }: Admitted): void => {
+    const stop = keepAlive(open, options.pingMs ?? defaultTimeouts.pingMs);
+    const account = accountOf(request.socket, options.limits, request.socket.remoteAddress);
+    const link = socketLink(open as unknown as Socket, options.limits, { gather: gatherer(request.socket), account, principal });
+    boundIncoming(open, request.socket, account.hold(principal), options.limits);
     const metadata = nodeExchange(request, undefined as never).headers;
-    void links.add(link, { metadata, account, principal, remote: request.socket.remoteAddress, credentials }).finally(stop);
+    void links.add(link, { metadata, account, principal, remote, credentials }).finally(stop);
   };
   const upgrade = async (request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> => {
     const exchange = nodeExchange(request, undefined as never);
     const admission = await admit(exchange, options, path);
     if ("status" in admission) return refuse(socket, admission.status, admission);
-    if (exchange.path !== path) return refuse(socket, requestStatuses["no such path"], admission);
+    if (!paths.includes(exchange.path)) return refuse(socket, requestStatuses["no such path"], admission);
     if (links.closing.fired) return refuse(socket, refusedStatus(closingFault()), admission);
-    server.handleUpgrade(request, socket, head, (open) => serve(open, request, admission));
+    server.handleUpgrade(request, socket, head, (open) => serve(open, request, exchange.remote, admission));
   };
-  const host = await httpHost({
-    hostname: place.hostname,
-    port: place.port,
-    tls: options.tls,
-    insecure: options.insecure,
-    auth: options.auth,
-    headersMs: options.headersMs,
-    limits: options.limits,
-    request: (request, response) => {
+  return {
+    wire: "websocket",
+    addresses: ({ secure, authority, path: socket }) =>
+      socket === undefined ? [{ wire: "websocket", address: `ws${secure ? "s" : ""}://${authority}${path}` }] : [],
+    claims: (asked) => paths.includes(asked),
+    request(request, response) {
       const exchange = nodeExchange(request, response);
       if (exchange.path.startsWith(METADATA_PATH) && options.auth?.metadata !== undefined)
         void admit(exchange, options, path).then((admission) => {
@@ -102,11 +99,14 @@ export async function listen(service: Service, address: Address, given: WebSocke
         options.onFault?.(toFault(error));
         socket.destroy();
       }),
-  });
-  return listenerOf(place.dialed(host.port), async () => {
-    await links.drain();
-    await host.close();
-  });
+    connectsWhileDraining: true,
+    close: () => links.drain(),
+  };
+}
+
+export async function listen(service: Service, address: Address, options: WebSocketListenOptions): Promise<Listener> {
+  const { carrier, path } = placeOf(address, "/mcp", options);
+  return portListener(await port(carrier, [webSocketMount(service, options, [path])], options));
 }
 
 function refuse(socket: Duplex, status: number, { headers }: Admission): void {

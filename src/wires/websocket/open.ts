@@ -1,7 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import type { Duplex } from "node:stream";
 import { WebSocket } from "ws";
-import { defaultLimits, Fault, fromSignal, statusMeaning, toFault } from "../../core/index.js";
+import { defaultLimits, defaultTimeouts, Fault, fixedTimeouts, fromSignal, statusMeaning, toFault } from "../../core/index.js";
 import { authorized, badAddress, type HttpClient, type SendOptions, type Sent, secureContext, whyUnreached } from "../../io/index.js";
 import type { WebSocketDialOptions } from "./options.js";
 
@@ -43,8 +43,8 @@ export async function openSocket(address: string, options: WebSocketDialOptions)
 /** A socket, or the answer of a server that opens none. */
 function request(address: string, options: WebSocketDialOptions, { headers, cancel }: SendOptions): Promise<Opened | IncomingMessage> {
   // Known to ws; its declared types lag behind.
-  const closeTimeout: object = { closeTimeout: 1_000 };
-  const handshakeMs = options.handshakeMs ?? 60_000;
+  const closeTimeout: object = { closeTimeout: fixedTimeouts.lingerMs };
+  const handshakeMs = options.handshakeMs ?? defaultTimeouts.handshakeMs;
   const socket = new WebSocket(address, ["mcp"], {
     maxPayload: options.limits?.messageBytes ?? defaultLimits.messageBytes,
     perMessageDeflate: false,

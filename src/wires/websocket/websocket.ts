@@ -1,7 +1,7 @@
-import type { Address, Connection, Wire } from "../../core/index.js";
+import { type Address, type Connection, defaultTimeouts, type Wire } from "../../core/index.js";
 import { dialLink, type Link, observedAs, renewing } from "../../era/index.js";
 import { gatherer } from "./gather.js";
-import { keepAlive, PING_MS } from "./keep-alive.js";
+import { keepAlive } from "./keep-alive.js";
 import { type Socket, socketLink } from "./link.js";
 import { listen } from "./listen.js";
 import { openSocket } from "./open.js";
@@ -18,7 +18,7 @@ export const websocket: Wire = {
 async function dial(address: Address, options: WebSocketDialOptions): Promise<Connection> {
   const connect = async (signal: AbortSignal | undefined): Promise<Link> => {
     const { socket, below } = await openSocket(String(address), { ...options, signal });
-    socket.once("close", keepAlive(socket, options.pingMs ?? PING_MS));
+    socket.once("close", keepAlive(socket, options.pingMs ?? defaultTimeouts.pingMs));
     return socketLink(socket as unknown as Socket, options.limits, { gather: gatherer(below) });
   };
   return dialLink(renewing(await connect(options.signal), { ...options, connect }), options);

@@ -11,8 +11,9 @@ import {
   type Channel,
   type GrpcChannelOptions,
   grpcChannel,
-  grpcDuplex,
   grpcServer,
+  type Mount,
+  port as openPort,
   type ServerCall,
   type Target,
 } from "../../../src/io/index.js";
@@ -243,7 +244,8 @@ describe("a channel", () => {
     cleanups.push(() => new Promise((resolve) => http2.close(resolve)));
     const duplex = (): Duplex => {
       const [there, back] = [new PassThrough(), new PassThrough()];
-      grpcDuplex(server, Duplex.from({ readable: there, writable: back }));
+      const rpc: Mount["rpc"] = (stream, headers, raw) => server.stream(stream, headers, raw);
+      void openPort({ stream: Duplex.from({ readable: there, writable: back }) }, [{ wire: "grpc", rpc }]);
       return Duplex.from({ readable: back, writable: there });
     };
     const targets: Target[] = [{ path }, { duplex }];

@@ -8,7 +8,14 @@ import {
 } from "node:http2";
 import type { AddressInfo } from "node:net";
 import { Fault } from "../../../src/core/index.js";
-import { type ClientCall, type GrpcServer, type GrpcServerOptions, grpcServer, httpHost, type ServerCall } from "../../../src/io/index.js";
+import {
+  type ClientCall,
+  type GrpcServer,
+  type GrpcServerOptions,
+  grpcServer,
+  port as openPort,
+  type ServerCall,
+} from "../../../src/io/index.js";
 
 export interface Served {
   readonly port: number;
@@ -23,12 +30,9 @@ export type Handle = (call: ServerCall) => void | Promise<void>;
 /** Our framing behind our host. */
 export async function serve(handle: Handle, { port = 0, ...options }: GrpcServerOptions & { port?: number } = {}): Promise<Served> {
   const server = grpcServer(handle, options);
-  const host = await httpHost({
-    hostname: "127.0.0.1",
-    port,
-    request: (_, response) => response.end("plain"),
-    grpc: (stream, headers, raw) => server.stream(stream, headers, raw),
-  });
+  const host = await openPort({ host: "127.0.0.1", port }, [
+    { wire: "grpc", request: (_, response) => response.end("plain"), rpc: (stream, headers, raw) => server.stream(stream, headers, raw) },
+  ]);
   return {
     port: host.port,
     server,

@@ -1,13 +1,16 @@
 import type { IncomingMessage } from "node:http";
 import type { Http2ServerRequest } from "node:http2";
-import { type Account, Fault, type Held } from "../../../core/index.js";
+import { Fault, type Held } from "../../../core/index.js";
 
 export interface BodyOptions {
-  /** The time for all of it, unless it may take as long as it likes. */
-  readonly ms: number | undefined;
-  readonly account: Account;
-  /** Whether it is one message, which is kept until it is whole. */
-  readonly whole: boolean;
+  /** The time for all of it. */
+  readonly ms: number;
+  /** Counts it: it is one message, which is kept until it is whole. */
+  readonly held: Held;
+}
+
+export function tooLate(ms: number): Fault {
+  return new Fault("deadline", `the body did not arrive within ${ms} ms`, { data: { limit: "messageMs", max: ms } });
 }
 
 type Step = IteratorResult<Uint8Array, undefined>;
@@ -19,27 +22,20 @@ type Step = IteratorResult<Uint8Array, undefined>;
 export class Body implements AsyncIterableIterator<Uint8Array, undefined> {
   readonly #request: IncomingMessage | Http2ServerRequest;
   readonly #chunks: Uint8Array[] = [];
-  readonly #timer: ReturnType<typeof setTimeout> | undefined;
+  readonly #timer: ReturnType<typeof setTimeout>;
   #waiting: { resolve(step: Step): void; reject(error: unknown): void } | undefined;
   #ended: { readonly error?: Fault } | undefined;
-  readonly #held: Held | undefined;
+  readonly #held: Held;
 
-  constructor(request: IncomingMessage | Http2ServerRequest, { ms, account, whole }: BodyOptions) {
+  constructor(request: IncomingMessage | Http2ServerRequest, { ms, held }: BodyOptions) {
     this.#request = request;
-    this.#held = whole ? account.hold() : undefined;
+    this.#held = held;
     request.on("data", this.#onData);
     request.on("end", this.#onEnd);
     request.on("close", this.#onClose);
     request.on("error", this.#onClose);
     request.pause();
-    if (ms !== undefined)
-      this.#timer = setTimeout(
-        () =>
-          this.#finish({
-            error: new Fault("deadline", `the body did not arrive within ${ms} ms`, { data: { limit: "messageMs", max: ms } }),
-          }),
-        ms,
-      );
+    this.#timer = setTimeout(() => this.#finish({ error: tooLate(ms) }), ms);
   }
 
   [Symbol.asyncIterator](): this {
@@ -76,7 +72,7 @@ export class Body implements AsyncIterableIterator<Uint8Array, undefined> {
   #finish(how: { readonly error?: Fault }): void {
     if (this.#ended !== undefined) return;
     this.#ended = how;
-    this.#held?.free();
+    this.#held.free();
     clearTimeout(this.#timer);
     const request = this.#request;
     request.off("data", this.#onData);
@@ -90,7 +86,7 @@ export class Body implements AsyncIterableIterator<Uint8Array, undefined> {
   }
 
   readonly #onData = (chunk: Uint8Array): void => {
-    const over = this.#held?.count(this.#held.bytes + chunk.length);
+    const over = this.#held.count(this.#held.bytes + chunk.length);
     if (over !== undefined) return this.#finish({ error: over });
     this.#chunks.push(chunk);
     this.#request.pause();

@@ -1,6 +1,5 @@
-import { type BinaryReadOptions, type DescMethod, fromBinary, type Message, toBinary } from "@bufbuild/protobuf";
+import { type BinaryReadOptions, fromBinary, type Message } from "@bufbuild/protobuf";
 import { Code, ConnectError, createContextKey, type HandlerContext } from "@connectrpc/connect";
-import { isText } from "../../../codec/mcpv1/index.js";
 import { Account, type Cancel, Canceller, type CredentialWatch, Fault, toFault } from "../../../core/index.js";
 import { faultStatus, type Messages, type Metadata, type Peer, type Status, statusFault } from "../../../io/index.js";
 import { concat } from "../../../stream/index.js";
@@ -14,17 +13,23 @@ export interface Accepted {
   readonly metadata: Metadata;
   readonly authority: string | undefined;
   readonly peer: Peer;
+  readonly remote: string | undefined;
   readonly principal: string | undefined;
   readonly credentials?: CredentialWatch | undefined;
   readonly account: Account;
+  readonly messages: Messages;
 }
+
+async function* none(): AsyncGenerator<readonly Uint8Array[]> {}
 
 export const acceptedKey: { id: symbol; defaultValue: Accepted } = createContextKey<Accepted>({
   metadata: {},
   authority: undefined,
   peer: {},
+  remote: undefined,
   principal: undefined,
   account: new Account(undefined),
+  messages: none(),
 });
 
 type State = { tag: "open"; begun: boolean } | { tag: "ended"; error: ConnectError | undefined };
@@ -54,7 +59,7 @@ export class ConnectCall implements AdmittedCall {
     this.#reading = reading;
     this.#accepted = context.values.get(acceptedKey);
     this.admitted = this.#accepted;
-    this.messages = serialised(method, requests);
+    this.messages = after(requests, this.#accepted.messages);
     if (signal.aborted) this.#onAbort();
     else signal.addEventListener("abort", this.#onAbort, { once: true });
   }
@@ -169,29 +174,14 @@ function gone(reason: Fault | undefined): Promise<void> {
   return rejected;
 }
 
-/** Requests as batches of bytes. What Connect refuses of them is a fault like that of any framing. */
-async function* serialised({ input }: DescMethod, requests: AsyncIterable<Message>): AsyncGenerator<readonly Uint8Array[]> {
+/** What Connect was given in place of the messages is read first: by that it says what it does not accept of the headers. */
+async function* after(standIn: AsyncIterable<Message>, messages: Messages): AsyncGenerator<readonly Uint8Array[]> {
   try {
-    for await (const request of requests) {
-      // JSON can say it and protobuf's text cannot: it would become another text.
-      const half = halfPair(request);
-      if (half !== undefined) throw new Fault("invalid-params", `${half} has half a surrogate pair`, { data: { path: half } });
-      yield [toBinary(input, request)];
-    }
+    for await (const _ of standIn);
   } catch (error) {
     throw error instanceof ConnectError ? statusFault({ code: error.code, message: error.rawMessage }) : toFault(error);
   }
-}
-
-/** The path of a text that is no Unicode. */
-function halfPair(value: unknown): string | undefined {
-  if (typeof value === "string") return isText(value) ? undefined : "";
-  if (typeof value !== "object" || value === null || ArrayBuffer.isView(value)) return undefined;
-  for (const [name, member] of Object.entries(value)) {
-    const inner = isText(name) ? halfPair(member) : "";
-    if (inner !== undefined) return `${JSON.stringify(name).slice(1, -1)}${inner === "" ? "" : "."}${inner}`;
-  }
-  return undefined;
+  yield* messages;
 }
 
 function append(headers: Headers, metadata: Metadata): void {

@@ -1,11 +1,12 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { constants, type Http2ServerRequest, type Http2ServerResponse } from "node:http2";
-import { ConnectError, createContextValues } from "@connectrpc/connect";
+import type { JsonReadOptions } from "@bufbuild/protobuf";
+import { createContextValues } from "@connectrpc/connect";
 import type { UniversalHandler, UniversalServerRequest, UniversalServerResponse } from "@connectrpc/connect/protocol";
-import { type Account, type Fault, toFault } from "../../../core/index.js";
-import { faultStatus } from "../../../io/index.js";
-import { Body } from "./body.js";
+import type { Held, Limits } from "../../../core/index.js";
 import { type Accepted, acceptedKey } from "./call.js";
+import { formOf, standIn } from "./form.js";
+import { requestMessages } from "./requests.js";
 import { withText } from "./text.js";
 
 export type NodeRequest = IncomingMessage | Http2ServerRequest;
@@ -16,10 +17,12 @@ const MAX_MS = 2 ** 31 - 1;
 
 export interface Served {
   readonly handler: UniversalHandler;
-  readonly accepted: Accepted;
+  readonly accepted: Omit<Accepted, "messages">;
   readonly signal: AbortSignal;
-  /** Milliseconds for a message to arrive whole. */
-  readonly messageMs: number;
+  readonly limits: Pick<Limits, "messageBytes" | "messageMs">;
+  readonly acceptGzip: boolean;
+  /** How messages of JSON are read. */
+  readonly json: Partial<JsonReadOptions>;
   /** Headers that every answer has. */
   readonly headers: Readonly<Record<string, string>>;
   /** What to say where Connect says nothing but a status. */
@@ -28,41 +31,49 @@ export interface Served {
 
 /** Answers a request by a handler of Connect; resolves when the answer is written or its client gone. */
 export async function exchange(request: NodeRequest, response: NodeResponse, served: Served): Promise<void> {
-  const { handler, signal, explain } = served;
-  // Only a stream of requests may take its time.
-  const streams = handler.method.methodKind === "bidi_streaming" || handler.method.methodKind === "client_streaming";
-  const answer = await withText(handler)({
-    httpVersion: request.httpVersion,
-    method: request.method ?? "",
-    url: `http://${served.accepted.authority ?? "localhost"}${request.url}`,
-    header: headersOf(request),
-    body: faulted(new Body(request, { ms: streams ? undefined : served.messageMs, account: served.accepted.account, whole: !streams })),
-    signal,
-    contextValues: createContextValues().set(acceptedKey, served.accepted),
-  } satisfies UniversalServerRequest);
-  const silent = answer.status >= 400 && answer.body === undefined;
-  await write(response, {
-    status: answer.status,
-    headers: { ...served.headers, ...plain(answer, response), ...(silent && { "content-type": "text/plain; charset=utf-8" }) },
-    body: silent ? said(explain(answer.status)) : answer.body,
-    account: served.accepted.account,
+  const { handler, signal, accepted } = served;
+  const header = headersOf(request);
+  const form = formOf(header.get("content-type") ?? "");
+  // What is not accepted is left to Connect, which says so.
+  const gzip = served.acceptGzip && header.get(form.encodingHeader) === "gzip";
+  const { messages, close } = requestMessages(request, {
+    ...served,
+    form,
+    method: handler.method,
+    encoding: gzip ? "gzip" : "identity",
+    account: accepted.account,
+    principal: accepted.principal,
   });
+  if (gzip) header.delete(form.encodingHeader);
+  header.delete("content-length");
+  try {
+    const answer = await withText(handler)({
+      httpVersion: request.httpVersion,
+      method: request.method ?? "",
+      url: `http://${accepted.authority ?? "localhost"}${request.url}`,
+      header,
+      body: standIn(form, handler.method),
+      signal,
+      contextValues: createContextValues().set(acceptedKey, { ...accepted, messages }),
+    } satisfies UniversalServerRequest);
+    await write(response, answer, served);
+  } finally {
+    close();
+  }
   // A body that nobody will read would hold the stream open as long as its client likes.
   if ("stream" in request && !request.complete) request.stream.close(constants.NGHTTP2_NO_ERROR);
 }
 
-/** Connect knows its own errors alone; it calls any other internal. */
-async function* faulted(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
-  try {
-    yield* body;
-  } catch (error) {
-    throw connectError(toFault(error));
-  }
-}
-
-function connectError(fault: Fault): ConnectError {
-  const { code, message } = faultStatus(fault);
-  return new ConnectError(message ?? "", code, undefined, undefined, fault);
+async function write(response: NodeResponse, answer: UniversalServerResponse, served: Served): Promise<void> {
+  const { status } = answer;
+  const { accepted, headers, explain } = served;
+  const silent = status >= 400 && answer.body === undefined;
+  await send(response, {
+    status,
+    headers: { ...headers, ...plain(answer, response), ...(silent && { "content-type": "text/plain; charset=utf-8" }) },
+    body: silent ? said(explain(status)) : answer.body,
+    held: accepted.account.outgoing(accepted.principal),
+  });
 }
 
 function headersOf(request: NodeRequest): Headers {
@@ -94,15 +105,15 @@ interface Answer {
   readonly status: number;
   readonly headers: Record<string, string>;
   readonly body: AsyncIterable<Uint8Array> | undefined;
-  readonly account: Account;
+  /** Counts what waits to be written. */
+  readonly held: Held;
 }
 
-async function write(response: NodeResponse, { status, headers, body, account }: Answer): Promise<void> {
+async function send(response: NodeResponse, { status, headers, body, held }: Answer): Promise<void> {
   if (gone(response)) return void (await body?.[Symbol.asyncIterator]().return?.());
   // The two versions declare the same calls in ways that do not join into one type.
   const out = response as ServerResponse;
   out.writeHead(status, headers);
-  const held = account.outgoing();
   for await (const chunk of body ?? []) {
     if (gone(response)) return;
     if (out.write(chunk)) continue;

@@ -1,4 +1,4 @@
-import { closingFault, defaultLimits, grpcStatuses, refusedStatus, requestStatuses, toFault } from "../../../core/index.js";
+import { closingFault, defaultLimits, fixedTimeouts, grpcStatuses, refusedStatus, requestStatuses, toFault } from "../../../core/index.js";
 import { type Admission, admit, type Exchange, isGrpc, nodeExchange, peerOf, readMetadata } from "../../../io/index.js";
 import { within } from "../../../stream/index.js";
 import { HEALTH } from "../services/options.js";
@@ -8,9 +8,6 @@ import type { NodeRequest, NodeResponse } from "./exchange.js";
 import { explain, web } from "./explain.js";
 import type { Loaded } from "./load.js";
 import type { ConnectOptions, Handle } from "./options.js";
-
-/** Milliseconds for the last answers to leave. */
-const LAST_MS = 250;
 
 /** Connect and gRPC-Web on the calls of gRPC's handler, over HTTP/1.1 and HTTP/2. Their library is loaded with the first call. */
 export class ConnectServer {
@@ -47,7 +44,7 @@ export class ConnectServer {
   async close(graceMs: number): Promise<void> {
     if (await this.#drained(graceMs)) return;
     for (const controller of this.#open) controller.abort(this.#served.closing.reason);
-    await this.#drained(LAST_MS);
+    await this.#drained(fixedTimeouts.lastAnswersMs);
   }
 
   #drained(ms: number): Promise<boolean> {
@@ -74,13 +71,18 @@ export class ConnectServer {
     const type = exchange.header("content-type");
     if (isGrpc(type)) return say(requestStatuses["gRPC over HTTP/1.1"]);
     if (exchange.method !== "GET" && !web.test(type ?? "")) return say(requestStatuses["a body of another type, or packed"]);
-    const { routes, exchange: run } = await (this.#loaded ??= import("./load.js").then(({ loaded }) => loaded(this.#handle, this.#served)));
+    const {
+      routes,
+      json,
+      exchange: run,
+    } = await (this.#loaded ??= import("./load.js").then(({ loaded }) => loaded(this.#handle, this.#served)));
     const handler = routes.get(path);
     if (handler === undefined) return say(requestStatuses["no such path"]);
-    const accepted: Accepted = {
+    const accepted: Omit<Accepted, "messages"> = {
       metadata: metadataOf(request),
       authority: exchange.header(":authority") ?? exchange.header("host"),
       peer,
+      remote: exchange.remote,
       principal: admission.principal,
       credentials: admission.credentials,
       account: exchange.account,
@@ -89,7 +91,9 @@ export class ConnectServer {
       handler,
       accepted,
       signal,
-      messageMs: this.#served.options.limits?.messageMs ?? defaultLimits.messageMs,
+      limits: { ...defaultLimits, ...this.#served.options.limits },
+      acceptGzip: this.#served.options.acceptGzip !== false,
+      json,
       headers,
       explain: (status) => explain(status, path),
     });

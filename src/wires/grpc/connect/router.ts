@@ -1,10 +1,9 @@
-import { createRegistry, type DescMethod, type DescService, type Message } from "@bufbuild/protobuf";
+import { createRegistry, type DescMethod, type DescService, type JsonReadOptions, type Message } from "@bufbuild/protobuf";
 import { ListValueSchema, StructSchema, ValueSchema } from "@bufbuild/protobuf/wkt";
 import { Code, ConnectError, createConnectRouter, type HandlerContext, type MethodImpl } from "@connectrpc/connect";
-import type { Compression, UniversalHandler } from "@connectrpc/connect/protocol";
+import type { UniversalHandler } from "@connectrpc/connect/protocol";
 import { compressionGzip } from "@connectrpc/connect-node";
 import { defaultLimits } from "../../../core/index.js";
-import { inTurn } from "../../../io/index.js";
 import type { GrpcListenOptions } from "../listen/options.js";
 import { ConnectCall } from "./call.js";
 import type { Handle } from "./options.js";
@@ -12,34 +11,31 @@ import type { Handle } from "./options.js";
 /** The most that Connect can be told: nothing is compressed. */
 const NEVER = 0xffff_ffff;
 
-/** Handlers of Connect and gRPC-Web by path, over the handler of gRPC calls. */
-export function connectRoutes(
-  services: readonly DescService[],
-  handle: Handle,
-  options: GrpcListenOptions,
-): ReadonlyMap<string, UniversalHandler> {
+export interface ConnectRoutes {
+  /** By path. */
+  readonly routes: ReadonlyMap<string, UniversalHandler>;
+  /** How messages of JSON are read. */
+  readonly json: Partial<JsonReadOptions>;
+}
+
+/** Handlers of Connect and gRPC-Web over the handler of gRPC calls. */
+export function connectRoutes(services: readonly DescService[], handle: Handle, options: GrpcListenOptions): ConnectRoutes {
   const limits = { ...defaultLimits, ...options.limits };
   // A level of JSON is up to three of protobuf: a Struct, its entry, the Value in that.
   const recursionLimit = 3 * limits.depth + 32;
   const registry = createRegistry(ValueSchema, StructSchema, ListValueSchema, ...services.map(({ file }) => file));
+  // Error data is a Value inside of an Any.
+  const json = { recursionLimit, registry };
   const router = createConnectRouter({
     grpc: false,
-    readMaxBytes: limits.messageBytes,
-    acceptCompression: options.acceptGzip === false ? [] : [gzipInTurn],
+    acceptCompression: options.acceptGzip === false ? [] : [compressionGzip],
     ...(options.gzip === true ? undefined : { compressMinBytes: NEVER }),
     binaryOptions: { recursionLimit },
-    // Error data is a Value inside of an Any.
-    jsonOptions: { recursionLimit, registry },
+    jsonOptions: json,
   });
   for (const { methods } of services) for (const method of methods) router.rpc(method, implementation(method, handle, recursionLimit));
-  return new Map(router.handlers.map((handler) => [handler.requestPath, handler]));
+  return { routes: new Map(router.handlers.map((handler) => [handler.requestPath, handler])), json };
 }
-
-/** Not many at a time: what is small can become large, and their neighbours want to be served. */
-const gzipInTurn: Compression = {
-  ...compressionGzip,
-  decompress: (bytes, readMaxBytes) => inTurn(() => compressionGzip.decompress(bytes, readMaxBytes)),
-};
 
 function implementation(method: DescMethod, handle: Handle, recursionLimit: number): MethodImpl<DescMethod> {
   const start = (requests: AsyncIterable<Message>, context: HandlerContext): AsyncGenerator<Message> => {

@@ -5,29 +5,30 @@ type Handler = (request: UniversalServerRequest) => Promise<UniversalServerRespo
 
 const TEXT = /^application\/grpc-web-text/i;
 
-/** Adds gRPC-Web's text form, base64 of the binary one, for clients that cannot read octets as they come. */
+/** Answers in gRPC-Web's text form, base64 of the binary one, where it was asked in it: for clients that cannot read octets as they come. */
 export function withText(handler: Handler): Handler {
   return async (request) => {
     const type = request.header.get("content-type") ?? "";
     if (!TEXT.test(type)) return handler(request);
     const header = new Headers(request.header);
     header.set("content-type", type.replace(TEXT, "application/grpc-web"));
-    const response = await handler({ ...request, header, body: decoded(request.body as Bytes) });
+    const response = await handler({ ...request, header });
     const answered = new Headers(response.header);
     answered.set("content-type", (answered.get("content-type") ?? "").replace("grpc-web", "grpc-web-text"));
     return { ...response, header: answered, ...(response.body === undefined ? undefined : { body: encoded(response.body) }) };
   };
 }
 
-async function* decoded(body: Bytes): AsyncGenerator<Uint8Array> {
+/** Gives the octets of each piece of text. */
+export function textDecoder(): (chunk: Uint8Array) => readonly Uint8Array[] {
   let carry = "";
-  for await (const chunk of body) {
+  return (chunk) => {
     const text = carry + Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength).toString("latin1");
     const whole = text.length - (text.length % 4);
     carry = text.slice(whole);
     // Whoever sends may pad each piece, so that padding is no end.
-    for (const [piece] of text.slice(0, whole).matchAll(/[^=]+=*/g)) yield Buffer.from(piece, "base64");
-  }
+    return Array.from(text.slice(0, whole).matchAll(/[^=]+=*/g), ([piece]) => Buffer.from(piece, "base64"));
+  };
 }
 
 async function* encoded(body: Bytes): AsyncGenerator<Uint8Array> {

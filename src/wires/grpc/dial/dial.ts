@@ -1,5 +1,5 @@
 import { encodeMessage } from "../../../codec/mcpv1/index.js";
-import { type Address, type Connection, defaultLimits, Fault, grpcStatuses } from "../../../core/index.js";
+import { type Address, type Connection, defaultLimits, defaultTimeouts, Fault, grpcStatuses } from "../../../core/index.js";
 import { dialLink, type Link, renewing } from "../../../era/index.js";
 import { type Channel, grpcChannel, type Metadata, type Status, secureContext, statusFault } from "../../../io/index.js";
 import { placeOf, targetsOf } from "../address.js";
@@ -17,6 +17,7 @@ export async function dial(address: Address, options: GrpcDialOptions): Promise<
   const channel = grpcChannel(targetsOf(place, place.scheme === "grpcs" ? secureContext(options.tls) : undefined), {
     keepalive,
     gzip,
+    http2: options.http2,
     messageBytes: limits?.messageBytes,
     spread: options.connections ?? (options.calls === "rpc" ? CONNECTIONS : 1),
   });
@@ -43,7 +44,7 @@ async function linkFor(
 ): Promise<{ readonly link: Link; readonly wire: "grpc" | "tunnel" }> {
   const metadata: Metadata = lowerCase(options.headers ?? {});
   const limits = { ...defaultLimits, ...options.limits };
-  const open = (): Link => dialTunnel(channel, metadata, limits);
+  const open = (): Link => dialTunnel(channel, metadata, limits, options.tunnelPath);
   const connect = lasting ? async () => open() : undefined;
   const tunnel = () => ({
     link: renewing(open(), { ...options, wire: "tunnel", connect, released: () => channel.close() }),
@@ -60,7 +61,7 @@ async function linkFor(
 async function ping(channel: Channel, metadata: Metadata, options: GrpcDialOptions): Promise<{ kin: boolean; status: Status }> {
   const call = channel.call(`${SERVICE}Ping`, {
     metadata: { ...metadata, [header.twins]: "1", [header.method]: "ping" },
-    deadline: Date.now() + (options.handshakeMs ?? 60_000),
+    deadline: Date.now() + (options.handshakeMs ?? defaultTimeouts.handshakeMs),
   });
   const abort = (): void => call.cancel(new Fault("cancelled", "dialing was given up"));
   options.signal?.addEventListener("abort", abort, { once: true });

@@ -11,6 +11,8 @@ export interface GrpcDialOptions extends DialOptions {
   readonly calls?: "session" | "rpc" | undefined;
   /** What is spoken: `mcp.v1` where the server has it, else the tunnel of JSON-RPC messages, unless said otherwise. */
   readonly dialect?: "auto" | "mcp.v1" | "tunnel" | undefined;
+  /** The path of the server's tunnel, as `/package.Service/Method`; `/MCP/Call` unless given. */
+  readonly tunnelPath?: string | undefined;
   /**
    * Connections that many calls at a time are spread over; 4 for calls as RPCs, else 1, unless given. Give 1 where a balancer in front of
    * several servers would part a legacy client from its session.
@@ -18,6 +20,11 @@ export interface GrpcDialOptions extends DialOptions {
   readonly connections?: number | undefined;
   /** How a `grpcs://` server is checked, and the certificate to show it. */
   readonly tls?: TlsDialOptions | undefined;
+  /**
+   * Whose HTTP/2 is spoken: Anywire's own client, which is faster, or that of `node:http2`, if a server or proxy does not get on with it;
+   * "own" unless given.
+   */
+  readonly http2?: "own" | "node" | undefined;
   readonly keepalive?: Keepalive | undefined;
   /** Compress what is sent; off unless given. */
   readonly gzip?: boolean | undefined;

@@ -3,12 +3,13 @@ import { decodeMessage, decodeNote, decodePartMessage, encodeMessage, type PartS
 import {
   defaultLimits,
   Fault,
+  isModernRequest,
   isObject,
   type JsonObject,
   type Limits,
   listMembers,
-  meta,
   type RpcError,
+  statedVersion,
   toFault,
   toRpcError,
 } from "../../../core/index.js";
@@ -172,7 +173,7 @@ class RpcLink implements Link {
     const open: Open = { call: undefined, held: false, wake: undefined, error: undefined };
     this.#open.set(id, open);
     try {
-      const named = isModern(params) ? this.#beside() : this.#session === undefined ? undefined : await this.#named(this.#session);
+      const named = isModernRequest(params) ? this.#beside() : this.#session === undefined ? undefined : await this.#named(this.#session);
       // It may have been left meanwhile.
       if (this.#open.get(id) !== open) return;
       const call = this.#call(name, params, { deadline, metadata: metadata === undefined ? named : { ...metadata, ...named } });
@@ -191,7 +192,7 @@ class RpcLink implements Link {
 
   #call(name: string, params: JsonObject, { deadline, metadata: more }: Pick<SendOptions, "deadline" | "metadata"> = {}): ClientCall {
     const rpc = rpcs.get(name) as Rpc;
-    const version = isModern(params) ? String((params["_meta"] as JsonObject)[meta.protocolVersion]) : undefined;
+    const version = isModernRequest(params) ? String(statedVersion(params)) : undefined;
     const metadata = withMirror(more === undefined ? this.#metadata : { ...this.#metadata, ...more }, rpc.method, params, version);
     const kin = this.#session !== undefined;
     const bytes = fitting(encodeMessage(rpc.request, params, { twin: kin, base: !kin }), this.#limits);
@@ -301,10 +302,6 @@ class PeerError extends Error {
 function completing(result: JsonObject): JsonObject {
   const capabilities = isObject(result["capabilities"]) ? result["capabilities"] : {};
   return { ...result, capabilities: { completions: {}, ...capabilities } };
-}
-
-function isModern(params: JsonObject): boolean {
-  return isObject(params["_meta"]) && params["_meta"][meta.protocolVersion] !== undefined;
 }
 
 function unknown(method: string): RpcError {

@@ -2,26 +2,23 @@ import {
   type Address,
   Canceller,
   closingFault,
-  DRAIN_MS,
   defaultLimits,
+  defaultTimeouts,
   Fault,
+  fixedTimeouts,
   type Listener,
-  listenerOf,
   type Service,
 } from "../../../core/index.js";
-import { Parking } from "../../../era/index.js";
-import { type GrpcServer, grpcServer, httpHost, noCertificate, type ServerCall } from "../../../io/index.js";
+import { observedAs, Parking } from "../../../era/index.js";
+import { type GrpcServer, grpcServer, type Mount, noCertificate, port, portListener, type ServerCall } from "../../../io/index.js";
 import { placeOf } from "../address.js";
 import { ConnectServer } from "../connect/index.js";
 import { faultStatus } from "../faults.js";
 import { SERVICE } from "../names.js";
 import { standardServices } from "../services/index.js";
-import { TUNNEL, tunnelService } from "../tunnel/listen.js";
+import { tunnelPaths, tunnelService } from "../tunnel/listen.js";
 import type { GrpcListenOptions } from "./options.js";
 import { McpService } from "./service.js";
-
-/** Milliseconds for the last answers of streams that drain by themselves. */
-const LAST_MS = 250;
 
 /** What a listener serves, whoever accepts its connections. */
 export interface Served {
@@ -35,13 +32,14 @@ export interface Served {
 /** Both dialects on one server; `tunnel` alone where that was listened for. */
 export function grpcService(service: Service, options: GrpcListenOptions, tunnelOnly: boolean): Served {
   // A client may come back for what is parked on another connection, and by another RPC.
-  const parking = new Parking(service, { ...defaultLimits, ...options.limits });
+  const parking = new Parking(service, { ...defaultLimits, ...options.limits }, options.sealKey);
   const mcp = new McpService(service, options, parking);
   const closing = new Canceller();
+  const tunnels = tunnelPaths(options);
   const tunnel = tunnelService(service, options, { closing, parking });
   const standard = standardServices({ options, tunnelOnly, closing });
   const handle = (call: ServerCall): void | Promise<void> => {
-    if (call.path === TUNNEL) return tunnel(call);
+    if (tunnels.has(call.path)) return tunnel(call);
     if (!tunnelOnly && call.path.startsWith(SERVICE)) return mcp.handle(call);
     const answered = standard(call);
     if (answered === undefined) call.end(faultStatus(new Fault("unknown-method", `unknown method: ${call.path}`)));
@@ -54,43 +52,47 @@ export function grpcService(service: Service, options: GrpcListenOptions, tunnel
     server,
     web,
     async close() {
-      const ms = options.drainMs ?? DRAIN_MS;
+      const ms = options.drainMs ?? defaultTimeouts.drainMs;
       const reason = closingFault();
       closing.fire(reason);
-      await Promise.all([server.close(ms + LAST_MS), web.close(ms + LAST_MS), mcp.drain(reason, ms)]);
+      // Streams drain by themselves; then their last answers leave.
+      const graceMs = ms + fixedTimeouts.lastAnswersMs;
+      await Promise.all([server.close(graceMs), web.close(graceMs), mcp.drain(reason, ms)]);
       parking.clear();
     },
   };
 }
 
+export interface GrpcMountOptions {
+  /** The tunnel alone, without `mcp.v1`. */
+  readonly tunnelOnly?: boolean | undefined;
+}
+
+/** gRPC, gRPC-Web and Connect on a port. */
+export function grpcMount(service: Service, given: GrpcListenOptions, { tunnelOnly = false }: GrpcMountOptions = {}): Mount {
+  const { server, web, close } = grpcService(service, observedAs(given, "listen", "grpc"), tunnelOnly);
+  const services = [SERVICE, "/grpc.", ...[...tunnelPaths(given)].map((path) => path.replace(/[^/]*$/, ""))];
+  return {
+    wire: "grpc",
+    addresses({ secure, authority, path }) {
+      const at = path === undefined ? `grpc${secure ? "s" : ""}://${authority}` : `grpc+unix:${path}`;
+      const tunnel = { wire: "tunnel", address: `tunnel+${at}` };
+      return tunnelOnly ? [tunnel] : [{ wire: "grpc", address: at }, tunnel];
+    },
+    claims: (path) => services.some((prefix) => path.startsWith(prefix)),
+    request: (request, response) => void web.request(request, response),
+    rpc: (stream, headers, raw) => server.stream(stream, headers, raw),
+    close,
+  };
+}
+
 export async function listen(service: Service, address: Address, options: GrpcListenOptions): Promise<Listener> {
   const place = placeOf(address);
-  const tunnelOnly = String(address).startsWith("tunnel+");
-  const { tls, insecure, auth } = options;
+  const { tls } = options;
   if (place.scheme === "grpcs" && tls === undefined) throw noCertificate(place.scheme);
   if (place.scheme !== "grpcs" && tls !== undefined) throw new Fault("invalid-params", "a listener with a certificate is grpcs://");
   const [first, ...more] = place.hosts;
   if (more.length > 0) throw new Fault("invalid-params", "a listener has one address");
-  const { server, web, close: end } = grpcService(service, options, tunnelOnly);
-  const host = await httpHost({
-    hostname: first?.host ?? "",
-    port: first?.port ?? 0,
-    path: place.path,
-    tls,
-    insecure,
-    auth,
-    limits: options.limits,
-    request: (request, response) => void web.request(request, response),
-    grpc: (stream, headers, raw) => server.stream(stream, headers, raw),
-  });
-  const prefix = tunnelOnly ? "tunnel+" : "";
-  const where =
-    first === undefined
-      ? `grpc+unix:${place.path}`
-      : `${place.scheme}://${first.host.includes(":") ? `[${first.host}]` : first.host}:${host.port}`;
-  return listenerOf(`${prefix}${where}`, async () => {
-    host.stop();
-    await end();
-    await host.close();
-  });
+  const mount = grpcMount(service, options, { tunnelOnly: String(address).startsWith("tunnel+") });
+  return portListener(await port(first ?? { path: place.path ?? "" }, [mount], options));
 }

@@ -8,6 +8,8 @@ export interface GrpcListenOptions extends ListenOptions, GateOptions, SecureLis
   readonly gzip?: boolean | undefined;
   /** Whether clients may compress what they send; true unless given. */
   readonly acceptGzip?: boolean | undefined;
+  /** More paths, as `/package.Service/Method`, under which the tunnel answers, beside `/MCP/Call` and `/McpTunnel/Connect`. */
+  readonly tunnelPaths?: readonly string[] | undefined;
   /** Whether clients may ask for the descriptors of the services (`grpc.reflection.v1` and `v1alpha`); true unless given. */
   readonly reflection?: boolean | undefined;
 }

@@ -1,9 +1,10 @@
 import { decodeMessage, encodeMessage } from "../../../codec/mcpv1/index.js";
 import {
-  DRAIN_MS,
   defaultLimits,
+  defaultTimeouts,
   extended,
   Fault,
+  isModernRequest,
   isModernVersion,
   isObject,
   type JsonObject,
@@ -23,7 +24,7 @@ import { faultStatus } from "../faults.js";
 import { checkMirror } from "../mirror.js";
 import { header, type Rpc, rpcs, SERVICE, WATCH } from "../names.js";
 import { type Answer, rpcAnswer, type Taker } from "./answers.js";
-import { type Caller, callerOf, isModernRequest } from "./caller.js";
+import { type Caller, callerOf } from "./caller.js";
 import type { GrpcListenOptions } from "./options.js";
 import { Session } from "./session.js";
 import { SessionStream } from "./session-stream.js";
@@ -155,7 +156,7 @@ export class McpService {
     const unwatch = caller.credentials?.((fault) => {
       // What lasts may go on with other credentials; its stream does not.
       if (session.lasting) call.end(faultStatus(fault));
-      else void session.drain(fault, this.#options.drainMs ?? DRAIN_MS).then(() => this.#sessions.end(session, fault));
+      else void session.drain(fault, this.#options.drainMs ?? defaultTimeouts.drainMs).then(() => this.#sessions.end(session, fault));
     });
     try {
       await session.serve(call, new SessionStream(call, this.#limits, caller));
@@ -252,11 +253,15 @@ export class McpService {
     // A client of the base may do without initialize altogether.
     const assume = caller.kin || lasting ? undefined : (firstOf(caller.metadata, header.version) ?? legacyVersions[0]);
     const options = { ...this.#serveOptions(call, caller, assume), deadline: undefined };
-    return this.#sessions.begin(quotaOwner(options), (id) => new Session(this.#service, { ...options, id, lasting }));
+    const session: Session = this.#sessions.begin(quotaOwner(options), (id) => {
+      const displace = (reason: Fault): void => this.#sessions.end(session, reason);
+      return new Session(this.#service, { ...options, id, lasting, displace });
+    });
+    return session;
   }
 
   /** Of one shape, and without spreads: they are made for every call. */
-  #serveOptions(call: ServerCall, { principal, metadata }: Caller, assume: string | undefined, session?: string): ServeLinkOptions {
+  #serveOptions(call: ServerCall, { principal, remote, metadata }: Caller, assume: string | undefined, session?: string): ServeLinkOptions {
     const { limits, onFault, eras, observe, wire } = this.#options;
     const { anonymous } = this.#options;
     return {
@@ -274,7 +279,7 @@ export class McpService {
       parking: this.#parking,
       metadata,
       principal,
-      remote: call.peer.address,
+      remote,
       assume,
       deadline: call.deadline,
     };

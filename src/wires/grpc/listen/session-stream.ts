@@ -9,10 +9,10 @@ import {
   type PartState,
   partState,
 } from "../../../codec/mcpv1/index.js";
-import { Fault, isObject, type JsonObject, type Limits } from "../../../core/index.js";
+import { Fault, isModernRequest, isObject, type JsonObject, type Limits } from "../../../core/index.js";
 import type { ServerCall } from "../../../io/index.js";
 import { COMPLETED, WATCHED } from "../names.js";
-import { type Caller, isModernRequest } from "./caller.js";
+import type { Caller } from "./caller.js";
 
 /** A request that is being answered: a result does not say what it answers. */
 interface Open {

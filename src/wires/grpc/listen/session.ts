@@ -1,6 +1,6 @@
 import type { Id, Incoming, Outgoing, OutgoingMessage, Part } from "../../../codec/index.js";
-import { Caller, Fault, type Service, toFault, toRpcError } from "../../../core/index.js";
-import { type ServeLinkOptions, type Serving, serving, type TableSession } from "../../../era/index.js";
+import { Caller, Fault, fixedTimeouts, type Service, toFault, toRpcError } from "../../../core/index.js";
+import { idleCaller, type ServeLinkOptions, type Serving, serving, type TableSession } from "../../../era/index.js";
 import type { ServerCall } from "../../../io/index.js";
 import { faultStatus } from "../faults.js";
 import type { Answer } from "./answers.js";
@@ -8,17 +8,15 @@ import type { SessionStream } from "./session-stream.js";
 import { traits } from "./traits.js";
 import { TURN, turn } from "./turns.js";
 
-/** Milliseconds that calls in flight have after the client closed its side. */
-const DRAIN_MS = 250;
-
-/** Questions that may wait for a stream, and for how many milliseconds. */
+/** Questions that may wait for a stream. */
 const HELD = 16;
-const HELD_MS = 30_000;
 
 export interface SessionOptions extends ServeLinkOptions {
   readonly id: string;
   /** Began by the Initialize RPC: it outlives its stream. */
   readonly lasting: boolean;
+  /** Ends it, since another needs what it holds. */
+  readonly displace: (reason: Fault) => void;
 }
 
 /** A client that keeps coming: one `Session` stream, or RPCs that name the session, or both. */
@@ -40,7 +38,7 @@ export class Session implements TableSession {
   constructor(service: Service, options: SessionOptions) {
     this.id = options.id;
     this.principal = options.principal;
-    this.identity = new Caller({ principal: options.principal, remote: options.remote });
+    this.identity = new Caller({ principal: options.principal, remote: options.remote, idle: idleCaller(this, options.displace) });
     this.lasting = options.lasting;
     const stream = (): SessionStream | undefined => this.#stream;
     this.#serving = serving(
@@ -61,8 +59,8 @@ export class Session implements TableSession {
     return this.#stream !== undefined || this.#rpcs.size > 0;
   }
 
-  get busy(): boolean {
-    return this.#rpcs.size > 0;
+  get idleSince(): number | undefined {
+    return this.connected || this.#serving.asking ? undefined : this.touched;
   }
 
   /** Takes a request that came as an RPC of its own. */
@@ -112,7 +110,7 @@ export class Session implements TableSession {
         }
       }
       // A client that closed its side may still read: what is nearly answered is answered.
-      await this.#serving.idle(DRAIN_MS);
+      await this.#serving.idle(fixedTimeouts.halfClosedMs);
     } finally {
       for (const requestId of stream.open) {
         const params = { requestId, reason: "the stream of the call has ended" };
@@ -163,7 +161,7 @@ export class Session implements TableSession {
         if (stream === undefined) reject(unasked());
         else stream.send(question, undefined).then(resolve, reject);
       };
-      const timer = setTimeout(open, HELD_MS, undefined);
+      const timer = setTimeout(open, fixedTimeouts.questionMs, undefined);
       this.#held.add(open);
     });
   }

@@ -64,6 +64,8 @@ export class ToolCalls {
     const { requestId, params: sent } = decodeMessage("StreamToolCallsRequest", bytes, limits);
     const name = String(requestId);
     try {
+      if (name.length > limits.idChars)
+        throw new Fault("overload", "the id is too long", { data: { limit: "idChars", max: limits.idChars } });
       if (this.#open.has(name)) throw new Fault("invalid-request", `a request with the id ${JSON.stringify(name)} is still open`);
       if (this.#open.size >= limits.inFlight)
         throw new Fault("overload", "too many calls at a time", { data: { limit: "inFlight", max: limits.inFlight } });

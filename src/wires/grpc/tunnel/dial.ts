@@ -2,14 +2,15 @@ import type { JsonObject, Limits } from "../../../core/index.js";
 import type { Link } from "../../../era/index.js";
 import type { Channel, ClientCall, Metadata } from "../../../io/index.js";
 import { withMirror } from "../mirror.js";
-import { tunnelLink } from "./link.js";
-import { TUNNEL } from "./listen.js";
+import { TUNNELS } from "../names.js";
+import { checkTunnelPath, tunnelLink } from "./link.js";
 
 /** A stream of the tunnel as a link. It opens with the first message, which its metadata tells routers of. */
-export function dialTunnel(channel: Channel, metadata: Metadata, limits: Limits): Link {
+export function dialTunnel(channel: Channel, metadata: Metadata, limits: Limits, path: string = TUNNELS[0]): Link {
+  checkTunnelPath(path);
   let call: ClientCall | undefined;
   const open = (method: string, params: JsonObject): ClientCall => {
-    call = channel.call(TUNNEL, { metadata: withMirror(metadata, method, params, undefined) });
+    call = channel.call(path, { metadata: withMirror(metadata, method, params, undefined) });
     started(call);
     return call;
   };

@@ -1,7 +1,9 @@
 import { type Incoming, parseMessage, serialise } from "../../../codec/index.js";
+import { Reader } from "../../../codec/protobuf/index.js";
 import { Fault, type Limits } from "../../../core/index.js";
 import { hasRoom, type Link, sharedStream } from "../../../era/index.js";
 import type { Messages } from "../../../io/index.js";
+import { SERVICE } from "../names.js";
 
 /** One direction each of a stream of `JsonRpcMessage`. */
 export interface TunnelStream {
@@ -57,7 +59,7 @@ export function wrap(text: string): Uint8Array {
   return message;
 }
 
-/** The text in a `JsonRpcMessage`. Fields that it does not know are an error: nobody sends any. */
+/** The text in the first field of a message. Others may have more fields in theirs. */
 export function unwrap(message: Uint8Array): string {
   let length = 0;
   let at = 1;
@@ -65,9 +67,9 @@ export function unwrap(message: Uint8Array): string {
     const byte = message[at++] as number;
     length += (byte & 0x7f) * factor;
     if (byte < 0x80) break;
-    if (at > 8) throw bad();
+    if (at > 8) break;
   }
-  if (message[0] !== FIELD || length !== message.byteLength - at) throw bad();
+  if (message[0] !== FIELD || length !== message.byteLength - at) return firstField(message);
   try {
     return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(message.subarray(at));
   } catch (cause) {
@@ -75,6 +77,21 @@ export function unwrap(message: Uint8Array): string {
   }
 }
 
-function bad(): Fault {
-  return new Fault("parse", "the message is no JsonRpcMessage");
+/** The slow way, for messages that have more than that field. */
+function firstField(message: Uint8Array): string {
+  const reader = new Reader(message);
+  let text: string | undefined;
+  while (reader.at < reader.end) {
+    const tag = reader.tag();
+    if (tag === FIELD) text = reader.text();
+    else reader.skip(tag);
+  }
+  if (text === undefined) throw new Fault("parse", "field 1 of the message, which is to hold the JSON, is missing");
+  return text;
+}
+
+/** Throws if a path cannot be that of a tunnel. */
+export function checkTunnelPath(path: string): void {
+  if (/^\/[\w.]+\/\w+$/.test(path) && !path.startsWith(SERVICE) && !path.startsWith("/grpc.")) return;
+  throw new Fault("invalid-params", `not the path of a tunnel: ${path}; it looks like /package.Service/Method, and is of no other service`);
 }

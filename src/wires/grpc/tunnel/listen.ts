@@ -8,15 +8,20 @@ import { type Caller, callerOf } from "../listen/caller.js";
 import type { GrpcListenOptions } from "../listen/options.js";
 import { TURN, turn } from "../listen/turns.js";
 import { checkMirror } from "../mirror.js";
-import { tunnelLink } from "./link.js";
-
-export const TUNNEL = "/MCP/Call";
+import { TUNNELS } from "../names.js";
+import { checkTunnelPath, tunnelLink } from "./link.js";
 
 /** Of the listener that a tunnel is part of. */
 export interface TunnelHost {
   /** Drains every stream when it fires. */
   readonly closing: Cancel;
   readonly parking: Parking;
+}
+
+/** The paths under which a listener answers as the tunnel. */
+export function tunnelPaths({ tunnelPaths = [] }: GrpcListenOptions): ReadonlySet<string> {
+  for (const path of tunnelPaths) checkTunnelPath(path);
+  return new Set([...TUNNELS, ...tunnelPaths]);
 }
 
 /** Serves the tunnel: one stream is one link, of either era. Never rejects. */
@@ -27,7 +32,7 @@ export function tunnelService(
 ): (call: ServerCall) => Promise<void> {
   const limits = { ...defaultLimits, ...options.limits };
 
-  const serve = async (call: ServerCall, { principal, metadata, credentials }: Caller): Promise<void> => {
+  const serve = async (call: ServerCall, { principal, remote, metadata, credentials }: Caller): Promise<void> => {
     const { eras, onFault, pageSize, drainMs, observe } = options;
     const closed = new AbortController();
     let left: Fault | undefined;
@@ -54,7 +59,7 @@ export function tunnelService(
         drainMs,
         closing,
         parking,
-        remote: call.peer.address,
+        remote,
         observe,
         wire: "tunnel",
         metadata,

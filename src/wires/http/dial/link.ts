@@ -54,9 +54,28 @@ export interface HttpDialOptions extends DialOptions {
   readonly auth?: HttpAuth | undefined;
 }
 
-/** A link to an HTTP endpoint: every message is a POST, and what comes back on its answer comes in. `tools` is what calls of tools mirror in headers. */
-export function httpLink(url: URL, options: HttpDialOptions = {}, tools: ToolHeaders = new ToolHeaders()): Link {
-  return new HttpLink(url, options, tools);
+/** A link to an HTTP endpoint: every message is a POST, and what comes back on its answer comes in. */
+export function httpLink(url: URL, options: HttpDialOptions = {}): Link {
+  return httpLinkOf(url, options, { tools: new ToolHeaders() });
+}
+
+/** Whose connections can be lost for good. */
+export interface HttpLink extends Link {
+  /** Every call fails with the fault, and there will be no others. */
+  lost(fault: Fault): void;
+}
+
+export interface HttpLinkParts {
+  /** What calls of tools mirror in headers. */
+  readonly tools: ToolHeaders;
+  /** Sends the requests, in place of one that connects by itself. */
+  readonly client?: HttpClient | undefined;
+  /** A Unix socket to connect to, in place of the URL's host. */
+  readonly socketPath?: string | undefined;
+}
+
+export function httpLinkOf(url: URL, options: HttpDialOptions, parts: HttpLinkParts): HttpLink {
+  return new PostLink(url, options, parts);
 }
 
 /** A message on its way, and what comes back for it. */
@@ -78,7 +97,7 @@ const WINDOW = 1024 * 1024;
 /** Every call is a POST, and its answer a stream. */
 const traits: LinkTraits = { ownStream: () => true, inParts: () => false, bytes: false };
 
-class HttpLink implements Link {
+class PostLink implements HttpLink {
   readonly traits = traits;
   readonly part = sharedStream.part;
   readonly incoming: AsyncIterable<readonly (Incoming | IncomingPart)[]>;
@@ -96,12 +115,14 @@ class HttpLink implements Link {
   readonly #session: LegacySession;
   #legacy = false;
 
-  constructor(url: URL, options: HttpDialOptions, tools: ToolHeaders) {
+  constructor(url: URL, options: HttpDialOptions, { tools, client: given, socketPath }: HttpLinkParts) {
     this.#url = url;
     this.#options = options;
     this.#tools = tools;
-    const probed = () => probe(url, { options, legacy: this.#legacy, cancel: this.#general, headers: (message) => this.#headers(message) });
-    const client = httpClient({ ...options, probe: probed });
+    const headers = (message?: OutgoingMessage): Record<string, string> => this.#headers(message);
+    const probed = () => probe(url, { options, socketPath, legacy: this.#legacy, cancel: this.#general, headers });
+    const { tls, pingMs, deadMs } = options;
+    const client = given ?? httpClient({ tls, pingMs, deadMs, socketPath, probe: probed });
     this.#client = options.auth === undefined ? client : authorized(client, options.auth);
     this.#limits = { ...defaultLimits, ...options.limits };
     this.#session = new LegacySession({
@@ -156,6 +177,16 @@ class HttpLink implements Link {
     for (const wake of this.#waiting) wake();
     await this.#session.end();
     this.#inbox.close();
+    this.#client.close();
+  }
+
+  lost(fault: Fault): void {
+    if (this.#closed !== undefined) return;
+    this.#closed = fault;
+    this.#general.fire(fault);
+    for (const open of this.#open.values()) leave(open);
+    for (const wake of this.#waiting) wake();
+    this.#inbox.fail(fault);
     this.#client.close();
   }
 

@@ -1,10 +1,10 @@
-import { type Cancel, type Fault, toFault } from "../../../core/index.js";
+import { type Cancel, type Fault, fixedTimeouts, toFault } from "../../../core/index.js";
 import { isForGood } from "../../../era/index.js";
 import { Backoff } from "../../../stream/index.js";
 import { wait } from "./wait.js";
 
 /** A stream that lasted this many milliseconds was a good one. */
-const LASTED_MS = 1000;
+const LASTED_MS = fixedTimeouts.lastedMs;
 
 /** Opens a call again that only listens, because its stream broke: until it ends, is left, or its server refuses it. */
 export async function listenAgain(broken: Fault, cancel: Cancel, exchange: () => Promise<void>): Promise<void> {

@@ -5,16 +5,17 @@ import type { HttpDialOptions } from "./link.js";
 
 export interface ProbeOptions {
   readonly options: HttpDialOptions;
+  readonly socketPath?: string | undefined;
   readonly legacy: boolean;
   readonly cancel: Cancel;
   headers(message: OutgoingRequest): Record<string, string>;
 }
 
 /** Asks a server on a new connection whether it is there: whatever it answers, it is. Rejects if nothing comes. */
-export async function probe(url: URL, { options, legacy, cancel, headers }: ProbeOptions): Promise<void> {
+export async function probe(url: URL, { options, socketPath, legacy, cancel, headers }: ProbeOptions): Promise<void> {
   const message = legacy ? ping : discover;
   const { tls, pingMs, deadMs, auth } = options;
-  const client = httpClient({ tls, pingMs, deadMs });
+  const client = httpClient({ tls, pingMs, deadMs, socketPath });
   try {
     const credentials = await auth?.headers({ method: "POST", url });
     const all = { ...headers(message), ...credentials };

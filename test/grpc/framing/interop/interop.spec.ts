@@ -15,6 +15,8 @@ const pairs: readonly Pair[] = [
   { name: "our client, our server", serve: () => ourServer(), dial: (port) => ourClient(port) },
   { name: "grpc-js client, our server", serve: () => ourServer(), dial: grpcJsClient },
   { name: "our client, grpc-js server", serve: () => grpcJsServer(), dial: (port) => ourClient(port) },
+  { name: "our client on node:http2, grpc-js server", serve: () => grpcJsServer(), dial: (port) => ourClient(port, undefined, "node") },
+  { name: "our client on node:http2, connect server", serve: connectServer, dial: (port) => ourClient(port, bytesValue, "node") },
   { name: "connect client, our server", serve: () => ourServer(bytesValue), dial: connectClient },
   { name: "our client, connect server", serve: connectServer, dial: (port) => ourClient(port, bytesValue) },
 ];

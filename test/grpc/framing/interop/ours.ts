@@ -1,5 +1,13 @@
 import { Fault } from "../../../../src/core/index.js";
-import { type Channel, grpcChannel, grpcServer, httpHost, type Metadata, type ServerCall, type Status } from "../../../../src/io/index.js";
+import {
+  type Channel,
+  grpcChannel,
+  grpcServer,
+  type Metadata,
+  port as openPort,
+  type ServerCall,
+  type Status,
+} from "../../../../src/io/index.js";
 import { type Call, type CallOptions, type Client, type End, HARD_MESSAGE, type Server } from "./types.js";
 
 /** What a server that is not ours expects around the bytes. */
@@ -10,8 +18,8 @@ export interface Wrap {
 
 const plain: Wrap = { wrap: (message) => message, unwrap: (message) => message };
 
-export function ourClient(port: number, { wrap, unwrap }: Wrap = plain): Client {
-  const channel: Channel = grpcChannel([{ host: "127.0.0.1", port }]);
+export function ourClient(port: number, { wrap, unwrap }: Wrap = plain, http2: "own" | "node" = "own"): Client {
+  const channel: Channel = grpcChannel([{ host: "127.0.0.1", port }], { http2 });
   return {
     name: "ours",
     call(method, { metadata = {}, timeoutMs, gzip }: CallOptions = {}): Call {
@@ -62,12 +70,9 @@ export async function ourServer({ wrap, unwrap }: Wrap = plain): Promise<Server>
     },
     { gzip: true },
   );
-  const host = await httpHost({
-    hostname: "127.0.0.1",
-    port: 0,
-    request: (_, response) => response.end("plain"),
-    grpc: (stream, headers, raw) => server.stream(stream, headers, raw),
-  });
+  const host = await openPort({ host: "127.0.0.1", port: 0 }, [
+    { wire: "grpc", request: (_, response) => response.end("plain"), rpc: (stream, headers, raw) => server.stream(stream, headers, raw) },
+  ]);
   return {
     name: "ours",
     port: host.port,

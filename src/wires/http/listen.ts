@@ -1,0 +1,31 @@
+import { type Address, defaultTimeouts, type Listener, type Service } from "../../core/index.js";
+import { type Bound, type Mount, nodeExchange, placeOf, port, portListener } from "../../io/index.js";
+import { httpEndpoint } from "./endpoint.js";
+import type { HttpOptions } from "./options.js";
+
+/** Streamable HTTP on a port, at `/mcp` unless the options name another path. */
+export function httpMount(service: Service, options: HttpOptions): Mount {
+  const { path = "/mcp", headersMs = defaultTimeouts.headersMs, limits } = options;
+  const endpoint = httpEndpoint(service, { ...options, path });
+  return {
+    wire: "http",
+    addresses: (bound) => [{ wire: "http", address: addressOf(bound, path) }],
+    claims: (asked) => asked === path,
+    request: (request, response) => void endpoint.handle(nodeExchange(request, response, { bodyMs: 4 * headersMs, limits })),
+    // A legacy client answers questions of its calls by requests of their own.
+    connectsWhileDraining: true,
+    close: () => endpoint.close(),
+  };
+}
+
+export async function listen(service: Service, address: Address, options: HttpOptions): Promise<Listener> {
+  const { carrier, path } = placeOf(address, "/mcp", options);
+  // Nobody but a local process gets to a Unix socket, whatever it calls the host.
+  const hosts = "path" in carrier ? { allowedHosts: ["*"] } : undefined;
+  const mount = httpMount(service, { path, ...hosts, ...options });
+  return portListener(await port(carrier, [mount], options));
+}
+
+function addressOf({ secure, authority, path: socket }: Bound, path: string): string {
+  return socket === undefined ? `http${secure ? "s" : ""}://${authority}${path}` : `http+unix:${socket}`;
+}

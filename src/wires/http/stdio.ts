@@ -1,0 +1,76 @@
+import { type Command, type Connection, Fault, type Listener, type Service, toFault } from "../../core/index.js";
+import { dialLink } from "../../era/index.js";
+import { type Exit, exitFault, listenOnStdio, startChild, streamClient } from "../../io/index.js";
+import { within } from "../../stream/index.js";
+import { type HttpDialOptions, type HttpLink, httpLinkOf } from "./dial/link.js";
+import { mirroring } from "./dial/mirror.js";
+import { httpMount } from "./listen.js";
+import type { HttpOptions } from "./options.js";
+import { ToolHeaders } from "./tool-headers.js";
+
+/** Milliseconds in which a child whose pipes broke is known to have exited, if it has. */
+const EXIT_MS = 200;
+const url = new URL("http://localhost/mcp");
+const modernOnly = "http+stdio: is of the modern era; a legacy client or server speaks stdio:";
+
+/**
+ * Streamable HTTP over HTTP/2 on this process's own stdin and stdout. Only its parent can be the client, so nobody asks for Host, Origin or
+ * credentials. The end of stdin lets the calls in flight finish.
+ */
+export async function listenStdio(service: Service, options: HttpOptions): Promise<Listener> {
+  if (options.eras?.includes("modern") === false) throw new Fault("unsupported-version", modernOnly);
+  const open = { allowedHosts: ["*"], allowedOrigins: ["*"], auth: undefined };
+  const mount = httpMount(service, { ...options, ...open, path: url.pathname, eras: ["modern"] });
+  const { limits, headersMs } = options;
+  return listenOnStdio("http+stdio:", mount, { limits, headersMs, drainsAtEnd: true });
+}
+
+/** Starts a command and speaks Streamable HTTP with it on its stdin and stdout. */
+export async function dialStdio(command: Command, options: HttpDialOptions): Promise<Connection> {
+  if (options.era === "legacy") throw new Fault("unsupported-version", modernOnly);
+  const { onStderr, observe } = options;
+  const child = await startChild(command, {
+    ...(onStderr === undefined ? undefined : { onStderr }),
+    ...(observe === undefined ? undefined : { observe }),
+  });
+  let exit: Exit | undefined;
+  void child.exited.then((how) => {
+    exit = how;
+  });
+  let link: HttpLink | undefined;
+  const client = streamClient(child.stdout, child.stdin, {
+    // The pipes may break before it is known why.
+    async explain(fault) {
+      if (isStray(fault)) return fault;
+      if (exit === undefined) await within(child.exited, EXIT_MS);
+      return exit === undefined ? fault : exitFault(exit, fault);
+    },
+    onLost: (fault) => link?.lost(fault),
+  });
+  const tools = new ToolHeaders();
+  link = httpLinkOf(url, { ...options, auth: undefined }, { tools, client });
+  const connection = await dialLink(link, { ...options, era: "modern" }).catch(async (error) => {
+    await child.stop({ now: true });
+    throw toFault(error);
+  });
+  // A connection that is lost leaves a child of no use.
+  void connection.closed.then(() => child.stop());
+  const made = mirroring(connection, tools);
+  const close = async (): Promise<void> => {
+    await made.close();
+    await child.stop();
+  };
+  return {
+    era: made.era,
+    protocolVersion: made.protocolVersion,
+    closed: made.closed,
+    call: (request, context) => made.call(request, context),
+    notify: (notification, context) => made.notify(notification, context),
+    close,
+    [Symbol.asyncDispose]: close,
+  };
+}
+
+function isStray({ data }: Fault): boolean {
+  return (data as { readonly reason?: unknown } | undefined)?.reason === "stray-output";
+}

@@ -1,0 +1,12 @@
+import type { Socket } from "node:net";
+import { fixedTimeouts } from "../../core/index.js";
+
+/** Closes a connection once the peer has what was written, or has had its time. */
+export function letGo(socket: Socket): void {
+  socket.end();
+  // A peer that is stuck in a write could not see that its input has ended.
+  socket.resume();
+  const timer = setTimeout(() => socket.destroy(), fixedTimeouts.lingerMs);
+  timer.unref();
+  socket.once("close", () => clearTimeout(timer));
+}

@@ -1,0 +1,10 @@
+import { fileURLToPath } from "node:url";
+import { connect } from "../../src/api/index.js";
+import { keepsContract } from "./pairs.js";
+
+const server = fileURLToPath(new URL("../fixtures/contract-server.mjs", import.meta.url));
+
+keepsContract("http+stdio: modern client, server of both eras", {
+  open: (options) =>
+    connect({ command: process.execPath, args: [server, "http+stdio:", "legacy", "modern"], speaks: "http+stdio" }, { ...options }),
+});
