@@ -1,0 +1,54 @@
+import { Fault, failing, glob, jsonText, type Layer, type Replies, type Reply } from "../../core/index.js";
+
+/** Which tools clients see and may call, by globs over their names: `*` is any text, `?` any character, `{a,b}` either. */
+export interface ToolFilter {
+  /** Only these; all of them unless given. */
+  readonly allow?: readonly string[] | undefined;
+  /** None of these, even if they are allowed. */
+  readonly deny?: readonly string[] | undefined;
+}
+
+/** Hides tools from lists, which go on to stream as they come, and refuses calls of them. */
+export function filterTools({ allow, deny = [] }: ToolFilter): Layer {
+  const allowed = allow?.map(nameGlob);
+  const denied = deny.map(nameGlob);
+  const passes = (name: unknown): boolean =>
+    typeof name === "string" && allowed?.some((matches) => matches(name)) !== false && !denied.some((matches) => matches(name));
+  return (inner) => ({
+    call(request, context) {
+      if (request.method === "tools/list") return without(inner.call(request, context), ({ value }) => !passes(value["name"]));
+      const { name } = request.params;
+      if (request.method === "tools/call" && !passes(name)) return failing(notOffered(name));
+      return inner.call(request, context);
+    },
+    // A call without an id is a notification. Some servers run it all the same.
+    notify: (notification, context) =>
+      notification.method === "tools/call" && !passes(notification.params["name"])
+        ? Promise.reject(notOffered(notification.params["name"]))
+        : inner.notify(notification, context),
+  });
+}
+
+function notOffered(name: unknown): Fault {
+  return new Fault("invalid-params", `the tool ${jsonText(name)} is not offered here: the bridge does not allow it`);
+}
+
+/** A slash in a name is a character like any other, which it is not in the URIs that globs are made for. */
+function nameGlob(pattern: string): (name: string) => boolean {
+  const compiled = glob(pattern.replaceAll("/", "\0"));
+  return (name) => compiled.matches(name.replaceAll("/", "\0"));
+}
+
+function without(inner: Replies, hidden: (item: Extract<Reply, { kind: "item" }>) => boolean): Replies {
+  const replies: Replies = {
+    async next() {
+      for (;;) {
+        const step = await inner.next();
+        if (step.done === true || step.value.kind !== "item" || !hidden(step.value)) return step;
+      }
+    },
+    return: () => inner.return(),
+    [Symbol.asyncIterator]: () => replies,
+  };
+  return replies;
+}

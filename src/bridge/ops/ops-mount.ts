@@ -1,0 +1,38 @@
+import { admit, type GateOptions, type Mount, nodeExchange } from "../../io/index.js";
+import type { UpstreamState } from "../types.js";
+
+export interface OpsOptions extends GateOptions {
+  /** Paths that say `ok` as long as the process answers; `/healthz` unless given. */
+  readonly health?: readonly string[] | undefined;
+  /** What the server behind is doing: `/readyz` says it. */
+  readonly state: () => UpstreamState;
+  /** What `/metrics` shows; without it there is no such path. */
+  readonly metrics?: { text(): string; readonly contentType: string } | undefined;
+}
+
+/** States in which a call is worth sending. A server that starts with the first call is ready for it. */
+const ready: ReadonlySet<UpstreamState> = new Set(["ready", "idle"]);
+
+/**
+ * What those who run a bridge look at, on the port of its wires. `/healthz` and `/readyz` tell everybody, since probes have neither
+ * credentials nor a name for the host; `/metrics` wants both.
+ */
+export function opsMount(options: OpsOptions): Mount {
+  const { health = ["/healthz"], state, metrics } = options;
+  const plain = { "content-type": "text/plain; charset=utf-8", "cache-control": "no-store" };
+  return {
+    wire: "ops",
+    claims: (path) => path === "/readyz" || health.includes(path) || (metrics !== undefined && path === "/metrics"),
+    request(request, response) {
+      const exchange = nodeExchange(request, response);
+      const { path, method } = exchange;
+      if (method !== "GET" && method !== "HEAD") return exchange.reply(405, { ...plain, allow: "GET, HEAD" }, "");
+      if (path === "/readyz") return exchange.reply(ready.has(state()) ? 200 : 503, plain, `${state()}\n`);
+      if (path !== "/metrics" || metrics === undefined) return exchange.reply(200, plain, "ok\n");
+      void admit(exchange, options, path).then((admission) => {
+        if ("status" in admission) exchange.reply(admission.status, admission.headers, admission.text);
+        else exchange.reply(200, { ...plain, ...admission.headers, "content-type": metrics.contentType }, metrics.text());
+      });
+    },
+  };
+}

@@ -1,0 +1,206 @@
+import {
+  type Cancel,
+  type Client,
+  type Connection,
+  type Context,
+  clientInfo,
+  type FanIn,
+  Fault,
+  held,
+  type JsonObject,
+  type Layer,
+  type Lease,
+  type Message,
+  never,
+  optionLimits,
+  ownedBy,
+  principalShares,
+  quotaOwner,
+  type Replies,
+  type Request,
+  type Service,
+  sharedByAll,
+} from "../core/index.js";
+import { type Connections, connections, GIVEN_UP_MS, listens, mayAsk } from "../era/index.js";
+import type { Dialer } from "./dialer.js";
+import { listenAgain } from "./listen-again.js";
+import { Pool } from "./pool.js";
+import { timeLimit } from "./time-limit.js";
+import type { Askable, BridgeOptions, SessionMode } from "./types.js";
+import { Waiting } from "./waiting.js";
+
+/** Sessions with the server at most, where each is a process. */
+const MAX_PROCESSES = 64;
+const POOL_SHARE = 3 / 4;
+
+const SHARED = "shared";
+
+const offers: Record<Askable, JsonObject> = {
+  elicitation: { form: {}, url: {} },
+  sampling: { tools: {}, context: {} },
+  roots: { listChanged: true },
+};
+const askable = Object.keys(offers) as Askable[];
+
+const sharedFanIn: FanIn = { ...sharedByAll, option: { name: "sessions", use: 'sessions: "own", or --sessions own' } };
+
+/** Which session with the server a call goes to. */
+type Route = "shared" | "own" | "pool";
+
+/** The server behind a bridge as one service: which client has which session with it. */
+export class Upstreams implements Service {
+  readonly #dialer: Dialer;
+  readonly #mode: SessionMode;
+  readonly #offer: JsonObject;
+  readonly #sessions: Connections;
+  readonly #pool: Pool;
+  readonly #waiting: Waiting;
+  readonly #limit: Layer;
+  /** Whether the shared session has to know of each call, since it stops when there is none. */
+  readonly #counts: boolean;
+  /** The shared session, while it is open. */
+  #shared: Connection | undefined;
+
+  constructor(dialer: Dialer, options: BridgeOptions) {
+    const { sessions = "auto", offer = askable, to, idleStopMs } = options;
+    const max = options.maxUpstreams ?? (typeof to === "string" ? optionLimits.maxUpstreams : MAX_PROCESSES);
+    const perOwner = options.maxUpstreamsPerPrincipal ?? Math.ceil(max * principalShares.maxUpstreams);
+    this.#dialer = dialer;
+    this.#mode = sessions;
+    this.#offer = Object.fromEntries(offer.map((name) => [name, offers[name]]));
+    this.#counts = idleStopMs !== undefined;
+    this.#sessions = connections({
+      max,
+      perOwner,
+      limit: "maxUpstreams",
+      idleMs: idleStopMs ?? Number.POSITIVE_INFINITY,
+      spareMs: GIVEN_UP_MS,
+    });
+    this.#waiting = new Waiting(options.waitMs);
+    this.#limit = options.callMs === undefined ? (service) => service : timeLimit(options.callMs);
+    this.#pool = new Pool({
+      size: typeof sessions === "object" ? sessions.pool : (options.poolSize ?? Math.ceil(max * POOL_SHARE)),
+      perOwner,
+      unusedMs: idleStopMs,
+      open: (member) => this.#sessions.lease(wanted(member.name, member.name, () => this.#open(this.#offer, member.fanIn))),
+      close: (member) => this.#sessions.end(member.name),
+    });
+  }
+
+  /** Opens what every bridge needs, so that a server that cannot start shows at once. */
+  async start(): Promise<void> {
+    if (this.#mode === "auto" || this.#mode === "shared") return (await this.#leaseShared()).release();
+    // Nobody has come yet whose session this could be.
+    const proof = await this.#open({}, sharedFanIn);
+    await proof.close();
+  }
+
+  call(request: Request, context: Context): Replies {
+    if (!listens(request.method)) return this.#call(request, context);
+    return listenAgain(
+      (inner) => this.#call(request, inner),
+      context,
+      () => this.#dialer.state === "stopped",
+    );
+  }
+
+  #call(request: Request, context: Context): Replies {
+    const ready = this.#ready(request, context);
+    if (ready !== undefined) return this.#limit(ready).call(request, context);
+    // The time of a call begins when there is a session for it.
+    const lease = async (): Promise<Lease> => {
+      const { service, release } = await this.#wait(request, context);
+      return { service: this.#limit(service), release };
+    };
+    return held(lease, request, context);
+  }
+
+  async notify(notification: Message, context: Context): Promise<void> {
+    // Nobody's session is opened for it: a caller that has none has nothing that it could be about.
+    if (this.#route(notification, context.client) === "pool" && !this.#pool.has(context.client.identity)) return;
+    // Also of a call that was given up: it may be what lets go of the rest.
+    const lease = await this.#wait(notification, { ...context, cancel: never });
+    try {
+      await lease.service.notify(notification, context);
+    } finally {
+      lease.release();
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#dialer.close();
+    this.#pool.close();
+    await this.#sessions.close();
+  }
+
+  /** The shared session, if the call goes there and nothing has to be waited for or counted. */
+  #ready(request: Message, { client }: Context): Connection | undefined {
+    if (this.#shared === undefined || this.#counts || this.#route(request, client) !== "shared") return undefined;
+    return this.#shared;
+  }
+
+  #wait(request: Message, { client, cancel }: Context): Promise<Lease> {
+    return this.#waiting.lease(cancel, async (gone) => {
+      if (this.#mode === "auto" && this.#shared === undefined) (await this.#leaseShared()).release();
+      switch (this.#route(request, client)) {
+        case "shared":
+          return this.#leaseShared();
+        case "own":
+          return this.#leaseOwn(client, gone);
+        case "pool":
+          return this.#pool.lease(client.identity, gone);
+      }
+    });
+  }
+
+  #route(request: Message, client: Client): Route {
+    if (typeof this.#mode === "object") return "pool";
+    if (this.#mode !== "auto") return this.#mode;
+    // A modern server names the call in which it asks. A client that cannot be asked cannot be mistaken for another.
+    if (this.#shared?.era !== "legacy" || !canBeAsked(client)) return "shared";
+    if (client.era === "legacy") return "own";
+    return mayAsk(request.method) ? "pool" : "shared";
+  }
+
+  #leaseShared(): Promise<Lease> {
+    return this.#sessions.lease(
+      wanted(SHARED, SHARED, async () => {
+        const connection = await this.#open(this.#mode === "shared" ? this.#offer : {}, sharedFanIn);
+        this.#shared = connection;
+        void connection.closed.then(() => {
+          if (this.#shared === connection) this.#shared = undefined;
+        });
+        return connection;
+      }),
+    );
+  }
+
+  async #leaseOwn({ identity, info, capabilities }: Client, gone: Cancel): Promise<Lease> {
+    // A stateless client says with each call what it can be asked, a legacy server hears it once.
+    const key = JSON.stringify([identity.key, capabilities]);
+    const open = async (): Promise<Connection> => {
+      if (identity.ended.fired) throw identity.ended.reason ?? new Fault("unavailable", "the client has gone");
+      const connection = await this.#dialer.dial({
+        client: { capabilities, ...(info === undefined ? undefined : { info }) },
+        fanIn: ownedBy(identity),
+      });
+      const unhook = identity.ended.on(() => this.#sessions.end(key));
+      void connection.closed.then(unhook);
+      return connection;
+    };
+    // A caller at its limit is not refused while a client of its own may have left without a word.
+    return this.#sessions.lease({ ...wanted(key, quotaOwner(identity, identity.key), open), idle: identity.idle, gone });
+  }
+
+  #open(capabilities: JsonObject, fanIn: FanIn): Promise<Connection> {
+    return this.#dialer.dial({ client: { info: { ...clientInfo }, capabilities }, fanIn });
+  }
+}
+
+function wanted(key: string, owner: string, open: () => Promise<Connection>): Parameters<Connections["lease"]>[0] {
+  return { key, owner, presence: false, open };
+}
+
+function canBeAsked({ capabilities }: Client): boolean {
+  return askable.some((name) => capabilities[name] !== undefined);
+}

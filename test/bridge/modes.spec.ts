@@ -1,0 +1,235 @@
+import { Client } from "@modelcontextprotocol/sdk/client/index.js";
+import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
+import { CreateMessageRequestSchema, ElicitRequestSchema, ListRootsRequestSchema } from "@modelcontextprotocol/sdk/types.js";
+import { describe, expect, it, vi } from "vitest";
+import type { BridgeOptions, SessionMode } from "../../src/bridge/index.js";
+import { alive, patience } from "../fixtures/children/index.js";
+import { answerOf } from "../identity/caller.js";
+import { Ledger, openBridge, type TestBridge } from "./support.js";
+
+const URI = "test://live";
+const TIMEOUT = { timeout: 60_000 };
+
+/** A legacy client of the SDK, and everything that it is told. */
+interface Person {
+  readonly client: Client;
+  readonly heard: string[];
+  call(tool: string, args?: Record<string, unknown>): Promise<string>;
+  /** Ends its session, as the specification asks of a client that leaves. */
+  leave(): Promise<void>;
+}
+
+async function person(made: TestBridge, name: string, askable = true): Promise<Person> {
+  const capabilities = askable ? { elicitation: {}, sampling: {}, roots: {} } : {};
+  const client = new Client({ name, version: "1" }, { capabilities });
+  const heard: string[] = [];
+  const answer = answerOf(name);
+  if (askable)
+    for (const schema of [ElicitRequestSchema, CreateMessageRequestSchema, ListRootsRequestSchema])
+      client.setRequestHandler(schema, async ({ method, params }) => {
+        heard.push(`${method} ${JSON.stringify(params)}`);
+        return (await answer(method, (params ?? {}) as never)) as never;
+      });
+  client.fallbackNotificationHandler = async ({ method, params }) => void heard.push(`${method} ${JSON.stringify(params ?? {})}`);
+  const transport = new StreamableHTTPClientTransport(new URL(made.at("http").address));
+  await client.connect(transport);
+  return {
+    client,
+    heard,
+    async call(tool, args = {}) {
+      const { content, isError } = await client.callTool({ name: tool, arguments: args });
+      const { text } = (content as { text: string }[])[0] ?? { text: "" };
+      if (isError === true) throw new Error(text);
+      return text;
+    },
+    async leave() {
+      await transport.terminateSession();
+      await client.close();
+    },
+  };
+}
+
+interface Column {
+  readonly name: string;
+  readonly sessions: SessionMode;
+  readonly askable: boolean;
+  /** Sessions with the server when two clients have called. */
+  readonly count: number;
+  /** What the server is told of the client Ada. */
+  readonly told: string;
+  /** Whether two clients use the same server process. */
+  readonly same: boolean;
+}
+
+const bridged = "client anywire elicitation,roots,sampling";
+const columns: readonly Column[] = [
+  { name: "shared", sessions: "shared", askable: true, count: 1, told: bridged, same: true },
+  { name: "own", sessions: "own", askable: true, count: 2, told: "client Ada elicitation,roots,sampling", same: false },
+  { name: "pool", sessions: { pool: 2 }, askable: true, count: 2, told: bridged, same: false },
+  { name: "auto, can be asked", sessions: "auto", askable: true, count: 3, told: "client Ada elicitation,roots,sampling", same: false },
+  { name: "auto, cannot be asked", sessions: "auto", askable: false, count: 1, told: "client anywire", same: true },
+];
+
+/** Two clients on a bridge. */
+async function two(
+  { sessions, askable }: Column,
+  options: Partial<BridgeOptions>,
+  run: (ada: Person, bob: Person, made: TestBridge) => Promise<void>,
+): Promise<void> {
+  const made = await openBridge(["http"], { sessions, ...options });
+  const ada = await person(made, "Ada", askable);
+  const bob = await person(made, "Bob", askable);
+  try {
+    await run(ada, bob, made);
+  } finally {
+    await Promise.all([ada.leave(), bob.leave()]);
+    await made.close();
+  }
+}
+
+describe.each(columns)("$name", (column) => {
+  const { same, count, told, askable } = column;
+
+  it("starts: sessions, processes, and what the server is told of the client", TIMEOUT, async () => {
+    const ledger = new Ledger();
+    await two(column, { to: ledger.command }, async (ada, bob, made) => {
+      const pids = [await ada.call("pid"), await bob.call("pid")];
+      expect(made.upstream).toMatchObject({ state: "ready", sessions: count, children: count });
+      expect(new Set(pids).size).toBe(same ? 1 : 2);
+      expect(ledger.of(Number(pids[0]))).toContain(told);
+    });
+  });
+
+  it("ends: what belonged to a client that left, and nothing else", TIMEOUT, async () => {
+    const ledger = new Ledger();
+    await two(column, { to: ledger.command }, async (ada, bob, made) => {
+      const [hers, his] = [Number(await ada.call("pid")), Number(await bob.call("pid"))];
+      await ada.leave();
+      const stays = same || (column.sessions !== "own" && column.sessions !== "auto");
+      if (!stays) await vi.waitFor(() => expect(alive(hers)).toBe(false), patience);
+      expect(alive(hers)).toBe(stays);
+      expect(Number(await bob.call("pid"))).toBe(his);
+      expect(made.upstream.sessions).toBe(stays ? count : count - 1);
+    });
+  });
+
+  it("subscriptions reach only whoever subscribed, list changes everybody on that session", TIMEOUT, async () => {
+    await two(column, { to: new Ledger().command }, async (ada, bob) => {
+      await ada.client.subscribeResource({ uri: URI });
+      await ada.call("change", { uri: URI });
+      await ada.call("relist");
+      const updated = (who: Person): number => who.heard.filter((line) => line.startsWith("notifications/resources/updated")).length;
+      const relisted = (who: Person): number => who.heard.filter((line) => line.startsWith("notifications/tools/list_changed")).length;
+      await vi.waitFor(() => expect([updated(ada), relisted(ada)]).toEqual([1, 1]), patience);
+      // What came for her came for him before this answer.
+      await bob.call("pid");
+      if (same) await vi.waitFor(() => expect(relisted(bob)).toBe(1), patience);
+      expect([updated(bob), relisted(bob)]).toEqual([0, same ? 1 : 0]);
+    });
+  });
+
+  it("log levels are each client's own, and log entries reach only the client they belong to", TIMEOUT, async () => {
+    await two(column, { to: new Ledger().command }, async (ada, bob) => {
+      await ada.client.setLoggingLevel("error");
+      await bob.client.setLoggingLevel("debug");
+      await ada.call("log", { text: "of-ada" });
+      await bob.call("log", { text: "of-bob" });
+      const logs = ({ heard }: Person): string[] => heard.filter((line) => line.startsWith("notifications/message"));
+      await vi.waitFor(() => expect([logs(ada).length, logs(bob).length]).toEqual([1, 3]), patience);
+      expect(logs(ada).join()).toContain("error of-ada");
+      expect(logs(bob).join()).not.toContain("of-ada");
+    });
+  });
+
+  if (!askable) {
+    it("questions are refused: the server was told that nobody can be asked", TIMEOUT, () =>
+      two(column, {}, async (ada) => {
+        await expect(ada.call("ask", { secret: "ada" })).rejects.toThrow(/does not support/);
+      }),
+    );
+    return;
+  }
+
+  it("a question, a sample and roots reach the client whose call it is", TIMEOUT, () =>
+    two(column, {}, async (ada, bob) => {
+      expect(await ada.call("ask", { secret: "x" })).toBe("x <- Ada says for x");
+      expect(await bob.call("sample", { secret: "y" })).toBe("y <- Bob says for y");
+      expect(await ada.call("roots", { secret: "z" })).toBe("z <- file:///Ada");
+      expect([ada.heard.length, bob.heard.length]).toEqual([2, 1]);
+    }),
+  );
+
+  it("questions of two clients at once", TIMEOUT, () =>
+    two(column, {}, async (ada, bob) => {
+      const asked = await Promise.allSettled([
+        ada.call("ask-later", { secret: "a", ms: 100 }),
+        bob.call("ask-later", { secret: "b", ms: 100 }),
+      ]);
+      if (!same)
+        return expect(asked.map((each) => (each as { value?: string }).value)).toEqual(["a <- Ada says for a", "b <- Bob says for b"]);
+      // Nobody can tell whose they are: the error says what to do.
+      for (const each of asked) expect(String((each as { reason?: unknown }).reason)).toMatch(/sessions: "own".*--sessions own/);
+      expect([...ada.heard, ...bob.heard]).toEqual([]);
+    }),
+  );
+
+  it("a question after its call", TIMEOUT, () =>
+    two(column, {}, async (ada, bob) => {
+      await ada.call("ask-after", { secret: "late", ms: 100 });
+      await bob.call("pause", { secret: "x", ms: 300 });
+      await vi.waitFor(async () => expect(await ada.call("answers", { secret: "" })).not.toBe(""), patience);
+      const answer = await ada.call("answers", { secret: "" });
+      // A shared session trusts its server to ask in its calls: only his was open.
+      expect(answer).toBe(same ? "late <- Bob says for late" : "late <- Ada says for late");
+    }),
+  );
+});
+
+it("own: no more sessions than the limits allow, and the error names the one that was reached", TIMEOUT, async () => {
+  await using made = await openBridge(["http"], { to: new Ledger().command, sessions: "own", maxUpstreams: 4 });
+  const people = [await person(made, "Ada"), await person(made, "Bob")];
+  await expect(person(made, "Cyd")).rejects.toMatchObject({ data: { limit: "maxUpstreamsPerPrincipal", max: 2 } });
+  await people[0]?.leave();
+  await vi.waitFor(() => expect(made.upstream.sessions).toBe(1), patience);
+  people.push(await person(made, "Cyd"));
+  await Promise.all(people.slice(1).map((each) => each.leave()));
+});
+
+it("own: a client that vanished without a word loses its process when it was idle for long enough", TIMEOUT, async () => {
+  await using made = await openBridge(["http"], { to: new Ledger().command, sessions: "own", clientIdleMs: 300 });
+  const ada = await person(made, "Ada");
+  const pid = Number(await ada.call("pid"));
+  await new Promise((resolve) => setTimeout(resolve, 900));
+  // Her stream is open: that is not idle.
+  expect(alive(pid)).toBe(true);
+  await ada.client.close();
+  await vi.waitFor(() => expect(alive(pid)).toBe(false), patience);
+  expect(made.upstream.sessions).toBe(0);
+});
+
+it("pool: who finds no session free waits for one, bounded, and gets one that another has left for a while", TIMEOUT, async () => {
+  const ledger = new Ledger();
+  await using made = await openBridge(["http"], { to: ledger.command, sessions: { pool: 1 } });
+  const ada = await person(made, "Ada");
+  const pid = await ada.call("pid");
+  const bob = person(made, "Bob").then(async (him) => ({ him, pid: await him.call("pid") }));
+  let served = false;
+  void bob.then(() => {
+    served = true;
+  });
+  await new Promise((resolve) => setTimeout(resolve, 300));
+  expect(served).toBe(false);
+  const left = Date.now();
+  await ada.leave();
+  const { him, pid: his } = await bob;
+  expect(Date.now() - left).toBeGreaterThan(4_000);
+  expect(his).toBe(pid);
+  await him.leave();
+});
+
+it("pool: a caller waits only so long", TIMEOUT, async () => {
+  await using made = await openBridge(["http"], { to: new Ledger().command, sessions: { pool: 1 }, waitMs: 300 });
+  const ada = await person(made, "Ada");
+  await expect(person(made, "Bob")).rejects.toThrow(/within 300 ms/);
+  await ada.leave();
+});
