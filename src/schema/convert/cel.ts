@@ -1,0 +1,247 @@
+import { isObject, type JsonObject } from "../../core/index.js";
+import { pointTo } from "../fault.js";
+import { schemaLimits } from "../limits.js";
+import { annotations, assertions, flatten, list, typesOf } from "../read/merge.js";
+import type { Place, SchemaSource } from "../read/source.js";
+import { formatTest } from "./formats.js";
+import { re2Pattern } from "./re2.js";
+
+/** Levels of a value that an expression looks into. */
+const DEPTH = 6;
+
+const types: Readonly<Record<string, string>> = {
+  string: "string",
+  number: "double",
+  integer: "double",
+  boolean: "bool",
+  object: "map",
+  array: "list",
+  null: "null_type",
+};
+
+/** The parts of a schema that got into no expression. */
+export type Lost = (pointer: string, keyword: string) => void;
+
+/** What an expression is made with. */
+export interface CelContext {
+  readonly source: SchemaSource;
+  readonly lost: Lost;
+  /** Formats are tested for. */
+  readonly formats: boolean;
+}
+
+/** Says in CEL which values of google.protobuf.Value fit a schema. Undefined where nothing can be said, or it would take too many words. */
+export function celExpression(place: Place, context: CelContext): string | undefined {
+  const missed: [string, string][] = [];
+  const text = expression(place, "this", { ...context, lost: (pointer, keyword) => missed.push([pointer, keyword]) }, 0);
+  if (text !== undefined && text.length > schemaLimits.expression) {
+    context.lost(place.pointer, "anyOf");
+    return undefined;
+  }
+  for (const [pointer, keyword] of missed) context.lost(pointer, keyword);
+  return text;
+}
+
+function expression(place: Place, value: string, context: CelContext, depth: number): string | undefined {
+  const { source, lost } = context;
+  const { schema, pointer, lost: unmerged } = flatten(place, source);
+  for (const keyword of unmerged) lost(pointer, keyword);
+  if (depth > DEPTH) {
+    lost(pointer, "properties");
+    return undefined;
+  }
+  const parts: string[] = [];
+  const named = typesOf(schema).filter((type) => Object.hasOwn(types, type));
+  if (named.length > 0) parts.push(either(named.map((type) => typeTest(type, value))));
+  const said = new Set(["type", "nullable"]);
+  for (const keyword of ["enum", "const"]) {
+    if (!(keyword in schema)) continue;
+    const literals = (keyword === "enum" ? list(schema["enum"]) : [schema["const"]]).map(literal);
+    if (literals.length > schemaLimits.enumValues || literals.includes(undefined)) continue;
+    parts.push(`dyn(${value}) in [${literals.join(", ")}]`);
+    said.add(keyword);
+  }
+  for (const [type, tests] of [
+    ["string", textTests],
+    ["double", numberTests],
+  ] as const) {
+    const found = tests(schema, value, said, context.formats);
+    if (found.length > 0) parts.push(when(type, value, named, all(found)));
+  }
+  const inArrays = arrayTests(place, schema, value, context, depth, said);
+  if (inArrays.length > 0) parts.push(when("list", value, named, all(inArrays)));
+  const inObjects = objectTests(place, schema, value, context, depth, said);
+  if (inObjects.length > 0) parts.push(when("map", value, named, all(inObjects)));
+  for (const keyword of ["anyOf", "oneOf"]) {
+    const branches = list(schema[keyword]);
+    if (branches.length === 0) continue;
+    const texts = branches.map((branch, index) =>
+      expression({ schema: branch, pointer: pointTo(pointer, keyword, index) }, value, context, depth + 1),
+    );
+    said.add(keyword);
+    if (texts.includes(undefined)) continue;
+    parts.push(keyword === "anyOf" ? either(texts as string[]) : exactlyOne(texts as string[]));
+  }
+  for (const keyword of Object.keys(schema)) {
+    if (!said.has(keyword) && assertions.has(keyword) && !isTrivial(keyword, schema[keyword])) lost(pointer, keyword);
+  }
+  return parts.length === 0 ? undefined : all(parts);
+}
+
+function typeTest(type: string, value: string): string {
+  const test = `type(${value}) == ${types[type]}`;
+  // Beyond 2^63 no CEL integer holds it; such a double is a whole number anyway.
+  return type === "integer" ? `(${test} && (${value} >= 9.0e18 || ${value} <= -9.0e18 || double(int(${value})) == ${value}))` : test;
+}
+
+function sizeTests(schema: JsonObject, value: string, least: string, most: string, said: Set<string>): string[] {
+  const signs = { [least]: ">=", [most]: "<=" };
+  return Object.entries(signs).flatMap(([keyword, sign]) => {
+    if (!Number.isInteger(schema[keyword])) return [];
+    said.add(keyword);
+    return [`size(${value}) ${sign} ${String(schema[keyword])}`];
+  });
+}
+
+function textTests(schema: JsonObject, value: string, said: Set<string>, formats: boolean): string[] {
+  const tests = sizeTests(schema, value, "minLength", "maxLength", said);
+  const pattern = typeof schema["pattern"] === "string" ? re2Pattern(schema["pattern"]) : undefined;
+  if (pattern !== undefined) {
+    tests.push(`${value}.matches(${celText(pattern)})`);
+    said.add("pattern");
+  }
+  const format = formats ? formatTest(schema["format"], value, celText) : undefined;
+  if (format !== undefined) tests.push(format);
+  said.add("format");
+  return tests;
+}
+
+function numberTests(schema: JsonObject, value: string, said: Set<string>): string[] {
+  const signs = { minimum: ">=", maximum: "<=", exclusiveMinimum: ">", exclusiveMaximum: "<" };
+  return Object.entries(signs).flatMap(([keyword, sign]) => {
+    const bound = schema[keyword];
+    if (typeof bound !== "number") return [];
+    said.add(keyword);
+    return [`${value} ${sign} ${double(bound)}`];
+  });
+}
+
+function arrayTests(place: Place, schema: JsonObject, value: string, context: CelContext, depth: number, said: Set<string>): string[] {
+  const { pointer } = place;
+  const tests = sizeTests(schema, value, "minItems", "maxItems", said);
+  const first = list(schema["prefixItems"]);
+  for (const [index, item] of first.entries()) {
+    const place = { schema: item, pointer: pointTo(pointer, "prefixItems", index) };
+    const inner = expression(place, `${value}[${index}]`, context, depth + 1);
+    if (inner !== undefined) tests.push(`(size(${value}) <= ${index} || ${inner})`);
+  }
+  said.add("prefixItems");
+  if (schema["items"] === false) {
+    tests.push(`size(${value}) <= ${first.length}`);
+    said.add("items");
+  } else if (isObject(schema["items"]) && first.length === 0) {
+    said.add("items");
+    const each = `v${depth}`;
+    const inner = expression({ schema: schema["items"], pointer: pointTo(pointer, "items") }, each, context, depth + 1);
+    if (inner !== undefined) tests.push(`${value}.all(${each}, ${inner})`);
+  }
+  return tests;
+}
+
+function objectTests(place: Place, schema: JsonObject, value: string, context: CelContext, depth: number, said: Set<string>): string[] {
+  const tests = sizeTests(schema, value, "minProperties", "maxProperties", said);
+  for (const name of list(schema["required"])) tests.push(`${celText(String(name))} in ${value}`);
+  said.add("required");
+  const properties = isObject(schema["properties"]) ? schema["properties"] : {};
+  said.add("properties");
+  for (const [name, property] of Object.entries(properties)) {
+    const member = `${value}[${celText(name)}]`;
+    const inner = expression({ schema: property, pointer: pointTo(place.pointer, "properties", name) }, member, context, depth + 1);
+    if (inner === undefined) continue;
+    tests.push(list(schema["required"]).includes(name) ? inner : `(!(${celText(name)} in ${value}) || ${inner})`);
+  }
+  const rest = schema["additionalProperties"];
+  if (rest === undefined || schema["patternProperties"] !== undefined) return tests;
+  const names = `[${Object.keys(properties).map(celText).join(", ")}]`;
+  const key = `k${depth}`;
+  if (rest === false) tests.push(`${value}.all(${key}, ${key} in ${names})`);
+  else {
+    const inner = expression(
+      { schema: rest, pointer: pointTo(place.pointer, "additionalProperties") },
+      `${value}[${key}]`,
+      context,
+      depth + 1,
+    );
+    if (inner !== undefined) tests.push(`${value}.all(${key}, ${names === "[]" ? "" : `${key} in ${names} || `}${inner})`);
+  }
+  said.add("additionalProperties");
+  return tests;
+}
+
+/** A test that counts for values of a type alone; where there is no other type, it counts for all. */
+function when(type: string, value: string, named: readonly string[], test: string): string {
+  return named.length === 1 && types[named[0] ?? ""] === type ? test : `(type(${value}) != ${type} || ${test})`;
+}
+
+function all(parts: readonly string[]): string {
+  return parts.length === 1 ? (parts[0] as string) : `(${parts.join(" && ")})`;
+}
+
+function either(parts: readonly string[]): string {
+  return parts.length === 1 ? (parts[0] as string) : `(${[...new Set(parts)].join(" || ")})`;
+}
+
+function exactlyOne(parts: readonly string[]): string {
+  return parts.length === 1 ? (parts[0] as string) : `[${parts.join(", ")}].exists_one(fits, fits)`;
+}
+
+function literal(value: unknown): string | undefined {
+  if (typeof value === "string") return celText(value);
+  if (typeof value === "number") return double(value);
+  return value === null || typeof value === "boolean" ? String(value) : undefined;
+}
+
+function double(value: number): string {
+  const text = String(value);
+  return /^-?\d+$/.test(text) ? `${text}.0` : text.replace("e+", "e");
+}
+
+const unsafe = /[\p{Cc}\\']/gu;
+
+/** A string literal of CEL. */
+export function celText(text: string): string {
+  return `'${text.replace(unsafe, (character) => (character === "\\" || character === "'" ? `\\${character}` : `\\x${character.charCodeAt(0).toString(16).padStart(2, "0")}`))}'`;
+}
+
+/** A keyword that, with this value, lets every value pass. */
+export function isTrivial(keyword: string, value: unknown): boolean {
+  switch (keyword) {
+    case "uniqueItems":
+      return value === false;
+    case "minLength":
+    case "minItems":
+    case "minProperties":
+      return value === 0;
+    case "propertyNames":
+    case "items":
+    case "additionalProperties":
+    case "unevaluatedProperties":
+      return (
+        value === true ||
+        (isObject(value) &&
+          Object.keys(value).every(
+            (each) => annotations.has(each) || (each === "type" && value["type"] === "string" && keyword === "propertyNames"),
+          ))
+      );
+    case "properties":
+    case "patternProperties":
+    case "dependentRequired":
+    case "dependentSchemas":
+      return isObject(value) && Object.keys(value).length === 0;
+    case "required":
+    case "allOf":
+      return Array.isArray(value) && value.length === 0;
+    default:
+      return false;
+  }
+}

@@ -1,0 +1,18 @@
+import { isObject } from "../../core/index.js";
+
+/** Characters of a comment. */
+const LONGEST = 4_000;
+
+/** What a schema says to people, for a comment: description or title, the default, and the format if no rule says it. */
+export function commentOf(schema: unknown): string {
+  if (!isObject(schema)) return "";
+  const { description, title } = schema;
+  const parts = [typeof description === "string" ? description : typeof title === "string" ? title : ""];
+  if ("default" in schema) parts.push(`Default: ${JSON.stringify(schema["default"])}`);
+  return parts
+    .filter((part) => part.trim() !== "")
+    .join("\n")
+    .slice(0, LONGEST)
+    .replace(/[^\P{C}\n\t]/gu, "")
+    .trim();
+}

@@ -1,0 +1,69 @@
+import { isObject, type JsonObject } from "../../core/index.js";
+import { annotations, assertions, list } from "../read/merge.js";
+import type { ScalarKind } from "./shape.js";
+
+/** The type that JSON Schema gives a value. */
+export function typeOf(value: unknown): string {
+  if (value === null) return "null";
+  if (Array.isArray(value)) return "array";
+  return typeof value === "number" && Number.isInteger(value) ? "integer" : typeof value;
+}
+
+/** Whether `type: object` beside a union says no more than its branches do. */
+export function isObjectUnion(schema: JsonObject, keyword: string): boolean {
+  return (
+    schema["type"] === "object" &&
+    list(schema[keyword]).every((branch) => isObject(branch) && (branch["type"] === "object" || "$ref" in branch))
+  );
+}
+
+/** All values of branches that are texts from a list. */
+export function stringValues(branches: readonly JsonObject[]): string[] | undefined {
+  const values: unknown[] = [];
+  for (const branch of branches) {
+    const said = Object.keys(branch).filter((keyword) => assertions.has(keyword) && !annotations.has(keyword));
+    if (!said.every((keyword) => keyword === "type" || keyword === "const" || keyword === "enum")) return undefined;
+    if (!("const" in branch || "enum" in branch)) return undefined;
+    values.push(...("const" in branch ? [branch["const"]] : list(branch["enum"])));
+  }
+  return values.every((value) => typeof value === "string") ? (values as string[]) : undefined;
+}
+
+const texts = ["minLength", "maxLength", "pattern", "format"];
+const numbers = ["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"];
+const arrays = [
+  "items",
+  "prefixItems",
+  "additionalItems",
+  "unevaluatedItems",
+  "minItems",
+  "maxItems",
+  "uniqueItems",
+  "contains",
+  "minContains",
+  "maxContains",
+];
+const objects = [
+  "properties",
+  "patternProperties",
+  "additionalProperties",
+  "unevaluatedProperties",
+  "propertyNames",
+  "minProperties",
+  "maxProperties",
+  "required",
+  "dependencies",
+  "dependentRequired",
+  "dependentSchemas",
+];
+
+/** Keywords that say nothing of values of a kind. */
+export const stray: Readonly<Record<ScalarKind | "array" | "object", ReadonlySet<string>>> = {
+  string: new Set([...numbers, ...arrays, ...objects]),
+  int32: new Set([...texts, ...arrays, ...objects]),
+  int64: new Set([...texts, ...arrays, ...objects]),
+  double: new Set([...texts, ...arrays, ...objects]),
+  bool: new Set([...texts, ...numbers, ...arrays, ...objects]),
+  array: new Set([...texts, ...numbers, ...objects]),
+  object: new Set([...texts, ...numbers, ...arrays]),
+};

@@ -1,0 +1,30 @@
+import { isObject, type JsonObject } from "../../core/index.js";
+import { flatten, list } from "../read/merge.js";
+import type { SchemaSource } from "../read/source.js";
+
+/** The property that tells several objects apart, and which of its values mean which of them. */
+export interface Discriminator {
+  readonly name: string;
+  readonly values: readonly (readonly string[])[];
+}
+
+/** Finds a property that all have, must have, and have with texts that no other has. */
+export function discriminator(branches: readonly JsonObject[], source: SchemaSource): Discriminator | undefined {
+  const [first] = branches;
+  if (first === undefined || !branches.every((branch) => branch["type"] === "object" || isObject(branch["properties"]))) return undefined;
+  for (const name of list(first["required"])) {
+    if (typeof name !== "string") continue;
+    const values = branches.map((branch) => texts(branch, name, source));
+    const all = values.flat();
+    if (values.every((each) => each.length > 0) && new Set(all).size === all.length) return { name, values };
+  }
+  return undefined;
+}
+
+function texts(branch: JsonObject, name: string, source: SchemaSource): string[] {
+  const properties = branch["properties"];
+  if (!list(branch["required"]).includes(name) || !isObject(properties) || !Object.hasOwn(properties, name)) return [];
+  const { schema } = flatten({ schema: properties[name], pointer: "" }, source);
+  const values = "const" in schema ? [schema["const"]] : list(schema["enum"]);
+  return values.every((value) => typeof value === "string") ? (values as string[]) : [];
+}

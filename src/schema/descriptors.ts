@@ -1,0 +1,82 @@
+import { create, createFileRegistry, type DescMessage, fromBinary, toBinary } from "@bufbuild/protobuf";
+import * as wkt from "@bufbuild/protobuf/wkt";
+import { file_buf_validate_validate } from "../codec/gen/validate.js";
+import { Fault } from "../core/index.js";
+import type { ConvertedTool } from "./convert/tool.js";
+
+/** Messages by their full names, out of a descriptor set. */
+export interface MessageSet {
+  get(name: string): DescMessage | undefined;
+  /** All messages of the files that the set itself brings, outer ones before those within. */
+  [Symbol.iterator](): Iterator<DescMessage>;
+}
+
+/** Files in a set, and bytes of it. */
+const [FILES, BYTES] = [10_000, 64 * 1024 * 1024];
+
+/** Files that a set need not bring: whoever reads it has them. A copy that comes along is not looked at. */
+const known: ReadonlyMap<string, wkt.FileDescriptorProto> = new Map(
+  [
+    wkt.file_google_protobuf_any,
+    wkt.file_google_protobuf_api,
+    wkt.file_google_protobuf_descriptor,
+    wkt.file_google_protobuf_duration,
+    wkt.file_google_protobuf_empty,
+    wkt.file_google_protobuf_field_mask,
+    wkt.file_google_protobuf_source_context,
+    wkt.file_google_protobuf_struct,
+    wkt.file_google_protobuf_timestamp,
+    wkt.file_google_protobuf_type,
+    wkt.file_google_protobuf_wrappers,
+    file_buf_validate_validate,
+  ].map((file) => [file.proto.name, file.proto]),
+);
+
+/** Reads a FileDescriptorSet: slim, or with all that it imports. Throws a Fault for what is none, or lacks a file. */
+export function readDescriptorSet(bytes: Uint8Array): MessageSet {
+  if (bytes.byteLength > BYTES) throw unreadable(`it has more than ${BYTES} bytes`);
+  let files: readonly wkt.FileDescriptorProto[];
+  try {
+    files = fromBinary(wkt.FileDescriptorSetSchema, bytes).file;
+  } catch (cause) {
+    throw unreadable((cause as Error).message, cause);
+  }
+  if (files.length > FILES) throw unreadable(`it has more than ${FILES} files`);
+  const given = new Map(files.filter(({ name }) => !known.has(name)).map((file) => [file.name, file]));
+  const ordered: wkt.FileDescriptorProto[] = [];
+  const done = new Set<string>();
+  // Without recursion: imports may go as deep as their sender likes.
+  for (const { name } of files) {
+    const path = [name];
+    while (path.length > 0) {
+      const top = path.at(-1) as string;
+      const file = known.get(top) ?? given.get(top);
+      if (file === undefined) throw unreadable(`it lacks the file ${top}`);
+      const next = done.has(top) ? undefined : file.dependency.find((dependency) => !done.has(dependency));
+      if (next !== undefined) {
+        if (path.includes(next)) throw unreadable(`the file ${next} imports itself`);
+        path.push(next);
+        continue;
+      }
+      path.pop();
+      if (!done.has(top)) ordered.push(file);
+      done.add(top);
+    }
+  }
+  try {
+    const registry = createFileRegistry(create(wkt.FileDescriptorSetSchema, { file: ordered }));
+    const own = [...registry].filter((desc): desc is DescMessage => desc.kind === "message" && given.has(desc.file.proto.name));
+    return { get: (name) => registry.getMessage(name), [Symbol.iterator]: () => own[Symbol.iterator]() };
+  } catch (cause) {
+    throw unreadable((cause as Error).message, cause);
+  }
+}
+
+/** The files of converted tools as a slim FileDescriptorSet: without those that every reader has. */
+export function descriptorSet(tools: Iterable<ConvertedTool>): Uint8Array {
+  return toBinary(wkt.FileDescriptorSetSchema, create(wkt.FileDescriptorSetSchema, { file: [...tools].map(({ file }) => file) }));
+}
+
+function unreadable(why: string, cause?: unknown): Fault {
+  return new Fault("invalid-params", `the descriptor set cannot be read: ${why}`, { data: { reason: "descriptors" }, cause });
+}

@@ -1,0 +1,43 @@
+export { type JsonSchemaOptions, messageSchema } from "./back/json-schema.js";
+export {
+  type Catalogue,
+  type CatalogueOptions,
+  type CatalogueWriter,
+  catalogueWriter,
+  moduleFiles,
+  packageOf,
+  toolsOf,
+} from "./catalogue.js";
+export type { FieldNote, Residual } from "./convert/notes.js";
+export {
+  type ConvertedSchema,
+  type ConvertedTool,
+  type ConvertOptions,
+  convertTool,
+  knownFiles,
+  type ToolSchemas,
+} from "./convert/tool.js";
+export { descriptorSet, type MessageSet, readDescriptorSet } from "./descriptors.js";
+export { discoveryTools, type ProgressiveOptions, progressive } from "./discover/progressive.js";
+export { compareLocks, type SchemaChange } from "./lock/compare.js";
+export {
+  LOCK_FILE,
+  type Lock,
+  type LockedField,
+  type LockedMessage,
+  type LockedMessages,
+  type LockedTool,
+  parseLock,
+} from "./lock/lock.js";
+export { printFile } from "./print/print.js";
+export { described, firstSentence, indexLine, type ShownTool, signature } from "./tokens/text.js";
+export {
+  type CatalogueTokens,
+  type CountTokens,
+  catalogueTokens,
+  type Encoding,
+  encodings,
+  type ShownAs,
+  tokenizer,
+} from "./tokens/tokens.js";
+export { messageCodec, schemaCodec, type ValueCodec } from "./values/codec.js";

@@ -1,0 +1,50 @@
+import type { DescMessage } from "@bufbuild/protobuf";
+import { type Checked, jsonSchemaCheck } from "../../core/index.js";
+import type { ConvertedSchema } from "../convert/tool.js";
+import { decodeValue } from "./decode.js";
+import { encodeValue } from "./encode.js";
+import { Plans } from "./plan.js";
+
+/** JSON values as the bytes of a message, and back. `path` is what the value is called in a Fault. */
+export interface ValueCodec {
+  readonly message: DescMessage;
+  encode(value: unknown, path?: string): Uint8Array;
+  decode(bytes: Uint8Array, path?: string): unknown;
+  /** Checks a value against the JSON Schema that the message was made from, all of it. A message without one takes every value that encodes. */
+  check(value: unknown, path?: string): Promise<Checked>;
+}
+
+/** The codec of a schema that was converted. */
+export function schemaCodec(converted: ConvertedSchema): ValueCodec {
+  const plans = new Plans(converted.notes);
+  const check = jsonSchemaCheck(converted.schema);
+  return {
+    get message() {
+      return converted.message;
+    },
+    encode: (value, path = "value") => encodeValue(converted.wrapped ? { value } : value, converted.message, plans, path),
+    decode: (bytes, path = "value") => {
+      const value = decodeValue(bytes, converted.message, plans, path);
+      return converted.wrapped ? (value as { readonly value: unknown }).value : value;
+    },
+    check: async (value, path = "value") => check(value, path),
+  };
+}
+
+/** The codec of a message that was born in protobuf, or whose schema is not at hand. Null then counts as absent where a field cannot hold it. */
+export function messageCodec(message: DescMessage): ValueCodec {
+  const plans = new Plans();
+  return {
+    message,
+    encode: (value, path = "value") => encodeValue(value, message, plans, path),
+    decode: (bytes, path = "value") => decodeValue(bytes, message, plans, path),
+    check: (value, path = "value") => {
+      try {
+        encodeValue(value, message, plans, path);
+        return Promise.resolve({ value });
+      } catch (error) {
+        return Promise.resolve({ problem: (error as Error).message });
+      }
+    },
+  };
+}
