@@ -19,6 +19,9 @@ export const load: Record<CommandName, () => Promise<CommandModule>> = {
   ping: () => import("./commands/ping.js"),
   discover: () => import("./commands/discover.js"),
   logout: () => import("./commands/logout.js"),
+  bridge: () => import("./commands/bridge.js"),
   demo: () => import("./commands/demo.js"),
   completion: () => import("./commands/completion.js"),
+  schema: () => import("./commands/schema.js"),
+  tokens: () => import("./commands/tokens.js"),
 };

@@ -6,7 +6,8 @@ import { exitCodes } from "./table/exit-codes.js";
 
 /** Runs the command and gives its exit code. Neither a wire nor the client is loaded before a command needs it. */
 export async function main(args: readonly string[]): Promise<number> {
-  const parsed = parse(args);
+  const own = args[0] === "bridge" && /^--as(=|$)/.test(args[1] ?? "") ? await standIn(args.slice(1)) : args;
+  const parsed = typeof own === "string" ? ({ tag: "misuse", message: own } as const) : parse(own);
   switch (parsed.tag) {
     case "misuse":
       say(process.stderr, `anywire: ${parsed.message}\n`);
@@ -20,6 +21,22 @@ export async function main(args: readonly string[]): Promise<number> {
     case "run":
       for (const stream of [process.stdout, process.stderr]) stream.on("error", gone);
       return (await load[parsed.command.name]()).run(parsed.input);
+  }
+}
+
+/** Our arguments for those of another program, or what is wrong with them. */
+async function standIn([first = "", ...rest]: readonly string[]): Promise<readonly string[] | string> {
+  const equals = first.indexOf("=");
+  const [name, args] = equals < 0 ? [rest[0], rest.slice(1)] : [first.slice(equals + 1), rest];
+  if (args.includes("--help")) return ["bridge", "--help"];
+  const { translate } = await import("./as/translate.js");
+  try {
+    const translated = translate(name, args);
+    Object.assign(process.env, translated.env);
+    for (const note of translated.notes) say(process.stderr, `anywire: ${note}\n`);
+    return translated.args;
+  } catch (error) {
+    return (error as Error).message;
   }
 }
 

@@ -1,6 +1,5 @@
 export type { Challenge, HttpAuth } from "../io/index.js";
 export { bearer, bearerFrom, TOKEN_VARIABLE } from "./bearer.js";
-export { type AuthScenario, conformanceAuth } from "./conformance.js";
 export type { ClientCredentials } from "./credentials.js";
 export { type GuardedFetch, guardedFetch } from "./guarded-fetch.js";
 export { type HeadlessOptions, headless } from "./headless.js";

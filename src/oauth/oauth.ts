@@ -1,4 +1,5 @@
 import type { OAuthClientMetadata, OAuthClientProvider } from "@modelcontextprotocol/client";
+import { defaultTimeouts } from "../core/index.js";
 import type { HttpAuth } from "../io/index.js";
 import { type ClientCredentials, credentialsProvider } from "./credentials.js";
 import { type RegisteredClient, StoredProvider } from "./provider.js";
@@ -31,11 +32,13 @@ export interface OAuthOptions {
   readonly patienceMs?: number | undefined;
 }
 
-const PATIENCE_MS = 300_000;
-
 /** Signs in at whatever authorization server an MCP server names when it answers 401, and keeps the tokens. */
 export function oauth(options: OAuthOptions = {}): HttpAuth {
-  const { patienceMs = PATIENCE_MS, redirect = terminal(), store = options.dpop === true ? memoryStore() : tokenStore() } = options;
+  const {
+    patienceMs = defaultTimeouts.patienceMs,
+    redirect = terminal(),
+    store = options.dpop === true ? memoryStore() : tokenStore(),
+  } = options;
   const sessions = new Map<string, Session>();
   const sessionOf = (url: URL): Session => {
     let session = sessions.get(url.href);

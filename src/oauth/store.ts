@@ -4,6 +4,7 @@ import { homedir } from "node:os";
 import { dirname, join } from "node:path";
 import type { StoredOAuthClientInformation, StoredOAuthTokens } from "@modelcontextprotocol/client";
 import { Fault, isObject } from "../core/index.js";
+import { locked } from "./lock.js";
 
 /** What one authorization server gave for one MCP server. */
 export interface Kept {
@@ -33,6 +34,7 @@ export function tokenPath(env: Readonly<Record<string, string | undefined>> = pr
 /** Tokens in a file that only its owner can read, replaced as a whole with every change. */
 export function tokenStore(path: string = tokenPath()): TokenStore {
   return store({
+    alone: (work) => locked(path, work),
     async load() {
       const text = await readFile(path, "utf8").catch((error: NodeJS.ErrnoException) => {
         if (error.code === "ENOENT") return undefined;
@@ -57,7 +59,7 @@ export function tokenStore(path: string = tokenPath()): TokenStore {
 /** Tokens that end with the process. */
 export function memoryStore(): TokenStore {
   const shelf: Shelf = new Map();
-  return store({ load: async () => shelf, save: async () => {} });
+  return store({ alone: (work) => work(), load: async () => shelf, save: async () => {} });
 }
 
 /** Drops the tokens and the registration of a server: the next connection signs in anew. */
@@ -65,16 +67,25 @@ export function forget(server: string | URL, tokens: TokenStore = tokenStore()):
   return tokens.forget(server);
 }
 
-function store({ load, save }: { load(): Promise<Shelf>; save(shelf: Shelf): Promise<void> }): TokenStore {
+interface Shelving {
+  load(): Promise<Shelf>;
+  save(shelf: Shelf): Promise<void>;
+  /** Keeps other processes out meanwhile. */
+  alone<T>(work: () => Promise<T>): Promise<T>;
+}
+
+function store({ load, save, alone }: Shelving): TokenStore {
   let last: Promise<unknown> = Promise.resolve();
   // One change at a time, each on what the file says then: other processes write it too.
   const change = <T>(apply: (shelf: Shelf) => T): Promise<T> => {
-    const done = last.then(async () => {
-      const shelf = await load();
-      const result = apply(shelf);
-      await save(shelf);
-      return result;
-    });
+    const done = last.then(() =>
+      alone(async () => {
+        const shelf = await load();
+        const result = apply(shelf);
+        await save(shelf);
+        return result;
+      }),
+    );
     last = done.catch(() => {});
     return done;
   };

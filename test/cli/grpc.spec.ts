@@ -28,7 +28,7 @@ async function listening(...words: readonly string[]): Promise<string> {
 describe("the command over gRPC", () => {
   it("works with every dialect and way to call", async () => {
     const address = await listening("grpc://127.0.0.1:0");
-    for (const how of [[], ["--dialect", "tunnel"], ["--dialect", "mcp.v1"], ["--calls", "rpc"], ["--era", "legacy"]])
+    for (const how of [[], ["--dialect", "tunnel"], ["--dialect", "mcp.v1"], ["--calls", "rpc"], ["--http2", "node"], ["--era", "legacy"]])
       expect(await run(["call", "echo", "text=hi", ...how, address]), how.join(" ")).toEqual({ code: 0, stdout: "hi\n", stderr: "" });
     expect((await run(["tools", "--json", address])).stdout).toContain('"name":"echo"');
     expect((await run(["read", "demo://about", address])).code).toBe(0);

@@ -50,12 +50,14 @@ describe("help", () => {
 
   it("has examples that parse", async () => {
     const { parse } = await import("../../src/cli/args/parse.js");
+    const { translate } = await import("../../src/cli/as/translate.js");
     for (const { examples } of commands) {
       for (const example of examples) {
         // Without what the shell makes of it.
         const line = example.replace(/^.*?anywire /, "").replace(/( [|>] .*|\))$/, "");
         const words = line.match(/(?:'[^']*'|[^\s'])+/g)?.map((word) => word.replaceAll("'", "")) ?? [];
-        expect(parse(words), example).toMatchObject({ tag: "run" });
+        const own = words[1] === "--as" ? translate(words[2], words.slice(3)).args : words;
+        expect(parse(own), example).toMatchObject({ tag: "run" });
       }
     }
   });

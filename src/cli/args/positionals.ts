@@ -18,15 +18,18 @@ export function positionalsOf(command: CommandSpec, words: readonly string[], st
     const [name, ...args] = started;
     if (name === undefined) return "after -- comes the command that starts the server";
     // A scheme right before -- says what is spoken with the command.
-    if (words.at(-1) === "grpc+stdio:") return checked(command, words.slice(0, -1), { command: name, args, speaks: "grpc+stdio" });
+    const [, speaks] = /^((?:grpc|http)\+stdio):$/.exec(words.at(-1) ?? "") ?? [];
+    if (speaks === "grpc+stdio" || speaks === "http+stdio") return checked(command, words.slice(0, -1), { command: name, args, speaks });
     return checked(command, words, { command: name, args });
   }
+  if (command.target === "optional" && words.length === 0) return checked(command, words, undefined);
   const last = words.at(-1);
   if (last !== undefined && bareHost.test(last)) return `${last} lacks its scheme: http://${last}, grpc://${last} or another of a wire`;
   const least = command.positionals.filter(({ optional }) => optional !== true).length;
   if (last !== undefined && words.length > least && address.test(last)) return checked(command, words.slice(0, -1), last);
   const lacking = command.positionals[words.length];
   if (lacking !== undefined && lacking.optional !== true) return missing(command, lacking);
+  if (command.target === "or-file" && words.length > least) return checked(command, words, undefined);
   const wild = firstStray(command, words);
   if (wild >= 0 && words[wild] !== undefined)
     return `to start a command put -- before it: ${line(command, words.slice(0, wild))} -- ${words.slice(wild).join(" ")}`;

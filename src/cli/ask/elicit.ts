@@ -1,5 +1,5 @@
 import { type AskHandler, type ElicitParams, type ElicitResult, Fault } from "../../api/index.js";
-import { clean, cleanLine } from "../out/clean.js";
+import { clean, cleanLine, shortened } from "../out/clean.js";
 import type { Screen } from "../out/screen.js";
 import { askForm } from "./form.js";
 import type { Terminal } from "./terminal.js";
@@ -26,7 +26,7 @@ export function refusePerson(screen: Screen): AskHandler<ElicitParams, ElicitRes
 }
 
 function askHere(params: ElicitParams, at: Terminal, signal: AbortSignal): Promise<ElicitResult> {
-  at.screen.line(at.screen.style.bold(`The server asks: ${clean(String(params.message))}`));
+  at.screen.line(at.screen.style.bold(`The server asks: ${clean(shortened(String(params.message)))}`));
   return askForm(params.requestedSchema, at, signal);
 }
 
@@ -38,7 +38,7 @@ async function askUrl(params: ElicitParams, at: Terminal, signal: AbortSignal): 
     screen.line(`anywire: the server wants a page opened that is no web page (${cleanLine(String(params.url))}): refused`);
     throw new Fault("denied", "only http and https addresses are shown to the user");
   }
-  screen.line(screen.style.bold(`The server asks you to open a page: ${clean(String(params.message))}`));
+  screen.line(screen.style.bold(`The server asks you to open a page: ${clean(shortened(String(params.message)))}`));
   screen.line(`  site  ${screen.style.bold(url.host)}`);
   screen.line(`  page  ${url.href}`);
   screen.line(screen.style.dim("Open it yourself if you trust it. y tells the server that you agree, n declines."));

@@ -1,8 +1,8 @@
 import { Fault, serve, toFault, wireFor } from "../../api/index.js";
-import { isObject } from "../../core/index.js";
 import { demoServer, tour } from "../../demo/index.js";
 import type { Input } from "../args/input.js";
 import { say } from "../out/say.js";
+import { inOptions } from "../session/listen-fault.js";
 import { isMistake } from "../session/mistake.js";
 import { listenTls } from "../session/pem.js";
 import { type Stops, stops } from "../session/stops.js";
@@ -37,24 +37,12 @@ export async function run({ options }: Input): Promise<number> {
     return stop.code ?? exitCodes.ok;
   } catch (error) {
     if (stop.code !== undefined) return stop.code;
-    const fault = toFault(error);
-    say(`anywire: ${inOptions(fault)}`);
+    const fault = inOptions(toFault(error));
+    say(`anywire: ${fault.message}`);
     return isMistake(fault) || fault.code === "invalid-params" ? exitCodes.misuse : exitCodes.unreachable;
   } finally {
     stop.release();
   }
-}
-
-const wanted: Readonly<Record<string, string>> = {
-  "no-certificate": "give --tls-cert and --tls-key",
-  insecure: "give --tls-cert and --tls-key, or --insecure if a proxy in front does it",
-  anonymous: "give --tls-ca, or --insecure if that is meant",
-};
-
-/** What is wrong; what the library asks for is put in the options of this command. */
-function inOptions({ message, data }: Fault): string {
-  const ask = isObject(data) ? wanted[String(data["reason"])] : undefined;
-  return ask === undefined ? message : message.replace(/give .*$/, ask);
 }
 
 /** Why nothing can be served at an address, in one line. */

@@ -10,6 +10,8 @@ export function help(command: CommandSpec | undefined, width: number): string {
 }
 
 const target = "(<url> | -- <command...>)";
+/** By what the command takes. */
+const targets = { true: target, optional: `[${target}]`, "or-file": "(<url> | <file> | -- <command...>)" };
 
 function overview(width: number): string {
   return `anywire: any MCP client, any MCP server, any wire, either era
@@ -33,6 +35,7 @@ exit codes
 ${columns(exitCodeHelp, width)}
 
 examples
+  anywire bridge -- npx -y @modelcontextprotocol/server-everything
   anywire demo --tour
   anywire tools -- npx -y @modelcontextprotocol/server-everything
   anywire call echo text=hello -- anywire demo
@@ -53,8 +56,7 @@ function detail(command: CommandSpec, width: number): string {
 usage
   ${usage(command)}
 ${notes}
-options
-${options([...command.options, ...everywhere], width)}
+${grouped([...command.options, ...everywhere], width)}
 ${codes}
 examples
 ${command.examples.map((example) => `  ${example}`).join("\n")}
@@ -62,13 +64,35 @@ ${command.examples.map((example) => `  ${example}`).join("\n")}
 }
 
 export function usage(command: CommandSpec): string {
-  return ["anywire", command.name, ...command.positionals.map(shape), "[options]", ...(command.target ? [target] : [])].join(" ");
+  const positionals = command.target === "or-file" ? command.positionals.slice(0, -1) : command.positionals;
+  return [
+    "anywire",
+    command.name,
+    ...positionals.map(shape),
+    "[options]",
+    ...(command.target === false ? [] : [targets[String(command.target) as keyof typeof targets]]),
+  ].join(" ");
 }
 
 function shape({ name, optional, many, choices }: PositionalSpec): string {
   const named = choices?.join("|") ?? (optional || name.includes("<") ? name : `<${name}>`);
   const all = many ? `${named}...` : named;
   return optional ? `[${all}]` : all;
+}
+
+/** Options under their headings; those without one come last. */
+function grouped(list: readonly OptionSpec[], width: number): string {
+  const names = [...new Set(list.map(({ group = "options" }) => group))];
+  const last = names.filter((name) => name !== "options");
+  return [...last, "options"]
+    .map(
+      (name) =>
+        `${name}\n${options(
+          list.filter(({ group = "options" }) => group === name),
+          width,
+        )}`,
+    )
+    .join("\n\n");
 }
 
 function options(list: readonly OptionSpec[], width: number): string {

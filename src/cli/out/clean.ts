@@ -11,6 +11,14 @@ export function cleanLine(text: string): string {
   return clean(text).replace(/[\n\t]+/g, " ");
 }
 
+/** Characters of an error or a question that a person is shown: a server may send millions. */
+const SHOWN = 4096;
+
+/** Text that is shown as far as anybody would read it, and says how much was left out. */
+export function shortened(text: string): string {
+  return text.length <= SHOWN ? text : `${text.slice(0, SHOWN)}… ${text.length - SHOWN} characters more`;
+}
+
 function visible(character: string): string {
   return `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;
 }

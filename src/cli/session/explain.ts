@@ -1,7 +1,7 @@
 import type { Fault } from "../../api/index.js";
 import { isObject } from "../../core/index.js";
 import type { Target } from "../args/input.js";
-import { cleanLine } from "../out/clean.js";
+import { cleanLine, shortened } from "../out/clean.js";
 import { exitCodes } from "../table/exit-codes.js";
 import { isMistake, isMisuse } from "./mistake.js";
 import type { ServerWords } from "./server-words.js";
@@ -22,15 +22,18 @@ export interface Circumstances {
 
 /** What a fault means to the user, and to a script. */
 export function explain(fault: Fault, around: Circumstances): Failure {
-  if (isMistake(fault))
-    return { code: isMisuse(fault) ? exitCodes.misuse : exitCodes.failed, message: cleanLine(fault.message), words: false };
+  if (isMistake(fault)) return { code: isMisuse(fault) ? exitCodes.misuse : exitCodes.failed, message: line(fault.message), words: false };
   const reason = isObject(fault.data) ? fault.data["reason"] : undefined;
   if (!around.connected && fault.code === "invalid-params" && reason === "address")
-    return { code: exitCodes.misuse, message: cleanLine(fault.message), words: false };
+    return { code: exitCodes.misuse, message: line(fault.message), words: false };
   if (fault.code === "deadline")
-    return { code: exitCodes.late, message: cleanLine(`timed out: ${fault.message}${garbled(around)}`), words: true };
+    return { code: exitCodes.late, message: line(`timed out: ${fault.message}${garbled(around)}`), words: true };
   const code = around.connected ? exitCodes.failed : exitCodes.unreachable;
-  return { code, message: cleanLine(`${told(fault, around)}${garbled(around)}`), words: true };
+  return { code, message: line(`${told(fault, around)}${garbled(around)}`), words: true };
+}
+
+function line(text: string): string {
+  return cleanLine(shortened(text));
 }
 
 function told(fault: Fault, { words, connected, target }: Circumstances): string {

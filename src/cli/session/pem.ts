@@ -5,20 +5,34 @@ import { misuse } from "./mistake.js";
 
 /** How the options have the server checked, and what they show it. */
 export function dialTls(options: Options): ConnectOptions["tls"] {
-  const [ca, cert, key] = [pem(options, "ca"), pem(options, "cert"), pem(options, "key")];
+  const [ca, cert, key] = [fileOf(options, "ca"), fileOf(options, "cert"), fileOf(options, "key")];
   if ((cert === undefined) !== (key === undefined)) throw misuse("--cert and --key belong together");
   return ca === undefined && cert === undefined ? undefined : { ca, cert, key };
 }
 
 /** The certificate that the options have a listener show. */
 export function listenTls(options: Options): ServeOptions["tls"] {
-  const [ca, cert, key] = [pem(options, "tls-ca"), pem(options, "tls-cert"), pem(options, "tls-key")];
+  const [ca, cert, key] = [fileOf(options, "tls-ca"), fileOf(options, "tls-cert"), fileOf(options, "tls-key")];
   if (cert === undefined && key === undefined && ca === undefined) return undefined;
   if (cert === undefined || key === undefined) throw misuse("--tls-cert and --tls-key belong together");
   return { cert, key, ...(ca === undefined ? undefined : { ca, requestClientCert: true }) };
 }
 
-function pem(options: Options, name: string): Uint8Array | undefined {
+/** Bytes that a secret needs so that nobody can guess it. */
+const SECRET_BYTES = 32;
+
+/** The secret in the file that an option names. */
+export function secretOf(options: Options, name: string): Uint8Array | undefined {
+  const secret = fileOf(options, name);
+  if (secret !== undefined && secret.length < SECRET_BYTES)
+    throw misuse(
+      `--${name}: the file has ${secret.length} bytes and needs at least ${SECRET_BYTES}; make one with openssl rand -base64 48`,
+    );
+  return secret;
+}
+
+/** What the file that an option names contains. */
+function fileOf(options: Options, name: string): Uint8Array | undefined {
   const file = options.text(name);
   if (file === undefined) return undefined;
   try {

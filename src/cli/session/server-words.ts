@@ -1,10 +1,12 @@
 import type { Fault } from "../../api/index.js";
-import { cleanLine } from "../out/clean.js";
+import { cleanLine, shortened } from "../out/clean.js";
 import type { Screen } from "../out/screen.js";
 
 /** What a server says beside the protocol: its stderr, and lines on stdout that are no messages. */
 export interface ServerWords {
   readonly onStderr: (line: string) => void;
+  /** The same for a line that was shown already. */
+  readonly keep: (line: string) => void;
   readonly onFault: (fault: Fault) => void;
   /** The last line of its stderr that says anything. */
   readonly last: string | undefined;
@@ -24,18 +26,22 @@ export function serverWords(screen: Screen, verbose: boolean): ServerWords {
   const kept: string[] = [];
   let garbage: string | undefined;
   let heard = 0;
-  const write = (line: string): void => screen.line(screen.style.dim(`server| ${cleanLine(line)}`));
+  const write = (line: string): void => screen.line(screen.style.dim(`server| ${cleanLine(shortened(line))}`));
+  const keep = (line: string): void => {
+    heard++;
+    kept.push(line);
+    if (kept.length > KEPT) kept.shift();
+  };
   return {
+    keep,
     onStderr(line) {
-      heard++;
-      kept.push(line);
-      if (kept.length > KEPT) kept.shift();
+      keep(line);
       if (verbose) write(line);
     },
     onFault(fault) {
       const why = fault.cause instanceof Error ? fault.cause.message : fault.message;
       if (fault.code === "parse" || fault.code === "invalid-request") garbage ??= why;
-      if (verbose) screen.line(screen.style.dim(`wire  ${cleanLine(`${fault.code}: ${why}`)}`));
+      if (verbose) screen.line(screen.style.dim(`wire  ${cleanLine(shortened(`${fault.code}: ${why}`))}`));
     },
     get last() {
       return kept.filter((line) => line.trim() !== "").at(-1);

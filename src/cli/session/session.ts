@@ -1,5 +1,5 @@
 import { type ConnectOptions, type Fault, type McpClient, toFault, wireFor } from "../../api/index.js";
-import { redactText } from "../../core/index.js";
+import { defaultTimeouts, redactText } from "../../core/index.js";
 import type { Input, Options } from "../args/input.js";
 import { askPerson, refusePerson } from "../ask/elicit.js";
 import { type Terminal, terminal } from "../ask/terminal.js";
@@ -32,11 +32,7 @@ export interface Session {
   readonly screen: Screen;
 }
 
-/** Long enough for a command that first has to be downloaded. */
-const HANDSHAKE_MS = 60_000;
 const PROBE_MS = 5_000;
-/** For signing in. */
-const PATIENCE_MS = 300_000;
 /** After so long someone at a terminal is told what is being waited for. */
 const WAITING_MS = 1_000;
 
@@ -74,7 +70,7 @@ export async function withClient(input: Input, work: (session: Session) => Promi
           view.line(line);
         },
         // Time in which a person acts does not count; where there is none, nobody wants to wait for one.
-        patienceMs: (person === undefined ? settings.timeout : undefined) ?? PATIENCE_MS,
+        patienceMs: (person === undefined ? settings.timeout : undefined) ?? defaultTimeouts.patienceMs,
       },
     ).finally(() => clearTimeout(waiting));
     view.clear();
@@ -116,13 +112,14 @@ async function connectOptions(options: Options, around: Surroundings): Promise<C
     era: options.text("era") as ConnectOptions["era"],
     dialect: options.text("dialect") as ConnectOptions["dialect"],
     calls: options.text("calls") as ConnectOptions["calls"],
+    http2: options.text("http2") as ConnectOptions["http2"],
     tls: dialTls(options),
     elicit: person === undefined ? refusePerson(view) : askPerson(person),
     elicitUrl: true,
     roots,
     timeout,
-    handshakeMs: timeout ?? HANDSHAKE_MS,
-    probeMs: Math.min(PROBE_MS, (timeout ?? HANDSHAKE_MS) / 2),
+    handshakeMs: timeout ?? defaultTimeouts.handshakeMs,
+    probeMs: Math.min(PROBE_MS, (timeout ?? defaultTimeouts.handshakeMs) / 2),
     onStderr: words.onStderr,
     onFault: words.onFault,
     observe: verbose > 0 ? log : undefined,
@@ -136,7 +133,7 @@ async function known(address: Parameters<typeof wireFor>[0]): Promise<void> {
   } catch (error) {
     throw misuse(`${toFault(error).message}; a command to start goes after --`);
   }
-  if (typeof address === "string" && /^(grpc\+)?stdio:/.test(address))
+  if (typeof address === "string" && /^((grpc|http)\+)?stdio:/.test(address))
     throw misuse(`${address} is for listening; to talk to a server on its stdin and stdout give -- and its command`);
 }
 

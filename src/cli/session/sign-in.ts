@@ -1,28 +1,42 @@
 import { type Address, type ConnectOptions, connect, type McpClient, toFault } from "../../api/index.js";
-import type { HttpAuth } from "../../oauth/index.js";
+import type { HttpAuth, OAuthOptions } from "../../oauth/index.js";
 import { httpUrl } from "./http-url.js";
 
 export interface SignInOptions {
+  /** What else is known of the client that signs in. */
+  readonly oauth?: OAuthOptions | undefined;
+  /** The port that the browser comes back to. */
+  readonly port?: number | undefined;
   /** Says where to sign in. */
   readonly print: (line: string) => void;
   /** Milliseconds for a person to sign in. */
   readonly patienceMs: number;
 }
 
-/** Connects, and signs in where the server answers 401. Nothing of OAuth is loaded before it does. */
-export async function connectSigned(address: Address, settings: ConnectOptions, options: SignInOptions): Promise<McpClient> {
+/** Connects, and signs in where the server answers 401. */
+export function connectSigned(address: Address, settings: ConnectOptions, options: SignInOptions): Promise<McpClient> {
+  return signedIn(address, settings.headers, (auth) => connect(address, auth === undefined ? settings : { ...settings, auth }), options);
+}
+
+/** Opens something at an address, with what signs in where the server answers 401. Nothing of OAuth is loaded before it does. */
+export async function signedIn<T>(
+  address: Address,
+  headers: Readonly<Record<string, unknown>> | undefined,
+  open: (auth: HttpAuth | undefined) => Promise<T>,
+  options: SignInOptions,
+): Promise<T> {
   // Whoever said who calls has no other name to try.
-  const given = Object.hasOwn(settings.headers ?? {}, "authorization");
+  const given = Object.hasOwn(headers ?? {}, "authorization");
   const url = typeof address === "string" ? httpUrl(address) : undefined;
-  if (given || url === undefined) return connect(address, settings);
+  if (given || url === undefined) return open(undefined);
   const auth = new LateAuth(options);
-  const client = await connect(address, { ...settings, auth }).catch(async (error) => {
+  const opened = await open(auth).catch(async (error) => {
     if (toFault(error).code !== "unauthenticated" || auth.loaded) throw error;
     await auth.load(url);
-    return connect(address, { ...settings, auth });
+    return open(auth);
   });
   auth.connected = true;
-  return client;
+  return opened;
 }
 
 /** OAuth from the first 401 on. */
@@ -50,9 +64,9 @@ class LateAuth implements HttpAuth {
   async load(url: URL): Promise<HttpAuth> {
     if (this.#inner !== undefined) return this.#inner;
     const { oauth, terminal } = await import("../../oauth/index.js");
-    const { print, patienceMs } = this.#options;
-    const redirect = terminal({ print: (text) => print(text.trimEnd()) });
-    const inner = oauth({ redirect, patienceMs });
+    const { print, patienceMs, port } = this.#options;
+    const redirect = terminal({ print: (text) => print(text.trimEnd()), port });
+    const inner = oauth({ ...this.#options.oauth, redirect, patienceMs });
     this.#kept = (await inner.headers({ method: "POST", url }))["authorization"];
     this.#inner = inner;
     return inner;

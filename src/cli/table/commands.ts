@@ -1,4 +1,6 @@
+import { bridge } from "./bridge.js";
 import { connecting, json, verbose } from "./options.js";
+import { schemaCommand, tokensCommand } from "./schema.js";
 import type { CommandSpec, OptionSpec } from "./types.js";
 
 const pairs = { name: "key=value", optional: true, many: true, pair: true } as const;
@@ -11,6 +13,7 @@ const logLevel: OptionSpec = {
 };
 
 export const commands: readonly CommandSpec[] = [
+  bridge,
   {
     name: "tools",
     about: "list the tools of a server, as they arrive",
@@ -158,7 +161,12 @@ export const commands: readonly CommandSpec[] = [
     positionals: [],
     options: [
       { name: "tour", kind: "flag", about: "start the demo as a child and show what a client sees" },
-      { name: "listen", kind: "text", value: "url", about: "the address to serve at; stdio: unless said otherwise" },
+      {
+        name: "listen",
+        kind: "text",
+        value: "url",
+        about: "the address to serve at; stdio: unless said otherwise, any://host:port for every wire",
+      },
       { name: "tls-cert", kind: "text", value: "file", files: true, about: "PEM of the certificate to show, for https, wss and grpcs" },
       { name: "tls-key", kind: "text", value: "file", files: true, about: "PEM of its key" },
       { name: "tls-ca", kind: "text", value: "file", files: true, about: "let in only clients with a certificate that this one signed" },
@@ -181,4 +189,6 @@ export const commands: readonly CommandSpec[] = [
     options: [],
     examples: ["source <(anywire completion bash)", "anywire completion fish > ~/.config/fish/completions/anywire.fish"],
   },
+  schemaCommand,
+  tokensCommand,
 ];

@@ -1,5 +1,5 @@
 /** What an option takes. A flag takes nothing; `optional` may take a number right after it. */
-export type OptionKind = "flag" | "text" | "whole" | "duration" | "choice" | "optional";
+export type OptionKind = "flag" | "text" | "whole" | "bytes" | "duration" | "choice" | "optional";
 
 export interface OptionSpec {
   readonly name: string;
@@ -13,6 +13,8 @@ export interface OptionSpec {
   /** Shell completion offers files. */
   readonly files?: true;
   readonly about: string;
+  /** The heading that help puts it under. */
+  readonly group?: string;
 }
 
 export interface PositionalSpec {
@@ -36,15 +38,18 @@ export type CommandName =
   | "ping"
   | "discover"
   | "logout"
+  | "bridge"
   | "demo"
-  | "completion";
+  | "completion"
+  | "schema"
+  | "tokens";
 
 /** All there is to know of a command: parsing, help and shell completion are made from it. */
 export interface CommandSpec {
   readonly name: CommandName;
   readonly about: string;
-  /** Ends with what to talk to: a URL, or `--` and a command to start. */
-  readonly target: boolean;
+  /** Ends with what to talk to: a URL, or `--` and a command to start. `optional`: unless an option says it. `or-file`: a file can take its place. */
+  readonly target: boolean | "optional" | "or-file";
   readonly positionals: readonly PositionalSpec[];
   readonly options: readonly OptionSpec[];
   /** Paragraphs for its own help. */

@@ -1,0 +1,49 @@
+import type { ListenAddress } from "../../api/index.js";
+import { snippet } from "./snippet.js";
+
+/** What people call the wires; in this order. */
+const titles: readonly (readonly [wire: string, title: string])[] = [
+  ["http", "Streamable HTTP"],
+  ["sse", "HTTP+SSE"],
+  ["websocket", "WebSocket"],
+  ["grpc", "gRPC"],
+  ["connect", "Connect, gRPC-Web"],
+  ["tunnel", "gRPC tunnel"],
+  ["lines", "lines of JSON"],
+  ["stdio", "stdin and stdout"],
+];
+
+export interface Announced {
+  readonly name: string;
+  readonly addresses: readonly ListenAddress[];
+  readonly publicUrl?: URL | undefined;
+  readonly client: string | undefined;
+  readonly keyed: boolean;
+}
+
+/** Where the server now is, a line for each wire, and what to paste into a client. */
+export function announcement({ name, addresses, publicUrl, client, keyed }: Announced): readonly string[] {
+  const rows = [...addresses].sort((a, b) => rank(a) - rank(b)).map(({ wire, address }) => [titleOf(wire), shown(wire, address)] as const);
+  const widest = Math.max(...rows.map(([title]) => title.length));
+  const url = publicUrl?.href ?? addresses.find(({ wire }) => wire === "http")?.address;
+  return [
+    `${name} is now at`,
+    ...rows.map(([title, address]) => `  ${title.padEnd(widest)}  ${address}`),
+    ...(publicUrl === undefined ? [] : [`  ${"to clients".padEnd(widest)}  ${publicUrl.href}`]),
+    ...(url === undefined ? [] : snippet(client, { name, url, keyed })),
+  ];
+}
+
+function rank({ wire }: ListenAddress): number {
+  const found = titles.findIndex(([name]) => name === wire);
+  return found < 0 ? titles.length : found;
+}
+
+function titleOf(wire: string): string {
+  return titles.find(([name]) => name === wire)?.[1] ?? wire;
+}
+
+/** A client is given the URL of the stream; only our own addresses name the wire before it. */
+function shown(wire: string, address: string): string {
+  return wire === "sse" ? address.replace(/^sse\+/, "") : address;
+}

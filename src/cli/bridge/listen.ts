@@ -1,0 +1,53 @@
+import { createServer } from "node:net";
+import { toFault, wireFor } from "../../api/index.js";
+import type { Options } from "../args/input.js";
+import { misuse } from "../session/mistake.js";
+
+export const HOST = "127.0.0.1";
+export const PORT = 8000;
+/** How many ports after the first are tried. */
+const TRIED = 100;
+
+/** Where to listen, and whether the port was not asked for. */
+export interface Listening {
+  readonly addresses: readonly string[];
+  /** Said where the usual port is in use. */
+  readonly note?: string | undefined;
+}
+
+/** The addresses of `--listen`; without any, every wire on the first free port from 8000 on. */
+export async function listening(options: Options): Promise<Listening> {
+  const given = options.texts("listen");
+  const secure = options.has("tls-cert") ? "s" : "";
+  if (given.length === 0) {
+    const port = await freePort();
+    const note = port === PORT ? undefined : `port ${PORT} is in use; listening on ${port}`;
+    return { addresses: [`any${secure}://${HOST}:${port}`], note };
+  }
+  for (const address of given) {
+    if (address.startsWith("memory:")) throw misuse("--listen memory: reaches nobody outside this process");
+    await wireFor(address).catch((error) => {
+      throw misuse(`--listen: ${toFault(error).message}`);
+    });
+  }
+  if (given.filter(isStdio).length > 1) throw misuse("--listen stdio: is given twice, and there is one stdin and stdout");
+  return { addresses: given };
+}
+
+/** Whether stdout belongs to a client. */
+export function isStdio(address: string): boolean {
+  return /^([a-z]+\+)?stdio:/.test(address);
+}
+
+async function freePort(): Promise<number> {
+  for (let port = PORT; port < PORT + TRIED; port++) if (await isFree(port)) return port;
+  throw misuse(`ports ${PORT} to ${PORT + TRIED - 1} are all in use; name one with --listen`);
+}
+
+function isFree(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const probe = createServer();
+    probe.once("error", () => resolve(false));
+    probe.listen(port, HOST, () => probe.close(() => resolve(true)));
+  });
+}

@@ -1,0 +1,105 @@
+import type { ServeOptions } from "../../api/index.js";
+import { combineObservers, type Observer } from "../../api/index.js";
+import { type Bridge, type BridgeOptions, bridge, filterTools, limitRate, opsMount } from "../../bridge/index.js";
+import { defaultTimeouts } from "../../core/index.js";
+import { type Metrics, metrics } from "../../observe/index.js";
+import type { Input } from "../args/input.js";
+import { secretOf } from "../session/pem.js";
+import { signedIn } from "../session/sign-in.js";
+import { gateOptions } from "./gate.js";
+import type { BridgeLog } from "./log.js";
+import { offered, rateOf, sessionMode } from "./modes.js";
+import { dialOptions, signInOptions, upstreamAddress, upstreamTarget } from "./upstream.js";
+
+export interface Around {
+  readonly log: BridgeLog;
+  /** Lines of the server's stderr, also to be quoted when it does not start. */
+  readonly onStderr: (line: string) => void;
+  /** Says where to sign in. */
+  readonly print: (line: string) => void;
+  /** Fires when no more calls are taken. */
+  readonly stopping: AbortSignal;
+}
+
+/** Starts the bridge that a command line describes. */
+export async function startBridge(input: Input, listen: readonly string[], { log, onStderr, print, stopping }: Around): Promise<Bridge> {
+  const { options } = input;
+  const target = upstreamTarget(input);
+  const to = await upstreamAddress(target, options);
+  const dial = dialOptions(target, options);
+  const counted = options.has("no-metrics") ? undefined : metrics({ tools: options.has("metrics-tools") });
+  const gate = await gateOptions(options, (text) => log.notice(text));
+  let started: Bridge | undefined;
+  const ops = opsMount({
+    ...gate,
+    health: options.has("health") ? options.texts("health") : undefined,
+    state: () => (stopping.aborted ? "stopped" : (started?.upstream.state ?? "starting")),
+    metrics: counted,
+  });
+  const settings: BridgeOptions = {
+    listen,
+    to,
+    dial,
+    serve: { ...gate, ...serveOptions(input), mounts: [ops] },
+    layers: await layersOf(input),
+    sessions: sessionMode(options),
+    offer: offered(options),
+    callMs: options.number("timeout"),
+    idleStopMs: options.number("idle-stop"),
+    clientIdleMs: options.number("idle-timeout"),
+    sealKey: secretOf(options, "seal-key"),
+    lazy: options.has("lazy"),
+    observe: combined(log.observe, counted),
+    onStderr,
+    onFault: (fault) => {
+      if (options.times("verbose") > 0) log.notice(`${fault.code}: ${fault.message}`);
+    },
+  };
+  const { oauth, port } = signInOptions(options);
+  started = await signedIn(to, dial.headers, (auth) => bridge(auth === undefined ? settings : { ...settings, dial: { ...dial, auth } }), {
+    print,
+    patienceMs: options.number("sign-in-timeout") ?? defaultTimeouts.patienceMs,
+    oauth,
+    port,
+  });
+  if (counted !== undefined) countUpstream(counted, started);
+  return started;
+}
+
+function serveOptions({ options }: Input): ServeOptions {
+  const max = options.number("max-body");
+  const keepAliveMs = options.number("keepalive");
+  return {
+    stateless: options.has("stateless"),
+    basePath: options.text("base-path"),
+    drainMs: options.number("drain"),
+    ...(keepAliveMs === undefined ? undefined : { keepAliveMs, pingMs: keepAliveMs }),
+    ...(max === undefined ? undefined : { limits: { messageBytes: max } }),
+  };
+}
+
+async function layersOf({ options }: Input): Promise<BridgeOptions["layers"]> {
+  const [allow, deny] = [options.texts("allow-tool"), options.texts("deny-tool")];
+  const limits = { perClient: rateOf(options, "rate"), perTool: rateOf(options, "tool-rate") };
+  return [
+    ...(limits.perClient === undefined && limits.perTool === undefined ? [] : [limitRate(limits)]),
+    ...(options.text("discover") === "progressive" ? [(await import("../../schema/index.js")).progressive()] : []),
+    ...(allow.length === 0 && deny.length === 0 ? [] : [filterTools({ deny, ...(allow.length === 0 ? undefined : { allow }) })]),
+  ];
+}
+
+function combined(log: Observer | undefined, counted: Metrics | undefined): Observer | undefined {
+  return log === undefined || counted === undefined ? (log ?? counted) : combineObservers(log, counted);
+}
+
+function countUpstream(counted: Metrics, { upstream }: Bridge): void {
+  counted.add({
+    type: "gauge",
+    name: "anywire_upstream_state",
+    help: "The state of the server behind the bridge.",
+    label: "state",
+    read: () => ({ [upstream.state]: 1 }),
+  });
+  counted.add({ type: "gauge", name: "anywire_upstream_sessions", help: "Sessions with the server.", read: () => upstream.sessions });
+  counted.add({ type: "counter", name: "anywire_upstream_restarts_total", help: "Restarts of the server.", read: () => upstream.restarts });
+}

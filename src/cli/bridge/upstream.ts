@@ -1,0 +1,75 @@
+import type { Address } from "../../api/index.js";
+import { wireFor } from "../../api/index.js";
+import type { UpstreamDialOptions } from "../../bridge/index.js";
+import { defaultTimeouts, redactText } from "../../core/index.js";
+import type { OAuthOptions } from "../../oauth/index.js";
+import type { Input, Options, Target } from "../args/input.js";
+import { addressOf } from "../session/command.js";
+import { headersOf } from "../session/headers.js";
+import { misuse } from "../session/mistake.js";
+import { dialTls } from "../session/pem.js";
+
+/** The server that the command line names, in one of two ways. */
+export function upstreamTarget({ target, options }: Input): Target {
+  const to = options.has("demo") ? demoTarget() : options.text("to");
+  if (to !== undefined && target !== undefined)
+    throw misuse("--to, --demo and what stands at the end each name a server; give one of them");
+  const found = to ?? target;
+  if (found === undefined)
+    throw misuse("what to put on the wires is missing: end with a URL, or with -- and the command that starts the server");
+  return found;
+}
+
+/** This very command, as a server on stdin and stdout. */
+function demoTarget(): Target {
+  return { command: process.execPath, args: [process.argv[1] ?? "anywire", "demo"] };
+}
+
+export async function upstreamAddress(target: Target, options: Options): Promise<Address> {
+  const address = addressOf(target, options);
+  await wireFor(address).catch((error: Error) => {
+    throw misuse(`${error.message}; a command to start goes after --`);
+  });
+  if (typeof address !== "string") return address;
+  if (/^([a-z]+\+)?stdio:/.test(address)) throw misuse(`${address} is for listening; to start a server give -- and its command`);
+  if (/^[a-z0-9+]+:\/\//i.test(address) && !URL.canParse(address)) throw misuse(`not a URL: ${redactText(address)}`);
+  return address;
+}
+
+export function dialOptions(target: Target, options: Options): UpstreamDialOptions {
+  const max = options.number("max-body");
+  const wait = options.number("connect-timeout") ?? defaultTimeouts.handshakeMs;
+  return {
+    headers: headersOf(target, options),
+    tls: dialTls(options),
+    era: options.text("era") as UpstreamDialOptions["era"],
+    dialect: options.text("dialect") as UpstreamDialOptions["dialect"],
+    calls: options.text("calls") as UpstreamDialOptions["calls"],
+    http2: options.text("http2") as UpstreamDialOptions["http2"],
+    handshakeMs: wait,
+    probeMs: Math.min(5_000, wait / 2),
+    ...(max === undefined ? undefined : { limits: { messageBytes: max } }),
+  };
+}
+
+/** How to sign in where the server asks for it. */
+export function signInOptions(options: Options): { readonly oauth: OAuthOptions; readonly port: number | undefined } {
+  const [id, variable] = [options.text("client-id"), options.text("client-secret-env")];
+  const secret = variable === undefined ? undefined : process.env[variable];
+  if (variable !== undefined && (secret === undefined || secret === ""))
+    throw misuse("--client-secret-env: no variable of that name is set");
+  if (variable !== undefined && id === undefined) throw misuse("--client-secret-env needs --client-id");
+  const asItself = options.has("client-credentials");
+  if (asItself && (id === undefined || secret === undefined))
+    throw misuse("--client-credentials needs --client-id and --client-secret-env");
+  const scopes = options.texts("scope");
+  return {
+    port: options.number("callback-port"),
+    oauth: {
+      ...(asItself && id !== undefined && secret !== undefined ? { credentials: { id, secret } } : undefined),
+      ...(!asItself && id !== undefined ? { client: { id, secret } } : undefined),
+      ...(scopes.length === 0 ? undefined : { scopes }),
+      clientMetadataUrl: options.text("client-metadata-url"),
+    },
+  };
+}

@@ -1,0 +1,112 @@
+import { type Fault, toFault } from "../../api/index.js";
+import { type Bridge, isKeyName, newKey } from "../../bridge/index.js";
+import { redactText } from "../../core/index.js";
+import type { Input } from "../args/input.js";
+import { announcement } from "../bridge/announce.js";
+import { publicUrlOf } from "../bridge/gate.js";
+import { isStdio, listening } from "../bridge/listen.js";
+import { type BridgeLog, bridgeLog } from "../bridge/log.js";
+import { startBridge } from "../bridge/run.js";
+import { nameOf } from "../bridge/snippet.js";
+import { upstreamTarget } from "../bridge/upstream.js";
+import { say } from "../out/say.js";
+import { type Screen, screen } from "../out/screen.js";
+import { styleFor } from "../out/style.js";
+import { explain } from "../session/explain.js";
+import { inOptions } from "../session/listen-fault.js";
+import { misuse } from "../session/mistake.js";
+import { type ServerWords, serverWords } from "../session/server-words.js";
+import { stops } from "../session/stops.js";
+import { exitCodes } from "../table/exit-codes.js";
+
+export async function run(input: Input): Promise<number> {
+  const { options } = input;
+  const view = screen(process.stderr, { style: styleFor(process.stderr, process.env), meterLines: false });
+  const log = bridgeLog({
+    form: (options.text("log") ?? "text") as "text" | "json" | "none",
+    verbose: options.times("verbose"),
+    view,
+    backlog: () => process.stderr.writableLength,
+  });
+  const words = serverWords(view, true);
+  const stop = stops();
+  try {
+    if (options.has("as")) throw misuse("--as comes right after bridge: anywire bridge --as <program> and its flags");
+    if (options.has("hash-key")) return hashKey(options.text("hash-key") ?? "");
+    const { addresses, note } = await listening(options);
+    const onStderr = (line: string): void => {
+      words.keep(line);
+      log.server(line);
+    };
+    const starting = startBridge(input, addresses, { log, onStderr, print: (line) => view.line(line), stopping: stop.signal });
+    // What was started ends with this process.
+    const bridge = await Promise.race([starting, interrupted(stop.signal)]);
+    if (note !== undefined) log.notice(note);
+    announce(bridge, input, log);
+    const close = (): void => void bridge.close();
+    if (stop.signal.aborted) close();
+    stop.signal.addEventListener("abort", close, { once: true });
+    if (options.has("demo")) await showTour(bridge, stop.signal, log);
+    const reason = await bridge.closed;
+    if (stop.code !== undefined) return stop.code === exitCodes.terminated ? exitCodes.ok : stop.code;
+    return reason === undefined ? exitCodes.ok : await failed(reason, { view, words, input });
+  } catch (error) {
+    return stop.code ?? (await failed(toFault(error), { view, words, input }));
+  } finally {
+    stop.release();
+  }
+}
+
+/** A tour that cannot be had, as where clients need a key, leaves the bridge as it is. */
+async function showTour({ listeners }: Bridge, signal: AbortSignal, log: BridgeLog): Promise<void> {
+  const { wireTour } = await import("../../demo/index.js");
+  const print = (line: string): void => say(line, process.stdout);
+  print("\nA short tour, one server on four wires:");
+  const addresses = listeners.flatMap((listener) => listener.addresses ?? []);
+  await wireTour(addresses, { print, signal }).catch((error) => {
+    if (!signal.aborted) log.notice(`the tour ends here: ${toFault(error).message}`);
+  });
+  if (!signal.aborted) print("\nIt listens until Ctrl-C. To put another server there: anywire bridge -- <command>");
+}
+
+/** Nothing but JSON-RPC goes to stdout where a client reads it. */
+function announce({ listeners }: Bridge, input: Input, log: BridgeLog): void {
+  const { options } = input;
+  const addresses = listeners.flatMap((listener) => listener.addresses ?? [{ wire: "", address: listener.address }]);
+  const lines = announcement({
+    name: options.has("demo") ? "demo" : nameOf(upstreamTarget(input)),
+    addresses,
+    publicUrl: publicUrlOf(options),
+    client: options.text("snippet"),
+    keyed: options.has("api-keys") || options.has("api-key-env"),
+  });
+  if (!addresses.some(({ address }) => isStdio(address))) say(lines.join("\n"), process.stdout);
+  else if (addresses.length > 1) for (const line of lines) log.notice(line);
+}
+
+function interrupted(signal: AbortSignal): Promise<never> {
+  return new Promise((_resolve, reject) => {
+    if (signal.aborted) reject(signal.reason);
+    signal.addEventListener("abort", () => reject(signal.reason), { once: true });
+  });
+}
+
+async function failed(
+  fault: Fault,
+  { view, words, input }: { readonly view: Screen; readonly words: ServerWords; readonly input: Input },
+): Promise<number> {
+  if (fault.code === "unavailable") await words.settled();
+  const target = input.options.text("to") ?? input.target ?? "";
+  const { code, message } = explain(inOptions(fault), { target, connected: false, words });
+  view.line(`anywire: ${redactText(message)}`);
+  return code;
+}
+
+/** The key goes to the person, its hash to the file. */
+function hashKey(name: string): number {
+  if (!isKeyName(name)) throw misuse(`--hash-key takes a name without spaces or colons, not ${JSON.stringify(name)}`);
+  const { key, line } = newKey(name);
+  say(`The key of ${name}, shown only now: ${key}`);
+  say(line, process.stdout);
+  return exitCodes.ok;
+}

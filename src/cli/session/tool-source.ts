@@ -1,0 +1,74 @@
+import { readFile, stat } from "node:fs/promises";
+import { basename } from "node:path";
+import { toFault } from "../../api/index.js";
+import type { ToolSchemas } from "../../schema/index.js";
+import type { Input } from "../args/input.js";
+import { cleanLine } from "../out/clean.js";
+import { say } from "../out/say.js";
+import { screen } from "../out/screen.js";
+import { styleFor } from "../out/style.js";
+import { exitCodes } from "../table/exit-codes.js";
+import { isMisuse, misuse } from "./mistake.js";
+import { withClient } from "./session.js";
+
+/** Tools as they come, and what the server is called. */
+export interface ToolSource {
+  readonly server: string;
+  readonly tools: AsyncIterable<ToolSchemas>;
+  /** Shows how far it is. */
+  meter(text: () => string): void;
+}
+
+/** Bytes of a file with tools. */
+const LARGEST = 256 * 1024 * 1024;
+
+/** Works on the tools of a server, or of a file. Gives the exit code; a fault is told in one line. */
+export function withTools(input: Input, file: string | undefined, work: (source: ToolSource) => Promise<number>): Promise<number> {
+  if (file === undefined)
+    return withClient(input, ({ client, signal, screen }) =>
+      work({
+        server: client.server.info?.name ?? "server",
+        tools: client.tools({ signal }) as AsyncIterable<unknown> as AsyncIterable<ToolSchemas>,
+        meter: (text) => screen.meter(text),
+      }),
+    );
+  return told(async () => {
+    const { toolsOf } = await import("../../schema/index.js");
+    const text = (await fileBytes(file)).toString("utf8");
+    let parsed: unknown;
+    try {
+      parsed = JSON.parse(text);
+    } catch {
+      throw misuse(`${file}: is no JSON; it has to be the result of tools/list`);
+    }
+    const tools = toolsOf(parsed);
+    const info = (parsed as { readonly serverInfo?: { readonly name?: unknown } }).serverInfo?.name;
+    const server = typeof info === "string" ? info : basename(file).replace(/\.json$/, "");
+    const view = screen(process.stderr, { style: styleFor(process.stderr, process.env), meterLines: input.options.has("verbose") });
+    const code = await work({ server, tools: each(tools), meter: (shown) => view.meter(shown) });
+    view.clear();
+    return code;
+  });
+}
+
+/** Runs what talks to nobody; a fault is told in one line. */
+export async function told(work: () => Promise<number>): Promise<number> {
+  try {
+    return await work();
+  } catch (error) {
+    const fault = toFault(error);
+    say(`anywire: ${cleanLine(fault.message)}`);
+    return isMisuse(fault) ? exitCodes.misuse : exitCodes.failed;
+  }
+}
+
+export async function fileBytes(file: string): Promise<Buffer> {
+  const found = await stat(file).catch(() => undefined);
+  if (found === undefined) throw misuse(`${file}: there is no such file`);
+  if (!found.isFile() || found.size > LARGEST) throw misuse(`${file}: ${found.isFile() ? "is too large" : "is no file"}`);
+  return readFile(file);
+}
+
+async function* each<T>(values: readonly T[]): AsyncGenerator<T> {
+  yield* values;
+}

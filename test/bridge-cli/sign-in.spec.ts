@@ -1,0 +1,99 @@
+import { writeFileSync } from "node:fs";
+import { createServer } from "node:net";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { connect } from "../../src/api/index.js";
+import { anywire, scratch, start } from "../cli/support.js";
+import { authority } from "../fixtures/certificates.js";
+import { AuthorizationServer } from "../oauth/fixture/authorization-server.js";
+import { type Protected, protectedServer } from "../oauth/fixture/protected-server.js";
+import { overHttp, startBridge, textOf } from "./support.js";
+
+const anyPort = ["--listen", "any://127.0.0.1:0"] as const;
+const echo = { name: "echo", arguments: { a: 1 } };
+
+async function freePort(): Promise<number> {
+  const probe = createServer().listen(0, "127.0.0.1");
+  await new Promise((resolve) => probe.once("listening", resolve));
+  const { port } = probe.address() as { port: number };
+  await new Promise((resolve) => probe.close(resolve));
+  return port;
+}
+
+describe("a bridge to a server that answers 401", () => {
+  let issuer: AuthorizationServer;
+  let server: Protected;
+  let env: Record<string, string>;
+  beforeEach(async () => {
+    issuer = await AuthorizationServer.start();
+    server = await protectedServer(issuer);
+    env = { XDG_CONFIG_HOME: scratch(), CLIENT_SECRET: "s3cret" };
+  });
+  afterEach(async () => {
+    await server[Symbol.asyncDispose]();
+    await issuer[Symbol.asyncDispose]();
+  });
+
+  it("signs in with a client that is known, on the port that it is known by, and keeps the token from its clients", async () => {
+    const port = await freePort();
+    issuer.clients.set("known", { redirects: [`http://127.0.0.1:${port}/callback`] });
+    const args = ["bridge", ...anyPort, "--callback-port", String(port), "--client-id", "known", server.address];
+    const running = start(process.execPath, [anywire, ...args], { env });
+    let said = "";
+    running.child.stderr.on("data", (text: string) => {
+      said += text;
+      const [, url] = /To sign in, open (\S+)\n/.exec(said) ?? [];
+      if (url === undefined) return;
+      said = "";
+      void fetch(url);
+    });
+    let out = "";
+    running.child.stdout.on("data", (text: string) => {
+      out += text;
+    });
+    await running.shows(/is now at\n( {2}.+\n)+/);
+    const [, url = ""] = /Streamable HTTP +(\S+)/.exec(out) ?? [];
+    expect(await textOf((await overHttp(url)).callTool(echo))).toBe('{"a":1}');
+    expect(issuer.count("authorize")).toBe(1);
+    expect(issuer.seen.filter((entry) => entry.startsWith("register"))).toEqual([]);
+    running.child.kill("SIGTERM");
+    const { stdout, stderr } = await running.ended;
+    for (const token of [...issuer.access.keys(), ...issuer.refresh.keys()]) expect(`${stdout}${stderr}`).not.toContain(token);
+  });
+
+  it("signs in as itself, without anybody", async () => {
+    issuer.clients.set("program", { secret: "s3cret", redirects: [] });
+    const client = ["--client-id", "program", "--client-secret-env", "CLIENT_SECRET", "--client-credentials"];
+    const bridge = await startBridge([...anyPort, ...client, server.address], env);
+    expect(await textOf((await overHttp(bridge.at("Streamable HTTP"))).callTool(echo))).toBe('{"a":1}');
+    expect(issuer.count("authorize")).toBe(0);
+  });
+});
+
+describe("TLS", () => {
+  it("is on the same port, for every wire, and asks for certificates if it is told to", async () => {
+    const folder = scratch();
+    const file = (name: string, text: string): string => {
+      const path = join(folder, name);
+      writeFileSync(path, text);
+      return path;
+    };
+    const ca = authority();
+    const shown = ca.issue("127.0.0.1");
+    const own = ca.issue("ada");
+    const [cert, key, root] = [file("cert", shown.cert), file("key", shown.key), file("ca", ca.cert)];
+    const tls = ["--tls-cert", cert, "--tls-key", key, "--tls-ca", root];
+    const bridge = await startBridge([...anyPort, ...tls, "--demo"]);
+    for (const title of ["Streamable HTTP", "WebSocket", "gRPC", "lines of JSON"]) {
+      const address = bridge.at(title);
+      expect(address).toMatch(/^(https|wss|grpcs|tls):/);
+      await using client = await connect(address, { tls: { ca: ca.cert, cert: own.cert, key: own.key } });
+      expect((await client.callTool("echo", { text: "hi" })).content).toEqual([{ type: "text", text: "hi" }]);
+      await expect(connect(address, { tls: { ca: ca.cert } }).then((opened) => opened.ping())).rejects.toThrow();
+    }
+    // The tour of the demo has no certificate, and the bridge goes on.
+    await bridge.shows("the tour ends here");
+    bridge.child.kill("SIGTERM");
+    expect((await bridge.ended).code).toBe(0);
+  });
+});
