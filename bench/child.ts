@@ -4,7 +4,7 @@ import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import type { Command } from "anywire";
 
-type File = "bare-source" | "anywire" | "sdk" | "sdk-http" | "pipe" | "bare-http";
+type File = "bare-source" | "anywire" | "sdk" | "sdk-http" | "pipe" | "bare-http" | "raw-stdio";
 
 /** A server of ours in a child process; `args` follow its file. */
 export function child(file: File, ...args: string[]): Command & { readonly args: string[] } {
@@ -14,6 +14,7 @@ export function child(file: File, ...args: string[]): Command & { readonly args:
 /** A server that listens in a child process. */
 export interface Listening extends AsyncDisposable {
   readonly address: string;
+  readonly pid: number;
 }
 
 /** Starts one that prints its address; disposing it ends it. */
@@ -27,6 +28,7 @@ export async function listening(file: File, ...args: string[]): Promise<Listenin
   ])) as [string];
   return {
     address,
+    pid: running.pid as number,
     async [Symbol.asyncDispose]() {
       running.kill();
       await exited;

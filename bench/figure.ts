@@ -18,7 +18,12 @@ export interface Bench {
 }
 
 export function atMost(name: string, value: number, most: number, unit: string, digits = 0): Figure {
-  return { name, value: `${format(value, digits)}${unit}`, target: `<= ${format(most, digits > 0 ? 1 : 0)}${unit}`, pass: value <= most };
+  return {
+    name,
+    value: `${format(value, digits)}${unit}`,
+    target: `<= ${format(most, digits > 0 ? (Number.isInteger(most * 10) ? 1 : 2) : 0)}${unit}`,
+    pass: value <= most,
+  };
 }
 
 export function atLeast(name: string, value: number, least: number, unit: string): Figure {

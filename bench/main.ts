@@ -1,5 +1,7 @@
 import { cpus } from "node:os";
 import { performance } from "node:perf_hooks";
+import { bridgeSpeed } from "./bridge-speed.js";
+import { bridges } from "./bridges.js";
 import { burst } from "./burst.js";
 import { echo } from "./echo.js";
 import { far } from "./far.js";
@@ -10,6 +12,7 @@ import { codec } from "./grpc-codec.js";
 import { grpcFraming } from "./grpc-framing.js";
 import { hostile } from "./hostile.js";
 import { http } from "./http.js";
+import { httpStdio } from "./http-stdio.js";
 import { leaks } from "./leaks.js";
 import { list } from "./list.js";
 import { numbers } from "./numbers.js";
@@ -27,6 +30,7 @@ const benches: readonly Bench[] = [
   waist,
   burst,
   http,
+  httpStdio,
   transfer,
   far,
   codec,
@@ -36,6 +40,8 @@ const benches: readonly Bench[] = [
   leaks,
   observe,
   hostile,
+  bridges,
+  bridgeSpeed,
 ];
 
 const names = process.argv.slice(2);

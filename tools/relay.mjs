@@ -1,5 +1,6 @@
 // Relays between peers that know nothing of Anywire, and what of their messages does not arrive as it was sent; see test/relay.
 // --hops stdio,http,ws  --era legacy  --count MESSAGES  --seed N  --minutes N  --examples DIR (of the specification's schema)
+// --bridge: bridges in place of relays  --wires: each wire with itself  --pairs: every pair of wires  --corpus DIR (of JSON files that hold `tools`)
 import { fileURLToPath } from "node:url";
 import { createServer } from "vite";
 

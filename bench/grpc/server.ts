@@ -3,7 +3,7 @@ import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 import type { BytesValue } from "@bufbuild/protobuf/wkt";
 import { connectNodeAdapter } from "@connectrpc/connect-node";
 import grpc from "@grpc/grpc-js";
-import { grpcServer, httpHost, type ServerCall } from "../../dist/io/index.js";
+import { grpcServer, port as openPort, type ServerCall } from "../../dist/io/index.js";
 import { CHAT, CHUNK, FLOOD, SAME, service } from "./service.js";
 
 // A child process of the bench: one server, or a proxy that delays. Sends its port, then its memory or CPU time when asked.
@@ -24,12 +24,9 @@ process.on("disconnect", () => process.exit());
 
 async function ours(): Promise<number> {
   const server = grpcServer(answer);
-  const host = await httpHost({
-    hostname: "127.0.0.1",
-    port: 0,
-    request: (_, response) => response.end(),
-    grpc: (stream, headers, raw) => server.stream(stream, headers, raw),
-  });
+  const host = await openPort({ host: "127.0.0.1", port: 0 }, [
+    { wire: "grpc", request: (_, response) => response.end(), rpc: (stream, headers, raw) => server.stream(stream, headers, raw) },
+  ]);
   return host.port;
 }
 

@@ -11,6 +11,8 @@ import { benchTool, TOOLS } from "../tools.js";
 const probe = memoryProbe();
 let made = 0;
 let produced = 0;
+/** When the last call that hung was left, in epoch milliseconds. */
+let left = 0;
 const server = createServer({ name: "bench-anywire", version: "1.0.0" })
   .tool(
     "echo",
@@ -34,6 +36,15 @@ const server = createServer({ name: "bench-anywire", version: "1.0.0" })
     for (made = 0; made < FLOOD; made++) yield progress(made, FLOOD, text);
     return "done";
   })
+  .tool("hang", {}, (_args, { cancel }) => {
+    return new Promise<string>((resolve) =>
+      cancel.on(() => {
+        left = performance.timeOrigin + performance.now();
+        resolve("left");
+      }),
+    );
+  })
+  .tool("left", {}, () => String(left))
   .tool("produced", {}, () => String(produced))
   .resourceTemplate({ uriTemplate: "bench://octets/{buffers}/{size}", name: "octets" }, (_uri, { variables, range }) => {
     const size = Number(variables["size"]);
@@ -65,4 +76,4 @@ if (what === "list")
   }
 
 const listener = await serve(server, address);
-if (address !== "stdio:") console.log(listener.address);
+if (!address.endsWith("stdio:")) console.log(listener.address);

@@ -87,12 +87,20 @@ export const allowed: readonly Rule[] = [
     text: "The code -32002 to a modern client: the revision has -32602 instead.",
   },
   {
+    section: "must not pass",
+    from: "server",
+    eras: ["modern to legacy"],
+    kinds: ["lost"],
+    method: /^notifications\/resources\/updated$/,
+    text: "`notifications/resources/updated` of a resource that nobody subscribed to: a modern client hears only what it asked for. A legacy client hears of it if it is the only one on the connection.",
+  },
+  {
     section: "adds",
     from: "server",
     eras: ["modern"],
     kinds: ["extra"],
     method: /^notifications\/cancelled$/,
-    hops: /^(stdio|ws|tunnel|grpc)/,
+    hops: /^(stdio|tcp|ws|tunnel|grpc)/,
     text: "`notifications/cancelled` after the result of `subscriptions/listen` where all calls share a stream: the revision demands the one in one place and the other in another.",
   },
   {

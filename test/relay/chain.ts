@@ -1,5 +1,6 @@
 import { fileURLToPath } from "node:url";
 import { type Address, type Connection, type Listener, serve, wireFor } from "../../src/api/index.js";
+import { type Bridge, bridge } from "../../src/bridge/index.js";
 import type { Era, RawClient, RawServer, Take } from "./raw/types.js";
 import { rawWires } from "./raw/wires.js";
 
@@ -8,6 +9,7 @@ export type Hop = keyof typeof listenAt;
 
 const listenAt = {
   stdio: "stdio:",
+  tcp: "tcp://127.0.0.1:0",
   http: "http://127.0.0.1:0/mcp",
   sse: "sse+http://127.0.0.1:0/sse",
   ws: "ws://127.0.0.1:0/mcp",
@@ -22,6 +24,9 @@ export interface Eras {
   readonly client: Era;
   readonly server: Era;
 }
+
+/** What stands between two hops: a relay of one connection, or a bridge. */
+export type Between = "relay" | "bridge";
 
 export interface Chain {
   readonly client: RawClient;
@@ -40,6 +45,7 @@ export async function openChain(
   hops: readonly Hop[],
   eras: Eras,
   heard: { readonly client: Take; readonly server: Take; ready(server: RawServer): void },
+  between: Between = "relay",
 ): Promise<Chain> {
   const open: { close(): Promise<unknown> }[] = [];
   const front = hops[0] as Hop;
@@ -51,8 +57,21 @@ export async function openChain(
     const dial = { era: eras.server, client: { capabilities: asks }, ...(hops[index + 1] === "unary" && { calls: "rpc" as const }) };
     const listen = { eras: [index === 0 ? eras.client : eras.server] };
     if (hops[index] === "stdio") {
-      const args = [child, ...[address, dial, listen].map((value) => JSON.stringify(value))];
+      const args = [child, ...[address, dial, listen, between].map((value) => JSON.stringify(value))];
       address = index === 0 ? JSON.stringify([process.execPath, ...args]) : { command: process.execPath, args };
+      continue;
+    }
+    if (between === "bridge") {
+      const { client: _, ...dialed } = dial;
+      const made: Bridge = await bridge({
+        listen: [listenAt[hops[index] as Hop]],
+        to: address,
+        dial: dialed,
+        serve: listen,
+        sessions: "shared",
+      });
+      open.push(made);
+      address = made.listeners[0]?.address as string;
       continue;
     }
     const upstream: Connection = await (await wireFor(address)).dial(address, dial);

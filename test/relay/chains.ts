@@ -10,6 +10,12 @@ export const chains: readonly (readonly Hop[])[] = [
   ...fronts.map((front, index): readonly Hop[] => [front, at(backs, index + 5), at(backs, index + 3), at(backs, index + 1)]),
 ];
 
+/** One hop on each side of a single relay: each wire with itself, or every pair of wires. */
+export const sameWire: readonly (readonly Hop[])[] = backs.map((wire) => [wire, wire]);
+export const everyPair: readonly (readonly Hop[])[] = fronts.flatMap((front) =>
+  [...backs, "tcp" as const].map((back): readonly Hop[] => [front, back]),
+);
+
 function at<T>(list: readonly T[], index: number): T {
   return list[index % list.length] as T;
 }

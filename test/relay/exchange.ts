@@ -1,4 +1,4 @@
-import { type Chain, type Eras, type Hop, openChain } from "./chain.js";
+import { type Between, type Chain, type Eras, type Hop, openChain } from "./chain.js";
 import { type Change, changes } from "./diff.js";
 import { handshake } from "./handshake.js";
 import { firstOf, type Heard, Inbox } from "./inbox.js";
@@ -52,21 +52,22 @@ export class Exchange {
   }
 
   /** `expected` says of a difference whether it is to be reckoned with: then nobody waits long for what would refute it. */
-  static async open(hops: readonly Hop[], eras: Eras, expected: (difference: Difference) => boolean): Promise<Exchange> {
+  static async open(hops: readonly Hop[], eras: Eras, expected: (difference: Difference) => boolean, between?: Between): Promise<Exchange> {
     const exchange = new Exchange(hops, eras, expected);
-    await exchange.#open();
+    await exchange.#open(between);
     return exchange;
   }
 
-  async #open(): Promise<void> {
+  async #open(between?: Between): Promise<void> {
     const shake = handshake(this.#eras.server);
-    this.#chain = await openChain(this.#hops, this.#eras, {
-      client: (text) => this.#client.push(text),
-      server: (text) => {
+    const heard = {
+      client: (text: string) => this.#client.push(text),
+      server: (text: string) => {
         if (!shake.take(text)) this.#server.push(text);
       },
-      ready: (server) => shake.begin((text, call) => server.send(text, call)),
-    });
+      ready: (server: Chain["server"]) => shake.begin((text, call) => server.send(text, call)),
+    };
+    this.#chain = await openChain(this.#hops, this.#eras, heard, between);
     if (this.#eras.client === "legacy") {
       this.#chain.client.send(messageText('"init"', methodText("initialize", shake.initialize)));
       const heard = await this.#client.next(({ id }) => id === '"init"', 10_000);

@@ -18,6 +18,7 @@ const chains: readonly (readonly [hops: readonly Hop[], eras: readonly Eras[]])[
   [["stdio", "unary", "http"], sameEra],
   [["grpc", "tunnel"], sameEra],
   [["sse", "grpc"], sameEra],
+  [["tcp", "tcp"], sameEra],
   [["connect", "unary"], sameEra],
 ];
 

@@ -1,5 +1,5 @@
 import { allowed } from "./allowed.js";
-import type { Eras, Hop } from "./chain.js";
+import type { Between, Eras, Hop } from "./chain.js";
 import { Exchange } from "./exchange.js";
 import { known } from "./known.js";
 import { canSay } from "./raw/wires.js";
@@ -11,6 +11,7 @@ export interface Run {
   readonly hops: readonly Hop[];
   readonly eras: Eras;
   readonly scripts: readonly Script[];
+  readonly between?: Between | undefined;
 }
 
 /** Both tables: a loss that is known comes first, since a rule of the page may be wider. */
@@ -21,8 +22,8 @@ export function verdict(): Verdict {
 }
 
 /** Says all scripts over a chain; gives how many messages were compared. */
-export async function runOver({ hops, eras, scripts }: Run, into: Verdict): Promise<number> {
-  const exchange = await Exchange.open(hops, eras, (difference) => rules.some((rule) => fits(rule, difference)));
+export async function runOver({ hops, eras, scripts, between }: Run, into: Verdict): Promise<number> {
+  const exchange = await Exchange.open(hops, eras, (difference) => rules.some((rule) => fits(rule, difference)), between);
   try {
     for (const script of scripts) if (canSay(hops[0] as Hop, script)) await exchange.run(script);
     into.add(exchange.differences);

@@ -1,10 +1,11 @@
 import { writeFileSync } from "node:fs";
 import { parseArgs } from "node:util";
 import type { Hop } from "./chain.js";
-import { canSpeak, chains, otherEra, sameEra } from "./chains.js";
+import { canSpeak, chains, everyPair, otherEra, sameEra, sameWire } from "./chains.js";
 import { examples } from "./examples.js";
 import { generated } from "./generated.js";
 import { page, pageText } from "./page.js";
+import { realTools } from "./real-tools.js";
 import { report } from "./rules.js";
 import { runOver, verdict } from "./run.js";
 import { scripts } from "./scripts.js";
@@ -20,6 +21,10 @@ export async function wide(args: readonly string[]): Promise<number> {
       seed: { type: "string", default: "20260728" },
       minutes: { type: "string", default: "10" },
       examples: { type: "string" },
+      bridge: { type: "boolean", default: false },
+      wires: { type: "boolean", default: false },
+      pairs: { type: "boolean", default: false },
+      corpus: { type: "string" },
       page: { type: "boolean", default: false },
     },
   });
@@ -29,7 +34,10 @@ export async function wide(args: readonly string[]): Promise<number> {
   }
   const all = verdict();
   const until = Date.now() + Number(values.minutes) * 60_000;
-  const chosen = values.hops === undefined ? chains : [values.hops.split(",") as Hop[]];
+  const between = values.bridge ? "bridge" : "relay";
+  const many = values.pairs ? everyPair : values.wires ? sameWire : chains;
+  const chosen = values.hops === undefined ? many : [values.hops.split(",") as Hop[]];
+  const real = values.corpus === undefined ? [] : realTools(values.corpus);
   let total = 0;
   let left = 0;
   for (const hops of chosen) {
@@ -47,10 +55,10 @@ export async function wide(args: readonly string[]): Promise<number> {
       }
       const said =
         values.examples === undefined
-          ? [...scripts(eras), ...generated(eras, Number(values.seed), Number(values.count))]
+          ? [...scripts(eras), ...real.map((script) => script(eras)), ...generated(eras, Number(values.seed), Number(values.count))]
           : examples(values.examples, eras.server);
       const before = all.unexplained.length;
-      const messages = await runOver({ hops, eras, scripts: said }, all);
+      const messages = await runOver({ hops, eras, scripts: said, between }, all);
       total += messages;
       console.log(
         `${name} ${hops.join(" > ")}: ${messages} messages, ${all.unexplained.length - before} differences that the page does not list`,
@@ -61,7 +69,7 @@ export async function wide(args: readonly string[]): Promise<number> {
     `${total} messages, ${all.unexplained.length} differences that the page does not list${left > 0 ? `, ${left} chains left out for want of time` : ""}`,
   );
   if (all.unexplained.length > 0) console.log(report(all.unexplained));
-  const whole = values.hops === undefined && values.era === undefined && values.examples === undefined && left === 0;
+  const whole = many === chains && values.hops === undefined && values.era === undefined && values.examples === undefined && left === 0;
   for (const rule of whole ? all.stale : []) console.log(`never happened, so take it out: ${rule.from}: ${rule.text}`);
   return all.unexplained.length > 0 || (whole && all.stale.length > 0) ? 1 : 0;
 }

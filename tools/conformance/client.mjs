@@ -1,4 +1,4 @@
-import { conformanceClient } from "../../dist/demo/index.js";
+import { conformanceClient } from "../../dist-conformance/client.js";
 
 // The client under test: the suite starts it once a scenario, says in the environment which, and appends the server's URL.
 const {

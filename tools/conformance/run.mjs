@@ -1,21 +1,23 @@
 import { mkdir, open, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { parseArgs } from "node:util";
+import { hops, notThroughLegacy } from "./hops.mjs";
 import { installed } from "./install.mjs";
 import { endAll, run, start } from "./processes.mjs";
 import { requirements } from "./requirements.mjs";
 import { compare, expectedOf, judge, savedChecks } from "./results.mjs";
 
-// Runs the official conformance suite against the server and the client under test: node run.mjs [part of a scenario's name…]
+// Runs the official conformance suite against the server and the client under test: node run.mjs [--through WIRE,…|all] [part of a scenario's name…]
 const here = fileURLToPath(new URL(".", import.meta.url));
 const results = fileURLToPath(new URL("../../.cache/conformance/", import.meta.url));
 const revisions = ["2025-11-25", "2026-07-28"];
-const parts = process.argv.slice(2);
+const { values, positionals: parts } = parseArgs({ allowPositionals: true, options: { through: { type: "string" } } });
 const wanted = (scenario) => parts.length === 0 || parts.some((part) => scenario.includes(part));
 
 /** The server's scenarios in one go: the suite runs them in turn. */
-async function serverLeg(suite, revision, scenarios, url) {
-  const out = join(results, revision, "server");
+async function serverLeg(suite, revision, scenarios, url, folder = "server") {
+  const out = join(results, revision, folder);
   const { output } = await suite(["server", "--url", url, "--requirements", revision, "-o", out], 300_000);
   const saved = new Map(
     (await savedChecks(out)).map(({ at, checks }) => [at.replace(/^server-/, "").replace(/-\d{4}-\d\d-\d\dT[\d-]+Z$/, ""), checks]),
@@ -54,6 +56,32 @@ function report(title, outcomes, required, expected) {
   return unexpected.length === 0 && stale.length === 0;
 }
 
+/** The server's scenarios over HTTP → bridge → a wire → bridge → HTTP. */
+async function throughBridges({ suite, home, expected, server, log }) {
+  const names = values.through === "all" ? Object.keys(hops) : values.through.split(",");
+  const unknown = names.find((name) => hops[name] === undefined);
+  if (unknown !== undefined) throw new Error(`no wire ${unknown}; known are all, ${Object.keys(hops).join(", ")}`);
+  let good = true;
+  for (const name of names) {
+    const bridges = await start(join(here, "bridges.mjs"), [name, server], log.fd);
+    for (const revision of revisions) {
+      const lists = await requirements(home, revision);
+      const scenarios = lists.server.filter(wanted);
+      const known = expectedOf(expected, "server", revision).filter((scenario) => scenarios.includes(scenario));
+      const legacy = hops[name].legacy && revision !== revisions[0] ? notThroughLegacy : [];
+      const outcomes = await serverLeg(suite, revision, scenarios, bridges.address, `server-${name.replace("+", "-")}`);
+      good = report(`${revision} server through ${name}`, outcomes, lists.server, [...known, ...legacy]) && good;
+    }
+    await bridges.stop();
+  }
+  return finish(good);
+}
+
+function finish(good) {
+  process.stdout.write(good ? "as expected\n" : `not as expected; the suite's own results are in ${results}\n`);
+  process.exitCode = good ? 0 : 1;
+}
+
 async function main() {
   const node = join(await installed("node22", "node"), "bin", "node");
   const home = await installed("conformance", "@modelcontextprotocol/conformance");
@@ -63,6 +91,14 @@ async function main() {
   await mkdir(results, { recursive: true });
   const log = await open(join(results, "server.log"), "w");
   const server = await start(join(here, "server.mjs"), [], log.fd);
+  if (values.through !== undefined) {
+    try {
+      return await throughBridges({ suite, home, expected, server: server.address, log });
+    } finally {
+      await server.stop();
+      await log.close();
+    }
+  }
   const legs = {
     server: (revision, scenarios) => serverLeg(suite, revision, scenarios, server.address),
     client: (revision, scenarios) => clientLeg(suite, revision, scenarios),
@@ -83,8 +119,7 @@ async function main() {
     await server.stop();
     await log.close();
   }
-  process.stdout.write(good ? "as expected\n" : `not as expected; the suite's own results are in ${results}\n`);
-  process.exitCode = good ? 0 : 1;
+  finish(good);
 }
 
 for (const signal of ["SIGINT", "SIGTERM"]) {

@@ -1,9 +1,9 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { createServer, type Socket } from "node:net";
+import { connect, createServer, type Socket } from "node:net";
 import type { Readable } from "node:stream";
 import { fileURLToPath } from "node:url";
-import { portOf } from "./sockets.js";
+import { hostOf, portOf } from "./sockets.js";
 import type { RawWire, Take } from "./types.js";
 
 const pipe = fileURLToPath(new URL("pipe.mjs", import.meta.url));
@@ -37,19 +37,43 @@ export const stdio: RawWire = {
     };
   },
   async server(_era, take) {
-    let current: Socket | undefined;
-    const listener = createServer((socket) => {
-      current = socket;
-      lines(socket, take);
-    });
-    const port = await portOf(listener);
+    const { port, send, close } = await lineServer(take);
+    return { address: { command: process.execPath, args: [pipe, String(port)] }, send, close };
+  },
+};
+
+/** The same lines on a connection. */
+export const tcp: RawWire = {
+  async client(address, _era, take) {
+    const socket = connect(Number(hostOf(address).split(":")[1]), "127.0.0.1");
+    lines(socket, take);
     return {
-      address: { command: process.execPath, args: [pipe, String(port)] },
-      send: (text) => void current?.write(`${text}\n`),
+      send: (text) => void socket.write(`${text}\n`),
+      read: (on) => void (on ? socket.resume() : socket.pause()),
       async close() {
-        current?.destroy();
-        listener.close();
+        socket.destroy();
       },
     };
   },
+  async server(_era, take, wanted) {
+    const { port, send, close } = await lineServer(take, wanted);
+    return { address: `tcp://127.0.0.1:${port}`, send, close };
+  },
 };
+
+async function lineServer(take: Take, wanted?: number): Promise<{ port: number; send(text: string): void; close(): Promise<void> }> {
+  let current: Socket | undefined;
+  const listener = createServer((socket) => {
+    current = socket;
+    lines(socket, take);
+  });
+  const port = await portOf(listener, wanted);
+  return {
+    port,
+    send: (text) => void current?.write(`${text}\n`),
+    async close() {
+      current?.destroy();
+      listener.close();
+    },
+  };
+}

@@ -5,7 +5,7 @@ import { httpClient } from "./http-client.js";
 import { httpServer } from "./http-server.js";
 import { rpcFor } from "./rpcs.js";
 import { sse } from "./sse.js";
-import { stdio } from "./stdio.js";
+import { stdio, tcp } from "./stdio.js";
 import { tunnel } from "./tunnel.js";
 import type { RawWire } from "./types.js";
 import { unary } from "./unary.js";
@@ -14,6 +14,7 @@ import { websocket } from "./websocket.js";
 /** Every wire that has raw ends, by the name that the reports give it. */
 export const rawWires = {
   stdio,
+  tcp,
   http: { client: async (address, era, take) => httpClient(address, era, take), server: httpServer },
   sse,
   ws: websocket,

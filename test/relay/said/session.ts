@@ -1,6 +1,13 @@
 import type { Script, Step } from "../script.js";
 import { call, meta, numbers, odd } from "./texts.js";
 
+export const unasked: Script = {
+  kind: "server note",
+  name: "updated, and nobody subscribed",
+  method: "notifications/resources/updated",
+  params: '"uri":"test://unasked","x":1',
+};
+
 /** Of the legacy era alone: a session, its questions and its own requests. */
 export function session(): Script[] {
   const ask = (name: string, method: string, params: string | undefined, answer: Extract<Step, { ask: string }>["answer"]): Script =>
@@ -52,6 +59,7 @@ export function session(): Script[] {
       times: 5,
     },
     call({ method: "resources/unsubscribe", params: '"uri":"test://a","x-sub":1', answer: { result: '"x-left":1' } }),
+    unasked,
     ...["tools", "prompts", "resources"].map(
       (list): Script => ({
         kind: "server note",
