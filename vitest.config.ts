@@ -3,6 +3,14 @@ import { defineConfig } from "vitest/config";
 
 const src = (path: string): string => fileURLToPath(new URL(`./src/${path}`, import.meta.url));
 
+const specs = ["src/**/*.spec.ts", "test/**/*.spec.ts"];
+const ownProcess = [
+  "test/{cli,faults,identity,security}/**/*.spec.ts",
+  "test/grpc/framing/**/*.spec.ts",
+  "test/grpc/{streams,bad-input,browser}.spec.ts",
+  "test/http/large*.spec.ts",
+];
+
 export default defineConfig({
   // The package by its own name is the source here, so that a test never holds two copies of it.
   resolve: {
@@ -12,7 +20,11 @@ export default defineConfig({
     ],
   },
   test: {
-    include: ["src/**/*.spec.ts", "test/**/*.spec.ts"],
+    // A process a file costs most of a second. It goes to those that measure their process, end it or start many others.
+    projects: [
+      { extends: true, test: { name: "shared", isolate: false, include: specs, exclude: ownProcess } },
+      { extends: true, test: { name: "own process", include: ownProcess } },
+    ],
     // Many tests start children; more workers than cores only makes them wait for each other.
     maxWorkers: 2,
     testTimeout: 30_000,

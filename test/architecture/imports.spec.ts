@@ -9,24 +9,55 @@ const rules: Record<string, readonly string[]> = {
   codec: ["core", "stream"],
   era: ["core", "stream", "codec"],
   io: ["core", "stream", "codec"],
+  schema: ["core", "stream", "codec", "io"],
   "wires/memory": ["core", "stream", "codec", "era", "io"],
   "wires/stdio": ["core", "stream", "codec", "era", "io"],
   "wires/http": ["core", "stream", "codec", "era", "io"],
   "wires/sse": ["core", "stream", "codec", "era", "io"],
   "wires/websocket": ["core", "stream", "codec", "era", "io"],
   "wires/grpc": ["core", "stream", "codec", "era", "io"],
-  api: ["core", "stream", "codec", "era", "io", "wires/memory", "wires/stdio", "wires/http", "wires/sse", "wires/websocket", "wires/grpc"],
+  "wires/lines": ["core", "stream", "codec", "era", "io"],
+  api: [
+    "core",
+    "stream",
+    "codec",
+    "era",
+    "io",
+    "wires/memory",
+    "wires/stdio",
+    "wires/http",
+    "wires/sse",
+    "wires/websocket",
+    "wires/grpc",
+    "wires/lines",
+  ],
+  bridge: [
+    "core",
+    "stream",
+    "codec",
+    "era",
+    "io",
+    "wires/memory",
+    "wires/stdio",
+    "wires/http",
+    "wires/sse",
+    "wires/websocket",
+    "wires/grpc",
+    "wires/lines",
+    "api",
+  ],
   sdk: ["core", "stream", "codec", "era", "wires/memory", "api"],
   oauth: ["core", "stream", "codec", "era", "io", "wires/http"],
   contract: ["core", "stream"],
-  demo: ["core", "stream", "api", "oauth"],
-  cli: ["core", "stream", "api", "oauth", "demo"],
+  observe: ["core", "stream"],
+  demo: ["core", "stream", "api"],
+  cli: ["core", "stream", "schema", "api", "oauth", "bridge", "observe", "demo"],
 };
 /** Folders without Node: they run in a browser as they are. */
-const pure = ["stream", "core", "codec", "era", "wires/memory", "contract"];
+const pure = ["stream", "core", "codec", "era", "wires/memory", "contract", "observe"];
 
 /** Parts that only some load have a door of their own beside the index. */
-const doors: readonly string[] = ["codec/mcpv1/index.js", "codec/gen/index.js"];
+const doors: readonly string[] = ["codec/protobuf/index.js", "codec/mcpv1/index.js", "codec/gen/index.js", "codec/gen/validate.js"];
 
 const src = resolve(import.meta.dirname, "../../src");
 const files = readdirSync(src, { recursive: true, encoding: "utf8" }).filter((file) => file.endsWith(".ts"));

@@ -25,8 +25,11 @@ const entries = Object.entries(manifest.exports).flatMap(([name, entry]) =>
 
 it.each(entries)("the types of %s need nothing that is not installed with the package", (name, types) => {
   const optional = name === "./sdk" || name === "./oauth" ? Object.keys(manifest.peerDependencies) : [];
-  const foreign = [...packagesOf(join(root, types))].filter(
+  const seen = new Set<string>();
+  const foreign = [...packagesOf(join(root, types), seen)].filter(
     (named) => !named.startsWith("node:") && ![...typed, ...optional].some((known) => named === known || named.startsWith(`${known}/`)),
   );
   expect(foreign).toEqual([]);
+  // Declarations of generated code are not published.
+  expect([...seen].filter((file) => file.includes("/codec/gen/"))).toEqual([]);
 });

@@ -152,6 +152,14 @@ describe("one legacy upstream for several clients", () => {
     await vi.waitFor(() => expect(heard("resources/unsubscribe")).toMatchObject([{ params: { uri } }]), patience);
   });
 
+  test("an update that nobody subscribed to reaches nobody, because it may be either's", async () => {
+    const { upstream, a, b } = await two();
+    upstream.server.send(notification("notifications/resources/updated", { uri: "test://secret" }));
+    upstream.server.send(notification("notifications/tools/list_changed"));
+    for (const raw of [a, b]) await raw.hear(({ method }) => method === "notifications/tools/list_changed");
+    expect([...said(a), ...said(b)]).toHaveLength(2);
+  });
+
   test("changes of lists reach everyone", async () => {
     const { upstream, a, b } = await two();
     upstream.server.send(notification("notifications/tools/list_changed"));

@@ -4,6 +4,7 @@ import { type RawName, rawWires } from "../relay/raw/wires.js";
 
 /** Where a wire with raw ends listens. Stdio has no listener in this process. */
 const addresses: Readonly<Record<Exclude<RawName, "stdio">, string>> = {
+  tcp: "tcp://127.0.0.1:0",
   http: "http://127.0.0.1:0/mcp",
   sse: "sse+http://127.0.0.1:0/sse",
   ws: "ws://127.0.0.1:0/mcp",
