@@ -10,7 +10,7 @@ export {
   WHOLE_PART,
 } from "./budget.js";
 export { type CallAgain, callAgain, requiresInput } from "./call-again.js";
-export { type Cancel, Canceller, fromSignal, never } from "./cancel.js";
+export { type Cancel, Canceller, fromSignal, never, reasonOf } from "./cancel.js";
 export { clientCapabilities } from "./client/asks.js";
 export type { ResourceChunk } from "./client/chunks.js";
 export { clientInfo, createClient } from "./client/client.js";
@@ -83,6 +83,7 @@ export { outgoingMetadata, traceHeaders, traceNames, withoutCredentials, withTra
 export {
   askingMethods,
   cacheableMethods,
+  isLogLevel,
   type LogLevel,
   legacyMethods,
   levelAt,

@@ -107,7 +107,7 @@ export class Engine implements Home {
   /** Passes a result whose type a typed call can return; any other has a meaning that its caller would miss. */
   complete(result: JsonObject): JsonObject {
     const type = result["resultType"];
-    if (type === undefined || type === "complete" || this.options.resultTypes?.includes(type as string) === true) return result;
+    if (type === undefined || type === "complete" || this.options.resultTypes?.some((known) => known === type) === true) return result;
     throw new Fault("invalid-request", `the server sent a result of the unknown type ${JSON.stringify(type)}`, {
       data: { resultType: type },
     });

@@ -1,5 +1,5 @@
 import { type CallAgain, callAgain, requiresInput } from "../call-again.js";
-import type { Canceller } from "../cancel.js";
+import { type Canceller, reasonOf } from "../cancel.js";
 import { Fault, toFault } from "../fault.js";
 import type { JsonObject } from "../json.js";
 import { fixedLimits } from "../limits.js";
@@ -116,7 +116,7 @@ export class Exchange implements Replies {
     }
     const start = (this.#start = this.#begin());
     this.#deadline = start.context.deadline;
-    if (start.release !== undefined) start.cancel.on(() => this.fail(start.cancel.reason as Fault));
+    if (start.release !== undefined) start.cancel.on(() => this.fail(reasonOf(start.cancel)));
     if (!this.#ended) this.#read(this.#home.service.call(this.#request, start.context));
   }
 

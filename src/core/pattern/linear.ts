@@ -96,7 +96,7 @@ function run({ steps, backwards }: Program, text: readonly string[], spend: Spen
     }
     if (first && ends[at] === 1) return ends;
     if (read === text.length) break;
-    const character = text[backwards ? at - 1 : at] as string;
+    const character = text[backwards ? at - 1 : at] ?? "";
     for (const step of passing) if (step.fits(character)) following.push(step.to);
     spend(passing.length);
     [current, following] = [following, current];

@@ -1,6 +1,6 @@
 import type { Ajv, ErrorObject, Options, ValidateFunction } from "ajv";
 import { step } from "../exact.js";
-import { Fault } from "../fault.js";
+import { Fault, toFault } from "../fault.js";
 import { isObject, type JsonObject } from "../json.js";
 import type { Check, Checked } from "./check.js";
 
@@ -69,7 +69,7 @@ async function load(schema: JsonObject): Promise<Validator> {
   try {
     return { validate: ajv.compile(schema), budget };
   } catch (error) {
-    throw new Fault("internal", `a JSON Schema cannot be used: ${(error as Error).message}`, { cause: error });
+    throw new Fault("internal", `a JSON Schema cannot be used: ${toFault(error).message}`, { cause: error });
   }
 }
 

@@ -1,4 +1,4 @@
-import type { Id, Incoming, IncomingPart, OutgoingMessage, OutgoingRequest } from "../../../codec/index.js";
+import { type Id, type Incoming, type IncomingPart, namedCall, type OutgoingMessage, type OutgoingRequest } from "../../../codec/index.js";
 import { decodeMessage, decodeNote, decodePartMessage, encodeMessage, type PartState, partState } from "../../../codec/mcpv1/index.js";
 import {
   defaultLimits,
@@ -105,7 +105,7 @@ class RpcLink implements Link {
     if (this.#closed !== undefined) return Promise.reject(this.#closed);
     if (!("method" in message)) return this.#session?.send(message) ?? hasRoom;
     if ("id" in message) return this.#request(message, options);
-    if (message.method === "notifications/cancelled" && this.#leave(message.params?.["requestId"] as Id)) return hasRoom;
+    if (message.method === "notifications/cancelled" && this.#leave(namedCall(message.params))) return hasRoom;
     return this.#session?.send(message) ?? hasRoom;
   }
 
@@ -255,9 +255,9 @@ class RpcLink implements Link {
     await this.#deliver([{ kind: "bad", answers: id, failed: true, fault: told }]);
   }
 
-  #leave(id: Id): boolean {
-    const open = this.#open.get(id);
-    if (open === undefined) return false;
+  #leave(id: Id | undefined): boolean {
+    const open = id === undefined ? undefined : this.#open.get(id);
+    if (id === undefined || open === undefined) return false;
     this.#open.delete(id);
     open.held = false;
     open.call?.cancel();
