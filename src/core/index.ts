@@ -149,6 +149,7 @@ export type {
 } from "./protocol.js";
 export { redactText } from "./redact.js";
 export { DONE, failing, guard, once, type Produce, resultOf, type Timed, timed } from "./replies.js";
+export { isRpcError } from "./rpc-error.js";
 export type { Feature } from "./server/changes.js";
 export type { Check, Checked } from "./server/check.js";
 export type { Complete, CompleteAny, Completions } from "./server/completion.js";

@@ -5,6 +5,7 @@ import {
   Fault,
   isModernRequest,
   isObject,
+  isRpcError,
   type JsonObject,
   type Limits,
   listMembers,
@@ -243,7 +244,7 @@ class RpcLink implements Link {
     const { progress, result, error } = message;
     if (isObject(progress))
       messages.push({ kind: "notification", method: "notifications/progress", params: { progressToken: id, ...progress }, call: id });
-    if (isObject(error)) throw new PeerError(error as unknown as RpcError);
+    if (isRpcError(error)) throw new PeerError(error);
     return isObject(result) ? result : undefined;
   }
 
