@@ -10,12 +10,14 @@ import type { CompleteAny } from "./completion.js";
 import { type HandlerContext, Handling } from "./context.js";
 import { Prompts } from "./prompts.js";
 import { Resources } from "./resources.js";
-import { Tools } from "./tools.js";
+import { type ToolHandler, type ToolOptions, Tools } from "./tools.js";
 import type { NotificationHandler, Server, ServerOptions } from "./types.js";
 import { log } from "./yields.js";
 
 /** Makes a server to register handlers on. It is a Service: a wire listens with it, a layer wraps it, a test calls it. */
 export function createServer(options: ServerOptions): Server {
+  if (typeof options?.name !== "string" || typeof options.version !== "string")
+    throw new Fault("invalid-params", 'createServer needs { name, version }, such as createServer({ name: "example", version: "1.0.0" })');
   const notified = new Map<string, Set<NotificationHandler>>();
   const faults = new Set<(fault: Fault) => void>();
   const completions: CompleteAny[] = [];
@@ -80,8 +82,9 @@ export function createServer(options: ServerOptions): Server {
       }
       return Promise.resolve();
     },
-    tool: (name, toolOptions, handler) => {
-      tools.add(name, toolOptions, handler);
+    tool: (name: string, given: ToolOptions | ToolHandler, handler?: ToolHandler) => {
+      if (typeof given === "function") tools.add(name, {}, given);
+      else tools.add(name, given, handler);
       return server;
     },
     tools: (catalogue) => {
