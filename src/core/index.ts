@@ -151,7 +151,7 @@ export { redactText } from "./redact.js";
 export { DONE, failing, guard, once, type Produce, resultOf, type Timed, timed } from "./replies.js";
 export { isRpcError } from "./rpc-error.js";
 export type { Feature } from "./server/changes.js";
-export type { Check, Checked } from "./server/check.js";
+export type { Checked, ValueCheck } from "./server/check.js";
 export type { Complete, CompleteAny, Completions } from "./server/completion.js";
 export type { CompleteContext, HandlerContext, ReadContext, TemplateContext } from "./server/context.js";
 export { jsonSchemaCheck } from "./server/json-schema.js";
