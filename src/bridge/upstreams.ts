@@ -40,7 +40,7 @@ const offers: Record<Askable, JsonObject> = {
   sampling: { tools: {}, context: {} },
   roots: { listChanged: true },
 };
-const askable = Object.keys(offers) as Askable[];
+const askable: readonly Askable[] = ["elicitation", "sampling", "roots"];
 
 const sharedFanIn: FanIn = { ...sharedByAll, option: { name: "sessions", use: 'sessions: "own", or --sessions own' } };
 

@@ -73,9 +73,9 @@ export class Histogram implements Family {
       found = { values, counts: Array<number>(durationBounds.length + 1).fill(0), sum: 0 };
       this.#found.set(key, found);
     }
-    let bucket = 0;
-    while (bucket < durationBounds.length && seconds > (durationBounds[bucket] as number)) bucket++;
-    found.counts[bucket] = (found.counts[bucket] as number) + 1;
+    const within = durationBounds.findIndex((bound) => seconds <= bound);
+    const bucket = within < 0 ? durationBounds.length : within;
+    found.counts[bucket] = (found.counts[bucket] ?? 0) + 1;
     found.sum += seconds;
   }
 

@@ -1,4 +1,5 @@
 import { AMBIENT, Fault, failing, type Layer, type LimitName, quotaOwner } from "../../core/index.js";
+import { dropOldest } from "../../stream/index.js";
 
 /** So many calls in so many milliseconds; as many may come at once. */
 export interface Rate {
@@ -60,7 +61,7 @@ class Buckets {
     found.left = Math.min(calls, found.left + ((now - found.since) / ms) * calls);
     found.since = now;
     this.#buckets.delete(key);
-    if (this.#buckets.size >= REMEMBERED) this.#buckets.delete(this.#buckets.keys().next().value as string);
+    if (this.#buckets.size >= REMEMBERED) dropOldest(this.#buckets);
     this.#buckets.set(key, found);
     if (found.left < 1) return ((1 - found.left) / calls) * ms;
     found.left -= 1;

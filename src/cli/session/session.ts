@@ -109,10 +109,10 @@ async function connectOptions(options: Options, around: Surroundings): Promise<C
   const roots = options.has("root") ? await rootsOf(options.texts("root")) : undefined;
   const log = wireLog({ line: (text) => view.line(view.style.dim(`wire  ${text}`)), bodies: verbose > 1 });
   return {
-    era: options.text("era") as ConnectOptions["era"],
-    dialect: options.text("dialect") as ConnectOptions["dialect"],
-    calls: options.text("calls") as ConnectOptions["calls"],
-    http2: options.text("http2") as ConnectOptions["http2"],
+    era: options.oneOf("era", ["auto", "legacy", "modern"]),
+    dialect: options.oneOf("dialect", ["auto", "mcp.v1", "tunnel"]),
+    calls: options.oneOf("calls", ["session", "rpc"]),
+    http2: options.oneOf("http2", ["own", "node"]),
     tls: dialTls(options),
     elicit: person === undefined ? refusePerson(view) : askPerson(person),
     elicitUrl: true,

@@ -1,7 +1,8 @@
 import { readFile } from "node:fs/promises";
 import { text } from "node:stream/consumers";
 import type { JsonObject } from "../../api/index.js";
-import { isObject } from "../../core/index.js";
+import { isObject, toFault } from "../../core/index.js";
+import { codeOf } from "../../stream/index.js";
 import { nearest, suggestion } from "../args/nearest.js";
 import { misuse } from "../session/mistake.js";
 import { coerce, describe, hasDefault } from "./coerce.js";
@@ -20,7 +21,7 @@ export async function givenArguments(option: string): Promise<JsonObject> {
   try {
     value = JSON.parse(source);
   } catch (error) {
-    throw misuse(`${where} is not JSON: ${(error as Error).message}`);
+    throw misuse(`${where} is not JSON: ${toFault(error).message}`);
   }
   if (!isObject(value)) throw misuse(`${where} must be a JSON object, such as '{"key": 1}'`);
   return value;
@@ -30,7 +31,7 @@ async function fileText(path: string): Promise<string> {
   try {
     return await readFile(path, "utf8");
   } catch (error) {
-    throw misuse(`--args: cannot read ${path} (${(error as NodeJS.ErrnoException).code})`);
+    throw misuse(`--args: cannot read ${path} (${codeOf(error)})`);
   }
 }
 
