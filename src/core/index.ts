@@ -91,6 +91,7 @@ export {
   meta,
   neededCapability,
   passesLevel,
+  requestMethods,
 } from "./methods.js";
 export {
   type CallEvent,

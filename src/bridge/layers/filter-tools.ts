@@ -21,11 +21,7 @@ export function filterTools({ allow, deny = [] }: ToolFilter): Layer {
       if (request.method === "tools/call" && !passes(name)) return failing(notOffered(name));
       return inner.call(request, context);
     },
-    // A call without an id is a notification. Some servers run it all the same.
-    notify: (notification, context) =>
-      notification.method === "tools/call" && !passes(notification.params["name"])
-        ? Promise.reject(notOffered(notification.params["name"]))
-        : inner.notify(notification, context),
+    notify: (notification, context) => inner.notify(notification, context),
   });
 }
 
