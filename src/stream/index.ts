@@ -12,6 +12,7 @@ export { type Deadline, deadline } from "./deadline.js";
 export { merge } from "./merge.js";
 export { type Pipe, type PipeOptions, pipe } from "./pipe.js";
 export { Registry } from "./registry.js";
+export { overtime } from "./turns.js";
 export { until } from "./until.js";
 export { cutText, type Utf8Decoder, utf8Decoder, utf8Length } from "./utf8.js";
 export { within } from "./within.js";

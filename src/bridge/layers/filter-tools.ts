@@ -1,4 +1,5 @@
 import { Fault, failing, glob, jsonText, type Layer, type Replies, type Reply } from "../../core/index.js";
+import { overtime } from "../../stream/index.js";
 
 /** Which tools clients see and may call, by globs over their names: `*` is any text, `?` any character, `{a,b}` either. */
 export interface ToolFilter {
@@ -38,9 +39,11 @@ function nameGlob(pattern: string): (name: string) => boolean {
 function without(inner: Replies, hidden: (item: Extract<Reply, { kind: "item" }>) => boolean): Replies {
   const replies: Replies = {
     async next() {
-      for (;;) {
+      for (let round = 1; ; round++) {
         const step = await inner.next();
         if (step.done === true || step.value.kind !== "item" || !hidden(step.value)) return step;
+        const rest = overtime(round);
+        if (rest !== undefined) await rest;
       }
     },
     return: () => inner.return(),
