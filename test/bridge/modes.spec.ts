@@ -5,8 +5,8 @@ import { describe, expect, it, vi } from "vitest";
 import type { JsonObject } from "../../src/api/index.js";
 import type { BridgeOptions, SessionMode } from "../../src/bridge/index.js";
 import { alive, patience } from "../fixtures/children/index.js";
-import { answerOf } from "../identity/caller.js";
 import { modern, postModern } from "../http/requests.js";
+import { answerOf } from "../identity/caller.js";
 import { fetchCaller } from "../identity/peers/http.js";
 import { Ledger, openBridge, type TestBridge } from "./support.js";
 
