@@ -1,6 +1,8 @@
 import { createHash, timingSafeEqual } from "node:crypto";
 import type { ServeOptions } from "../../api/index.js";
 import { apiKeys, checkTrustedProxy } from "../../bridge/index.js";
+import { toFault } from "../../core/index.js";
+import { codeOf } from "../../stream/index.js";
 import type { Options } from "../args/input.js";
 import { misuse } from "../session/mistake.js";
 import { listenTls } from "../session/pem.js";
@@ -42,7 +44,7 @@ function trustedProxyOf(options: Options): ServeOptions["trustedProxy"] {
   try {
     checkTrustedProxy(trusted);
   } catch (error) {
-    throw misuse(`--trusted-proxy: ${(error as Error).message}`);
+    throw misuse(`--trusted-proxy: ${toFault(error).message}`);
   }
   return trusted;
 }
@@ -55,7 +57,7 @@ async function authOf(options: Options, warn: (text: string) => void): Promise<S
   try {
     return await apiKeys(file, { onFault: (fault) => warn(fault.message) });
   } catch (error) {
-    throw misuse(`--api-keys ${file}: ${(error as NodeJS.ErrnoException).code === "ENOENT" ? "no such file" : "cannot be read"}`);
+    throw misuse(`--api-keys ${file}: ${codeOf(error) === "ENOENT" ? "no such file" : "cannot be read"}`);
   }
 }
 

@@ -13,6 +13,7 @@ import {
   parseLock,
   readDescriptorSet,
 } from "../../schema/index.js";
+import { codeOf } from "../../stream/index.js";
 import type { Input } from "../args/input.js";
 import { cleanLine } from "../out/clean.js";
 import { say } from "../out/say.js";
@@ -100,7 +101,7 @@ async function lockOf(folder: string): Promise<Lock | undefined> {
   try {
     text = await readFile(join(folder, LOCK_FILE), "utf8");
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
+    if (codeOf(error) === "ENOENT") return undefined;
     throw error;
   }
   return parseLock(text);

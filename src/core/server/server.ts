@@ -4,8 +4,8 @@ import { askingMethods } from "../methods.js";
 import { isKeptState, RELEASE } from "../parked.js";
 import { failing } from "../replies.js";
 import type { Message, Request } from "../service.js";
-import { answers, custom, type Parts, unknownMethod } from "./answers.js";
-import { Changes } from "./changes.js";
+import { custom, methodAnswers, type Parts, unknownMethod } from "./answers.js";
+import { ChangeListeners } from "./changes.js";
 import type { CompleteAny } from "./completion.js";
 import { type HandlerContext, Handling } from "./context.js";
 import { Prompts } from "./prompts.js";
@@ -36,12 +36,12 @@ export function createServer(options: ServerOptions): Server {
   const report = (error: unknown): void => {
     if (!(error instanceof Fault)) tell(toFault(error));
   };
-  const changes = new Changes();
+  const changes = new ChangeListeners();
   const tools = new Tools(report);
   const resources = new Resources(report);
   const prompts = new Prompts(report);
   const parts: Parts = { options, tools, resources, prompts, completions, changes, report };
-  const methods = answers(parts);
+  const methods = methodAnswers(parts);
 
   const hear = async (handler: NotificationHandler, notification: Message, ctx: HandlerContext): Promise<void> => {
     try {

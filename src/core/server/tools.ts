@@ -3,11 +3,11 @@ import { fixed } from "../fixed.js";
 import { isObject, type JsonObject } from "../json.js";
 import type { CallToolResult, ContentBlock, Tool, ToolAnnotations } from "../protocol.js";
 import type { Context, Reply, Request } from "../service.js";
-import type { Check, Checked } from "./check.js";
+import type { Checked, ValueCheck } from "./check.js";
 import { type HandlerContext, Handling } from "./context.js";
 import { jsonSchemaCheck } from "./json-schema.js";
-import type { Opening } from "./listing.js";
-import { type Awaitable, type Handled, run } from "./run.js";
+import type { OpenList } from "./listing.js";
+import { type Awaitable, type Handled, runHandler } from "./run.js";
 import { checker, published } from "./schema.js";
 import type { Source } from "./source.js";
 import type { Schema } from "./standard.js";
@@ -57,15 +57,15 @@ export interface ToolCatalogue {
 type Invoke = (args: never, ctx: HandlerContext) => unknown;
 interface Entry {
   readonly tool: Tool;
-  readonly input: Check;
-  readonly output: Check | undefined;
+  readonly input: ValueCheck;
+  readonly output: ValueCheck | undefined;
   readonly handler: Invoke;
 }
 /** A tool found for one call. */
-type Found = Omit<Entry, "tool" | "input"> & { readonly input: Check | undefined };
+type Found = Omit<Entry, "tool" | "input"> & { readonly input: ValueCheck | undefined };
 
 const anyObject: JsonObject = { type: "object" };
-const checkObject: Check = (value, root) => (isObject(value) ? { value } : { problem: `${root}: must be object` });
+const checkObject: ValueCheck = (value, root) => (isObject(value) ? { value } : { problem: `${root}: must be object` });
 
 export class Tools {
   readonly #entries = new Map<string, Entry>();
@@ -105,7 +105,7 @@ export class Tools {
     this.#catalogues.push(catalogue);
   }
 
-  sources(ctx: HandlerContext): Opening[] {
+  sources(ctx: HandlerContext): OpenList[] {
     return [() => registered(this.#entries.values()), ...this.#catalogues.map((catalogue) => () => catalogue.list(ctx))];
   }
 
@@ -113,14 +113,14 @@ export class Tools {
     const { name, arguments: args = {} } = request.params;
     if (typeof name !== "string") throw new Fault("invalid-params", "params.name: must be a string");
     const ctx = new Handling(context, request);
-    let output: Check | undefined;
+    let output: ValueCheck | undefined;
     const invoke = (found: Found): unknown => {
       output = found.output;
       const checked = (found.input ?? checkObject)(args, "arguments");
       if (checked instanceof Promise) return checked.then((late) => enter(late, found.handler, ctx));
       return enter(checked, found.handler, ctx);
     };
-    return run(
+    return runHandler(
       {
         start: () => {
           const entry = this.#entries.get(name);
@@ -185,7 +185,7 @@ function block(name: string, item: unknown, result: unknown): JsonObject {
 }
 
 /** A handler's result as the protocol has it. */
-function present(name: string, result: unknown, output: Check | undefined): Awaitable<JsonObject> {
+function present(name: string, result: unknown, output: ValueCheck | undefined): Awaitable<JsonObject> {
   if (typeof result === "string") return complete({ content: [text(result)] }, undefined, output);
   if (Array.isArray(result)) return complete({ content: result.map((item) => block(name, item, result)) }, undefined, output);
   if (!isObject(result) || !resultMembers.some((member) => member in result)) throw badResult(name, result);
@@ -193,7 +193,7 @@ function present(name: string, result: unknown, output: Check | undefined): Awai
   return complete(result, result["structuredContent"], output);
 }
 
-function complete(result: JsonObject, structured: unknown, output: Check | undefined): Awaitable<JsonObject> {
+function complete(result: JsonObject, structured: unknown, output: ValueCheck | undefined): Awaitable<JsonObject> {
   if (output === undefined || result["isError"] === true) return filled(result, structured);
   const settle = (checked: Checked): JsonObject =>
     "problem" in checked ? failure(`the tool broke its output schema\n${checked.problem}`) : filled(result, checked.value);
