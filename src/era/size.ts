@@ -1,4 +1,4 @@
-import type { Part } from "../codec/index.js";
+import type { AnswerPart } from "../codec/index.js";
 import { weigh } from "../core/index.js";
 import { utf8Length } from "../stream/index.js";
 
@@ -8,7 +8,7 @@ export function sizeOf(data: string | Uint8Array): number {
 }
 
 /** What a part counts against the credit of its call, on both ends. */
-export function weighPart(part: Part): number {
+export function weighPart(part: AnswerPart): number {
   switch (part.kind) {
     case "item":
       return weigh(part.value);

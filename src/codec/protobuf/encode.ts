@@ -13,7 +13,7 @@ import {
   writeEnums,
   writeId,
   writeInteger,
-  writeJson,
+  writeJsonField,
   writeMap,
   writeOctets,
   writeTime,
@@ -162,7 +162,7 @@ function writeSlot(writer: Writer, slot: Slot, value: unknown, options: EncodeOp
     case "message":
       if (!isObject(value)) return false;
       if (slot.twin !== 0 && options.twin)
-        return slot.member === "_meta" ? writeKeptMeta(writer, slot.twin, value) : writeJson(writer, slot.twin, value, true);
+        return slot.member === "_meta" ? writeKeptMeta(writer, slot.twin, value) : writeJsonField(writer, slot.twin, value, true);
       writer.varint(slot.tag);
       return writeInner(writer, slot.table, value, options);
     case "union": {
@@ -199,7 +199,7 @@ function writeOpen(writer: Writer, slot: Slot, value: unknown, options: EncodeOp
   const open = slot.role === "value" || slot.role === "any";
   if (slot.role === "token") return writeToken(writer, slot.tag, value);
   if (!open && !isObject(value)) return false;
-  if (slot.twin !== 0 && options.twin) return writeJson(writer, slot.twin, value, !open);
+  if (slot.twin !== 0 && options.twin) return writeJsonField(writer, slot.twin, value, !open);
   writer.varint(slot.tag);
   const from = writer.open();
   const done = writeContent(writer, slot, value);

@@ -1,4 +1,4 @@
-import type { Part } from "../../codec/index.js";
+import type { AnswerPart } from "../../codec/index.js";
 import { type ChunkReply, type ContentReply, extended, Fault, type JsonObject, type Reply, weigh } from "../../core/index.js";
 import { concat, encodeBase64 } from "../../stream/index.js";
 import { sizeOf } from "../size.js";
@@ -44,10 +44,10 @@ export class Contents {
   }
 
   /** What was gathered, as it came. */
-  drain(): Part[] {
+  drain(): AnswerPart[] {
     return this.#take().flatMap(({ reply, texts, blobs }) => [
       reply,
-      ...[...texts, ...blobs].map((data): Part => ({ kind: "chunk", data })),
+      ...[...texts, ...blobs].map((data): AnswerPart => ({ kind: "chunk", data })),
     ]);
   }
 

@@ -1,4 +1,5 @@
 import {
+  type AnswerPart,
   type Id,
   type Incoming,
   type IncomingBad,
@@ -7,7 +8,6 @@ import {
   type LinkTraits,
   type Outgoing,
   type OutgoingMessage,
-  type Part,
   partMessage,
   type SendOptions,
 } from "../../codec/index.js";
@@ -117,7 +117,7 @@ export class LinkServer implements Serving, LegacyHost, Notified {
     return sent;
   }
 
-  part(call: Id, part: Part): Promise<void> | undefined {
+  part(call: Id, part: AnswerPart): Promise<void> | undefined {
     if (this.#carries) return this.#link.part(call, part);
     return this.send(partMessage(part, { call, bytes: this.traits.bytes }), { call });
   }

@@ -1,4 +1,4 @@
-import type { Part } from "../../codec/index.js";
+import type { AnswerPart } from "../../codec/index.js";
 import { type JsonObject, listMembers, type Reply, requiresInput } from "../../core/index.js";
 import { cutText } from "../../stream/index.js";
 import { PART_BYTES } from "../keys.js";
@@ -57,7 +57,7 @@ export async function answerParts(desk: Desk, job: Job, work: Work): Promise<Jso
 }
 
 /** A part; a chunk in pieces that do not hold up the neighbours on a shared link. */
-function sendPart(job: Job, part: Part, size: number): Promise<void> | undefined {
+function sendPart(job: Job, part: AnswerPart, size: number): Promise<void> | undefined {
   if (part.kind !== "chunk") return job.sink.part(part);
   const { data } = part;
   // Counting all of a long text, only to find that it is too long, would cost more than the rest.

@@ -1,4 +1,4 @@
-import type { Id, Part, SendOptions } from "../../codec/index.js";
+import type { AnswerPart, Id, SendOptions } from "../../codec/index.js";
 import { beside, extended, isObject, type JsonObject, meta, noParams, type Reply, weigh } from "../../core/index.js";
 import type { Envelope } from "../envelope.js";
 import { own } from "../keys.js";
@@ -49,7 +49,7 @@ export class Sink {
   }
 
   /** Sends a part of the answer; what it returns is to be waited for before the next. */
-  part(part: Part): Promise<void> | undefined {
+  part(part: AnswerPart): Promise<void> | undefined {
     const { id, envelope } = this.#options;
     const sent = this.#options.desk.part(id, part);
     if (envelope.window === undefined) return sent;

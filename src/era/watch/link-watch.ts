@@ -1,11 +1,11 @@
 import {
+  type AnswerPart,
   type Id,
   type Incoming,
   type IncomingPart,
   isBatch,
   type Outgoing,
   type OutgoingMessage,
-  type Part,
   receivedMessage,
   sentMessage,
 } from "../../codec/index.js";
@@ -57,7 +57,7 @@ export class LinkWatch {
     );
   }
 
-  part(direction: Frame["direction"], id: Id, part: Part): void {
+  part(direction: Frame["direction"], id: Id, part: AnswerPart): void {
     if (this.observer.frame !== undefined) this.#frame(direction, { id, part });
   }
 

@@ -1,4 +1,4 @@
-import { emptyFrame, type Id, messageFrame, type Outgoing, type Part, partFrame, serialise, writeSse } from "../../codec/index.js";
+import { type AnswerPart, emptyFrame, type Id, messageFrame, type Outgoing, partFrame, serialise, writeSse } from "../../codec/index.js";
 import type { JsonObject } from "../../core/index.js";
 import type { Exchange, Outlet } from "../../io/index.js";
 import { type LargeAnswer, largeAnswer } from "./large.js";
@@ -20,7 +20,7 @@ export interface Answer {
   /** Whether messages have a place beside the parts. One JSON object has none, so that they are dropped once its first part is written. */
   readonly mixed: boolean;
   /** Writes a part of the answer; resolves once there is room for the next. */
-  part(id: Id, part: Part): Promise<void>;
+  part(id: Id, part: AnswerPart): Promise<void>;
   /** Shows that it is still alive: a stream gets a comment, and an answer that has not begun becomes a stream. */
   keepAlive(): void;
   /** Cuts it; one that has not begun is that of a session which is gone. */

@@ -1,4 +1,4 @@
-import type { Id, IncomingRequest, OutgoingMessage, Part } from "../../../codec/index.js";
+import type { AnswerPart, Id, IncomingRequest, OutgoingMessage } from "../../../codec/index.js";
 import {
   encodeChunkMessageHead,
   encodeMessage,
@@ -17,7 +17,7 @@ import { COMPLETED, type Rpc, WATCHED } from "../names.js";
 export interface Answer {
   /** A result or an error ends the call; a notification goes before it. */
   send(message: OutgoingMessage): Promise<void> | undefined;
-  part(part: Part): Promise<void> | undefined;
+  part(part: AnswerPart): Promise<void> | undefined;
 }
 
 /** Where a request goes that came as an RPC: to its session, or to a link of its own. */

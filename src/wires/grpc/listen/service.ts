@@ -1,4 +1,4 @@
-import { decodeMessage, encodeMessage } from "../../../codec/mcpv1/index.js";
+import { decodeMessage, encodeMessage, WATCH } from "../../../codec/mcpv1/index.js";
 import {
   defaultLimits,
   defaultTimeouts,
@@ -23,7 +23,7 @@ import { firstOf, type Metadata, type ServerCall } from "../../../io/index.js";
 import { extras } from "../extras.js";
 import { faultStatus } from "../faults.js";
 import { checkMirror } from "../mirror.js";
-import { header, type Rpc, rpcs, SERVICE, WATCH } from "../names.js";
+import { header, type Rpc, rpcs, SERVICE } from "../names.js";
 import { type Answer, rpcAnswer, type Taker } from "./answers.js";
 import { type Caller, callerOf } from "./caller.js";
 import type { GrpcListenOptions } from "./options.js";

@@ -1,4 +1,4 @@
-import { type Id, type Incoming, namedCall, type OutgoingMessage, type Part } from "../../../codec/index.js";
+import { type AnswerPart, type Id, type Incoming, namedCall, type OutgoingMessage } from "../../../codec/index.js";
 import {
   decodeToServer,
   type EncodeOptions,
@@ -98,7 +98,7 @@ export class SessionStream {
     return this.#send(message, call) ?? done;
   }
 
-  part(id: Id, part: Part): Promise<void> | undefined {
+  part(id: Id, part: AnswerPart): Promise<void> | undefined {
     const open = this.#open.get(id);
     if (open === undefined) throw new Fault("cancelled", "the call was cancelled");
     if (part.kind === "chunk" && typeof part.data !== "string")

@@ -1,4 +1,4 @@
-import { type Id, type Incoming, isBatch, type Outgoing, type OutgoingMessage, type Part } from "../../../codec/index.js";
+import { type AnswerPart, type Id, type Incoming, isBatch, type Outgoing, type OutgoingMessage } from "../../../codec/index.js";
 import { Caller, Fault, fixedTimeouts, type Service, toFault, toRpcError } from "../../../core/index.js";
 import { idleCaller, type ServeLinkOptions, type Serving, serving, type TableSession } from "../../../era/index.js";
 import type { ServerCall } from "../../../io/index.js";
@@ -167,7 +167,7 @@ export class Session implements TableSession {
     });
   }
 
-  #part(id: Id, part: Part): Promise<void> | undefined {
+  #part(id: Id, part: AnswerPart): Promise<void> | undefined {
     const rpc = this.#rpcs.get(id);
     if (rpc !== undefined) return rpc.part(part);
     return this.#stream?.part(id, part);
