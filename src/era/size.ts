@@ -3,7 +3,7 @@ import { weigh } from "../core/index.js";
 import { utf8Length } from "../stream/index.js";
 
 /** Octets of a chunk, of text as UTF-8. */
-export function sizeOf(data: string | Uint8Array): number {
+export function dataSize(data: string | Uint8Array): number {
   return typeof data === "string" ? utf8Length(data) : data.byteLength;
 }
 

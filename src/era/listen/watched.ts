@@ -3,7 +3,7 @@ import { type Era, Fault, fromRpcError, isObject, type JsonObject, tell } from "
 import type { CallWatch } from "../watch/call-watch.js";
 import type { LinkWatch } from "../watch/link-watch.js";
 import type { Respond } from "./calls.js";
-import type { Outlet } from "./serving.js";
+import type { AnswerOutlet } from "./serving.js";
 
 /** Watches the serving side of a link. */
 export class ServingWatch {
@@ -37,7 +37,7 @@ export class ServingWatch {
   }
 
   /** The link as a place to send to that tells of all that is sent. */
-  outlet(link: Outlet): Outlet {
+  outlet(link: AnswerOutlet): AnswerOutlet {
     const part = (call: Id, sent: AnswerPart): void => {
       this.link.part("sent", call, sent);
       this.#open.get(call)?.reply(sent);

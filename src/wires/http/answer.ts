@@ -12,7 +12,7 @@ export const sseHeaders: Readonly<Record<string, string>> = { "content-type": SS
 const partsHeaders: Readonly<Record<string, string>> = { "content-type": PARTS_TYPE, ...unbuffered };
 
 /** The answer to one POST: one JSON object if the response is all there is to say, else a stream of events, or of parts. */
-export interface Answer {
+export interface HttpAnswer {
   /** Sends a message of the call; the response ends it. */
   send(message: Outgoing, final: boolean): Promise<void>;
   /** Whether a read can be answered in parts now. A method: an object with a getter of its own costs V8 a hidden class, which keeps the call until a full collection. */
@@ -27,7 +27,7 @@ export interface Answer {
   abort(): void;
 }
 
-export interface AnswerOptions {
+export interface HttpAnswerOptions {
   /** Whether the client takes a stream of events. */
   readonly streams: boolean;
   /** Whether it takes one object. */
@@ -41,7 +41,7 @@ export interface AnswerOptions {
 
 const done: Promise<void> = Promise.resolve();
 
-export function postAnswer(exchange: Exchange, { streams, json, parts, headers, status }: AnswerOptions): Answer {
+export function postAnswer(exchange: Exchange, { streams, json, parts, headers, status }: HttpAnswerOptions): HttpAnswer {
   let outlet: Outlet | undefined;
   let ended = false;
   let writing = 0;

@@ -43,7 +43,7 @@ export function linesMount(service: Service, given: LinesListenOptions): Mount {
   };
 }
 
-export async function listen(service: Service, address: Address, options: LinesListenOptions): Promise<Listener> {
+export async function listenLines(service: Service, address: Address, options: LinesListenOptions): Promise<Listener> {
   const { carrier } = placeOf(address, "", options);
   if (options.auth !== undefined && options.tls?.requestClientCert !== true) throw noCredentials(String(address).replace(/:.*$/s, ""));
   return portListener(await port(carrier, [linesMount(service, options)], options));

@@ -51,14 +51,17 @@ async function linkFor(
     wire: "tunnel" as const,
   });
   if (options.dialect === "tunnel") return tunnel();
-  const { kin, status } = await ping(channel, metadata, options);
+  const { isAnywirePeer, status } = await ping(channel, metadata, options);
   if (status.code === grpcStatuses["unknown-method"] && options.dialect !== "mcp.v1") return tunnel();
   if (status.code !== 0 && status.code !== grpcStatuses["unknown-method"]) throw statusFault(status);
   const { calls = "session", ...common } = options;
-  return { link: rpcLink(channel, { ...common, metadata, ...(kin ? { kin: { calls, lasting } } : undefined) }), wire: "grpc" };
+  return {
+    link: rpcLink(channel, { ...common, metadata, ...(isAnywirePeer ? { isAnywirePeer: { calls, lasting } } : undefined) }),
+    wire: "grpc",
+  };
 }
 
-async function ping(channel: Channel, metadata: Metadata, options: GrpcDialOptions): Promise<{ kin: boolean; status: Status }> {
+async function ping(channel: Channel, metadata: Metadata, options: GrpcDialOptions): Promise<{ isAnywirePeer: boolean; status: Status }> {
   const call = channel.call(`${SERVICE}Ping`, {
     metadata: { ...metadata, [header.twins]: "1", [header.method]: "ping" },
     deadline: Date.now() + (options.handshakeMs ?? defaultTimeouts.handshakeMs),
@@ -71,7 +74,7 @@ async function ping(channel: Channel, metadata: Metadata, options: GrpcDialOptio
     call.done();
     const status = await call.status;
     const headers = await call.headers.catch((): Metadata => ({}));
-    return { kin: headers[header.twins] !== undefined, status };
+    return { isAnywirePeer: headers[header.twins] !== undefined, status };
   } finally {
     options.signal?.removeEventListener("abort", abort);
   }

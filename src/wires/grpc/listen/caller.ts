@@ -21,7 +21,7 @@ export interface Caller {
   readonly credentials?: CredentialWatch | undefined;
   readonly metadata: Metadata;
   /** Whether the caller is an Anywire end. */
-  readonly kin: boolean;
+  readonly isAnywirePeer: boolean;
   /** Whether it may know nothing but the base. */
   readonly base: boolean;
 }
@@ -41,12 +41,12 @@ export interface AdmittedCall extends ServerCall {
  */
 export function callerOf(call: ServerCall | AdmittedCall, options: GateOptions): Caller | Promise<Caller> {
   const metadata = withoutCredentials(call.metadata);
-  const kin = metadata[header.twins] !== undefined;
-  const base = !kin && metadata[header.fields] === undefined;
+  const isAnywirePeer = metadata[header.twins] !== undefined;
+  const base = !isAnywirePeer && metadata[header.fields] === undefined;
   const certified = call.peer.certificate === undefined ? undefined : certificateName(call.peer.certificate);
   if ("admitted" in call) {
     const { principal = certified, remote, credentials } = call.admitted;
-    return { principal, remote, credentials, metadata, kin, base };
+    return { principal, remote, credentials, metadata, isAnywirePeer, base };
   }
   const exchange = { remote: call.peer.address, hosts: call.hosts, header: (name: string) => firstOf(call.metadata, name) };
   // Nobody but a local process gets to a pipe or a Unix socket.
@@ -54,8 +54,9 @@ export function callerOf(call: ServerCall | AdmittedCall, options: GateOptions):
   if (refused !== undefined) throw told(options, new Fault("denied", refused));
   const { auth } = options;
   const { remote, user } = forwardedBy(exchange, options.trustedProxy);
-  if (auth === undefined || user !== undefined) return claimed(call, { principal: user ?? certified, remote, metadata, kin, base });
-  return credited(exchange, auth, { remote, metadata, kin, base }).then(
+  if (auth === undefined || user !== undefined)
+    return claimed(call, { principal: user ?? certified, remote, metadata, isAnywirePeer, base });
+  return credited(exchange, auth, { remote, metadata, isAnywirePeer, base }).then(
     (caller) => claimed(call, caller),
     (fault) => Promise.reject(told(options, toFault(fault))),
   );

@@ -90,7 +90,7 @@ export class McpService {
     const unhook = call.cancel.on(() => taker.forget(id, call.cancel.reason));
     const answer = rpcAnswer(call, {
       rpc,
-      kin: caller.kin,
+      isAnywirePeer: caller.isAnywirePeer,
       base: caller.base && !isModernRequest(params),
       anonymous: progress && tokenOf(params) === undefined,
       begin: () => begin(call, caller),
@@ -118,7 +118,7 @@ export class McpService {
   /** Liveness is nobody's session and of no era. */
   #pong(call: ServerCall, caller: Caller): void {
     begin(call, caller);
-    void call.send(encodeMessage("PingResponse", {}, { twin: caller.kin }));
+    void call.send(encodeMessage("PingResponse", {}, { twin: caller.isAnywirePeer }));
     call.end({ code: 0 });
   }
 
@@ -127,7 +127,7 @@ export class McpService {
     begin(call, caller, session.id);
     const answer = rpcAnswer(call, {
       rpc,
-      kin: caller.kin,
+      isAnywirePeer: caller.isAnywirePeer,
       base: caller.base,
       anonymous: false,
       ended: () => session.forget("initialize"),
@@ -175,7 +175,7 @@ export class McpService {
     let { base } = caller;
     const calls = new ToolCalls(call, {
       limits: this.#limits,
-      kin: caller.kin,
+      isAnywirePeer: caller.isAnywirePeer,
       get base() {
         return base;
       },
@@ -252,7 +252,7 @@ export class McpService {
 
   #begin(call: ServerCall, caller: Caller, lasting: boolean): Session {
     // A client of the base may do without initialize altogether.
-    const assume = caller.kin || lasting ? undefined : (firstOf(caller.metadata, header.version) ?? legacyVersions[0]);
+    const assume = caller.isAnywirePeer || lasting ? undefined : (firstOf(caller.metadata, header.version) ?? legacyVersions[0]);
     const options = { ...this.#serveOptions(call, caller, assume), deadline: undefined };
     const session: Session = this.#sessions.begin(quotaOwner(options), (id) => {
       const displace = (reason: Fault): void => this.#sessions.end(session, reason);
@@ -290,13 +290,13 @@ export class McpService {
 const done = Promise.resolve();
 /** Made once: an error costs as much as half a call. */
 const ANSWERED = new Fault("unavailable", "the call was answered");
-const KIN: Metadata = { [header.twins]: "1" };
+const TWINS: Metadata = { [header.twins]: "1" };
 const endless: ReadonlySet<string> = new Set([WATCH]);
 
 /** The headers of an answer: at once, so that long streams are known to be open. */
-function begin(call: ServerCall, { kin }: Caller, session?: string): void {
-  if (!kin && session === undefined) return;
-  call.begin(session === undefined ? KIN : { ...(kin ? KIN : undefined), [header.session]: session });
+function begin(call: ServerCall, { isAnywirePeer }: Caller, session?: string): void {
+  if (!isAnywirePeer && session === undefined) return;
+  call.begin(session === undefined ? TWINS : { ...(isAnywirePeer ? TWINS : undefined), [header.session]: session });
 }
 
 /** The one message of a call that has one. */

@@ -6,7 +6,7 @@ import type { Answer, Taker } from "./answers.js";
 export interface ToolCallsOptions {
   readonly limits: Limits;
   /** Whether the caller is an Anywire end. */
-  readonly kin: boolean;
+  readonly isAnywirePeer: boolean;
   /** Whether it may know nothing but the base. */
   readonly base: boolean;
   /** An id that no other call of the session has. */
@@ -110,8 +110,8 @@ export class ToolCalls {
   }
 
   #write(name: string, outcome: { readonly success: JsonObject } | { readonly error: RpcError }): Uint8Array {
-    const { kin, base } = this.#options;
-    return encodeMessage("StreamToolCallsResponse", { requestId: name, ...outcome }, { twin: kin, base });
+    const { isAnywirePeer, base } = this.#options;
+    return encodeMessage("StreamToolCallsResponse", { requestId: name, ...outcome }, { twin: isAnywirePeer, base });
   }
 
   #say(message: Uint8Array): Promise<void> | undefined {

@@ -2,7 +2,7 @@ import { type AnswerPart, type Id, type IncomingPart, type IncomingResult, parse
 import { Fault, type Limits } from "../../../core/index.js";
 import type { Sent } from "../../../io/index.js";
 import { concat } from "../../../stream/index.js";
-import { caughtUp, type Held } from "./events.js";
+import { caughtUp, type HeldReader } from "./events.js";
 
 /** Bytes of an answer up to which it is held and parsed whole, whatever it looks like. */
 const WHOLE_BYTES = 8 * 1024 * 1024;
@@ -12,7 +12,7 @@ const BATCH = 32 * 1024;
 export interface LargeReadOptions {
   readonly id: Id;
   readonly limits: Limits;
-  readonly open: Held;
+  readonly open: HeldReader;
   readonly take: (parts: readonly IncomingPart[]) => Promise<void>;
 }
 

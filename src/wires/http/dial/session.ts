@@ -37,12 +37,12 @@ const RETURNS = 12;
 const LISTEN_MS = 1000;
 
 /** Milliseconds before the next try. */
-export function pause(tries: number): number {
+export function retryPause(tries: number): number {
   return Math.min(50 * 2 ** tries, 2_000);
 }
 
 /** The legacy session of a link: its stream of what belongs to no call, its end, and its beginning anew when the server has lost it. */
-export class LegacySession {
+export class DialedSession {
   id: string | undefined;
   /** The protocol version that was agreed on. */
   version: string | undefined;
@@ -129,7 +129,7 @@ export class LegacySession {
         if (isForGood(fault, "refusal")) break;
       }
       if (seen.last !== before) tries = 0;
-      if (session === this.id) await this.#pause(seen.retry ?? pause(tries));
+      if (session === this.id) await this.#pause(seen.retry ?? retryPause(tries));
     }
     this.#listening = false;
   }

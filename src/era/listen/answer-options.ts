@@ -6,7 +6,7 @@ import { type Parking, sessionOf } from "./parking.js";
 import type { Sink } from "./sink.js";
 
 /** What the answers on one link have in common. */
-export interface Desk {
+export interface AnswerOptions {
   readonly service: Service;
   readonly limits: Limits;
   readonly pageSize: PageSize;
