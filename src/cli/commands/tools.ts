@@ -5,7 +5,7 @@ import { type Entry, writeList } from "../out/list.js";
 import { withClient } from "../session/session.js";
 import { describe } from "../values/coerce.js";
 
-export function run(input: Input): Promise<number> {
+export function runTools(input: Input): Promise<number> {
   return withClient(input, (session) =>
     writeList(session, session.client.tools({ signal: session.signal }), entryOf, "the server has no tools"),
   );

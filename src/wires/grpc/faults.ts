@@ -27,7 +27,7 @@ export function errorStatus(error: RpcError, fault: Fault = fromRpcError(error))
   };
 }
 
-export function faultStatus(fault: Fault): Status {
+export function mcpStatus(fault: Fault): Status {
   return errorStatus(toRpcError(fault, "modern"), fault);
 }
 

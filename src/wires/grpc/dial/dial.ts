@@ -2,7 +2,7 @@ import { encodeMessage } from "../../../codec/mcpv1/index.js";
 import { type Address, type Connection, defaultLimits, defaultTimeouts, Fault, grpcStatuses } from "../../../core/index.js";
 import { dialLink, type Link, renewing } from "../../../era/index.js";
 import { type Channel, grpcChannel, type Metadata, type Status, secureContext, statusFault } from "../../../io/index.js";
-import { placeOf, targetsOf } from "../address.js";
+import { grpcPlaceOf, targetsOf } from "../address.js";
 import { header, SERVICE } from "../names.js";
 import { dialTunnel } from "../tunnel/dial.js";
 import type { GrpcDialOptions } from "./options.js";
@@ -12,7 +12,7 @@ import { rpcLink } from "./rpc-link.js";
 const CONNECTIONS = 4;
 
 export async function dial(address: Address, options: GrpcDialOptions): Promise<Connection> {
-  const place = placeOf(address);
+  const place = grpcPlaceOf(address);
   const { keepalive, gzip, limits } = options;
   const channel = grpcChannel(targetsOf(place, place.scheme === "grpcs" ? secureContext(options.tls) : undefined), {
     keepalive,

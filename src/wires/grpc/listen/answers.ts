@@ -16,7 +16,7 @@ import { endWithError } from "../faults.js";
 import type { Rpc } from "../names.js";
 
 /** Where the answer to one RPC goes. */
-export interface Answer {
+export interface RpcAnswer {
   /** A result or an error ends the call; a notification goes before it. */
   send(message: OutgoingMessage): Promise<void> | undefined;
   part(part: AnswerPart): Promise<void> | undefined;
@@ -24,12 +24,12 @@ export interface Answer {
 
 /** Where a request goes that came as an RPC: to its session, or to a link of its own. */
 export interface Taker {
-  take(message: IncomingRequest, answer: Answer): void;
+  take(message: IncomingRequest, answer: RpcAnswer): void;
   /** The RPC has ended; with a reason if before its answer. */
   forget(id: Id, reason?: Fault): void;
 }
 
-export interface AnswerOptions {
+export interface RpcAnswerOptions {
   readonly rpc: Rpc;
   /** Whether the caller is an Anywire end: it takes JSON for Struct, and notifications within a stream. */
   readonly isAnywirePeer: boolean;
@@ -47,7 +47,7 @@ export interface AnswerOptions {
 const NOTES = 64 * 1024;
 
 /** Turns what the era edge says into the messages of an RPC. */
-export function rpcAnswer(call: ServerCall, { rpc, isAnywirePeer, base, anonymous, begin, ended }: AnswerOptions): Answer {
+export function rpcAnswer(call: ServerCall, { rpc, isAnywirePeer, base, anonymous, begin, ended }: RpcAnswerOptions): RpcAnswer {
   const options = { twin: isAnywirePeer, base };
   // Connect's unary calls have one message, whoever makes them.
   const several = isAnywirePeer && (rpc.answer !== "one" || !("admitted" in call));

@@ -13,7 +13,7 @@ import {
 import { header } from "../names.js";
 
 /** Who makes a call, as far as the wire can tell. */
-export interface Caller {
+export interface RpcCaller {
   readonly principal: string | undefined;
   /** The address that it calls from. */
   readonly remote: string | undefined;
@@ -39,7 +39,7 @@ export interface AdmittedCall extends ServerCall {
  * What may be asked of a call before its messages are looked at: Host, Origin, credentials. Throws the fault it is refused with; waits
  * only where there are credentials to check.
  */
-export function callerOf(call: ServerCall | AdmittedCall, options: GateOptions): Caller | Promise<Caller> {
+export function callerOf(call: ServerCall | AdmittedCall, options: GateOptions): RpcCaller | Promise<RpcCaller> {
   const metadata = withoutCredentials(call.metadata);
   const isAnywirePeer = metadata[header.twins] !== undefined;
   const base = !isAnywirePeer && metadata[header.fields] === undefined;
@@ -62,7 +62,7 @@ export function callerOf(call: ServerCall | AdmittedCall, options: GateOptions):
   );
 }
 
-function claimed(call: ServerCall, caller: Caller): Caller {
+function claimed(call: ServerCall, caller: RpcCaller): RpcCaller {
   if (caller.principal !== undefined) call.claim?.(caller.principal);
   return caller;
 }
@@ -75,8 +75,8 @@ function told(options: GateOptions, fault: Fault): Fault {
 async function credited(
   exchange: Parameters<typeof checkCredentials>[0],
   auth: NonNullable<GateOptions["auth"]>,
-  caller: Omit<Caller, "principal">,
-): Promise<Caller> {
+  caller: Omit<RpcCaller, "principal">,
+): Promise<RpcCaller> {
   const verdict = await checkCredentials(exchange, auth, undefined);
   if (!("refused" in verdict)) return { principal: verdict.principal.id, credentials: verdict.watch, ...caller };
   if (verdict.refused === "unauthenticated")

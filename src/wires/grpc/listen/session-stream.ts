@@ -14,7 +14,7 @@ import {
 import { Fault, isModernRequest, isObject, type JsonObject, type Limits } from "../../../core/index.js";
 import type { ServerCall } from "../../../io/index.js";
 
-import type { Caller } from "./caller.js";
+import type { RpcCaller } from "./caller.js";
 
 /** A request that is being answered: a result does not say what it answers. */
 interface Open {
@@ -40,7 +40,7 @@ export class SessionStream {
   /** A legacy session has begun, and its client has not said that it is ready. */
   #begun = false;
 
-  constructor(call: ServerCall, limits: Limits, { isAnywirePeer, base }: Pick<Caller, "isAnywirePeer" | "base">) {
+  constructor(call: ServerCall, limits: Limits, { isAnywirePeer, base }: Pick<RpcCaller, "isAnywirePeer" | "base">) {
     this.#call = call;
     this.#limits = limits;
     this.#isAnywirePeer = isAnywirePeer;

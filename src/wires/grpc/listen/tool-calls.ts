@@ -1,7 +1,7 @@
 import { decodeMessage, encodeMessage } from "../../../codec/mcpv1/index.js";
 import { Fault, type JsonObject, type Limits, type RpcError, reasonOf, toFault, toRpcError } from "../../../core/index.js";
 import type { ServerCall } from "../../../io/index.js";
-import type { Answer, Taker } from "./answers.js";
+import type { RpcAnswer, Taker } from "./answers.js";
 
 export interface ToolCallsOptions {
   readonly limits: Limits;
@@ -78,7 +78,7 @@ export class ToolCalls {
     }
   }
 
-  #answer(name: string): Answer {
+  #answer(name: string): RpcAnswer {
     return {
       send: (message) => {
         if ("method" in message) {

@@ -9,7 +9,7 @@ import {
 } from "../../../codec/index.js";
 import { type Cancel, Canceller, type Fault, type JsonObject, type Limits, toFault } from "../../../core/index.js";
 import { isForGood, LegacyState } from "../../../era/index.js";
-import type { HttpClient, SendOptions, Sent } from "../../../io/index.js";
+import type { HttpClient, HttpSendOptions, Sent } from "../../../io/index.js";
 import { within } from "../../../stream/index.js";
 import { SSE_TYPE } from "../answer.js";
 import { readEvents, type Seen } from "./events.js";
@@ -71,7 +71,7 @@ export class DialedSession {
   }
 
   /** A GET of the stream that has the event `last`. */
-  get(last: string | undefined, cancel: Cancel, awaits: SendOptions["awaits"] = "head"): Promise<Sent> {
+  get(last: string | undefined, cancel: Cancel, awaits: HttpSendOptions["awaits"] = "head"): Promise<Sent> {
     const { client, url } = this.#host;
     const headers = { ...this.#host.headers(), accept: SSE_TYPE, ...(last === undefined ? undefined : { "last-event-id": last }) };
     return client.send("GET", url, { headers, cancel, awaits });
