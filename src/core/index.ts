@@ -92,6 +92,7 @@ export {
   meta,
   neededCapability,
   passesLevel,
+  requestMethods,
 } from "./methods.js";
 export {
   type CallEvent,

@@ -21,6 +21,20 @@ export const legacyMethods: ReadonlySet<string> = new Set([
   "resources/unsubscribe",
 ]);
 
+/** What a client may only ask for with an id. Without one it is no notification that a server could be told of. */
+export const requestMethods: ReadonlySet<string> = new Set([
+  ...legacyMethods,
+  ...cacheableMethods,
+  ...askingMethods,
+  "completion/complete",
+  "subscriptions/listen",
+  "tasks/cancel",
+  "tasks/get",
+  "tasks/list",
+  "tasks/result",
+  "tasks/update",
+]);
+
 export const meta = {
   protocolVersion: "io.modelcontextprotocol/protocolVersion",
   clientInfo: "io.modelcontextprotocol/clientInfo",

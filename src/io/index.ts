@@ -35,7 +35,7 @@ export { type AuthOptions, type CredentialVerdict, checkCredentials, METADATA_PA
 export type { Exchange, Outlet } from "./http/exchange.js";
 export { fetchExchange } from "./http/fetch-exchange.js";
 export { type Admission, admit, type GateOptions, tellRefused, whileValid } from "./http/gate.js";
-export { corsHeaders, type GuardOptions, preflightHeaders, refusal } from "./http/guard.js";
+export { corsHeaders, type GuardOptions, noHeaders, preflightHeaders, refusal } from "./http/guard.js";
 export { nodeExchange } from "./http/node-exchange.js";
 export { type HttpClient, type HttpClientOptions, type HttpSendOptions, httpClient } from "./http/request.js";
 export type { Sent } from "./http/sent.js";

@@ -1,6 +1,7 @@
 import { type Incoming, type IncomingBatch, type IncomingPart, type OutgoingMessage, receivedMessage } from "../codec/index.js";
 import { Fault, isObject, type JsonObject, toFault, toRpcError, withNumbers } from "../core/index.js";
 import type { Link } from "../era/index.js";
+import { overtime } from "../stream/index.js";
 import { plain } from "./plain.js";
 import type { SdkMessage, SdkSendOptions, SdkTransport } from "./types.js";
 
@@ -31,6 +32,7 @@ class LinkTransport implements SdkTransport {
   readonly #link: Link;
   readonly #passage: Passage;
   #state: "idle" | "open" | "closed" = "idle";
+  #sent = 0;
   #ended: void | Promise<void> | undefined;
 
   constructor(link: Link, passage: Passage) {
@@ -58,6 +60,9 @@ class LinkTransport implements SdkTransport {
       ready = refusal;
     }
     await (this.#passage.send === undefined ? this.#link.send(ready) : this.#passage.send(ready, options?.relatedRequestId, this.#pass));
+    // A handler that sends without an end may wait for nothing else, and a link in this process need not make it wait.
+    const rest = overtime(++this.#sent);
+    if (rest !== undefined) await rest;
   }
 
   async close(): Promise<void> {

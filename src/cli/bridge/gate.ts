@@ -61,7 +61,8 @@ async function authOf(options: Options, warn: (text: string) => void): Promise<S
   }
 }
 
-function oneKey(variable: string): ServeOptions["auth"] {
+/** Lets in whoever has the key that a variable has. */
+export function oneKey(variable: string): ServeOptions["auth"] {
   const key = process.env[variable];
   if (key === undefined || key === "")
     throw misuse(`--api-key-env: no variable of that name is set; it takes the name of one, not the key`);

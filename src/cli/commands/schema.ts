@@ -24,6 +24,8 @@ import { exitCodes } from "../table/exit-codes.js";
 export function runSchema(input: Input): Promise<number> {
   const [action, file] = input.positionals;
   if (action === "to-json") return told(() => toJson(input, file));
+  if (action === "resolve") return told(async () => (await import("./schema-registry.js")).resolve(input, file));
+  if (action === "serve") return told(async () => (await import("./schema-registry.js")).serveFolder(input, file));
   const folder = input.options.text("output");
   if (folder === undefined) return told(() => Promise.reject(misuse(`schema ${action} needs -o <dir>`)));
   return withTools(input, file, (source) => (action === "check" ? check(input, source, folder) : toProto(input, source, folder)));

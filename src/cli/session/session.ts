@@ -1,5 +1,5 @@
 import { type ConnectOptions, type Fault, type McpClient, toFault, wireFor } from "../../api/index.js";
-import { defaultTimeouts, redactText } from "../../core/index.js";
+import { defaultTimeouts, type JsonObject, redactText, toRpcError } from "../../core/index.js";
 import type { Input, Options } from "../args/input.js";
 import { askPerson, refusePerson } from "../ask/elicit.js";
 import { askTerminal, type Terminal } from "../ask/terminal.js";
@@ -10,7 +10,7 @@ import { exitCodes } from "../table/exit-codes.js";
 import { addressOf } from "./command.js";
 import { explainFault } from "./explain.js";
 import { headersOf } from "./headers.js";
-import { misuse } from "./mistake.js";
+import { isMisuse, misuse } from "./mistake.js";
 import { dialTls } from "./pem.js";
 import { rootsOf } from "./roots.js";
 import { type ServerWords, serverWords } from "./server-words.js";
@@ -92,7 +92,7 @@ export async function withClient(
     // The last words may have been the ones that could not be written.
     return stop.code || code;
   } catch (error) {
-    return await failed(toFault(error), { stop, view, words, input, connected });
+    return await failed(toFault(error), { stop, view, words, input, connected, out });
   } finally {
     person?.close();
     out.release();
@@ -143,9 +143,16 @@ async function known(address: Parameters<typeof wireFor>[0]): Promise<void> {
 
 async function failed(
   fault: Fault,
-  around: { readonly stop: Stops; readonly view: Screen; readonly words: ServerWords; readonly input: Input; readonly connected: boolean },
+  around: {
+    readonly stop: Stops;
+    readonly view: Screen;
+    readonly words: ServerWords;
+    readonly input: Input;
+    readonly connected: boolean;
+    readonly out: Output;
+  },
 ): Promise<number> {
-  const { stop, view, words, input, connected } = around;
+  const { stop, view, words, input, connected, out } = around;
   if (stop.code !== undefined) return stop.code;
   if (fault.code === "unavailable") await words.settled();
   const { code, message: told, words: helpful } = explainFault(fault, { target: input.target ?? "", connected, words });
@@ -153,5 +160,12 @@ async function failed(
   const message = redactText(told);
   if (helpful) words.show(message);
   view.line(`anywire: ${message}`);
+  if (input.options.has("json") && !isMisuse(fault)) await out.write(`${JSON.stringify({ error: faultJson(fault, message) })}\n`);
   return code;
+}
+
+/** A fault for programs: what a server answered keeps its own code and data. */
+function faultJson(fault: Fault, message: string): JsonObject {
+  const { code, data } = toRpcError(fault, "modern");
+  return { code, reason: fault.code, message, ...(data === undefined ? undefined : { data }) };
 }

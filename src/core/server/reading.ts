@@ -1,3 +1,4 @@
+import { overtime } from "../../stream/index.js";
 import { Fault } from "../fault.js";
 import { isObject, type JsonObject } from "../json.js";
 import type { ReadResourceResult } from "../protocol.js";
@@ -95,7 +96,9 @@ class Reader {
     let writer: ContentWriter | undefined;
     let empty = content;
     try {
-      for (;;) {
+      for (let round = 1; ; round++) {
+        const rest = overtime(round);
+        if (rest !== undefined) await rest;
         const step = await pulled.next();
         if (step.done === true) break;
         const element = step.value;

@@ -1,3 +1,4 @@
+import { overtime } from "../../stream/index.js";
 import { Fault } from "../fault.js";
 import type { JsonObject } from "../json.js";
 import type { Context, Reply } from "../service.js";
@@ -67,11 +68,13 @@ class Run implements AsyncIterator<Reply, JsonObject, undefined> {
         if (this.#context.cancel.fired) throw this.#context.cancel.reason;
         this.#steps = started;
       }
-      for (;;) {
+      for (let round = 1; ; round++) {
         const step = await this.#steps.next();
         if (step.done === true) return { done: true, value: await this.#work.end(step.value) };
         const reply = this.#outlet.reply(step.value);
         if (reply !== undefined) return { done: false, value: reply };
+        const rest = overtime(round);
+        if (rest !== undefined) await rest;
       }
     } catch (error) {
       // What a handler throws because it was told to stop is neither an answer nor news.

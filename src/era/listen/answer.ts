@@ -60,7 +60,11 @@ async function answerList(answerOptions: AnswerOptions, job: Job, member: string
 async function answerPlain(answerOptions: AnswerOptions, job: Job, work: Work): Promise<JsonObject | undefined> {
   for (;;) {
     const step = await work.step();
-    if (step === WAITING) return inputRequired(answerOptions, job, work);
+    if (step === WAITING) {
+      const required = await inputRequired(answerOptions, job, work);
+      if (required !== undefined) return required;
+      continue;
+    }
     if (step.done === true) return undefined;
     const reply = step.value;
     if (reply.kind === "result") {

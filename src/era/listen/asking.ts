@@ -33,13 +33,15 @@ function unaskable(job: Job, ask: Ask): Fault | undefined {
   return undefined;
 }
 
-/** Parks the call and tells the client what it waits for; the retry finds it by its sealed state. */
-export async function inputRequired(answerOptions: AnswerOptions, job: Job, work: Work): Promise<JsonObject> {
+/** Parks the call and tells the client what it waits for; the retry finds it by its sealed state. Undefined if it waits for nothing any more. */
+export async function inputRequired(answerOptions: AnswerOptions, job: Job, work: Work): Promise<JsonObject | undefined> {
   const call = randomToken();
-  keep(job, answerOptions.parking.asked, call, work);
-  if (!job.cancel.fired) work.held = job.held.handOver();
   const sealed = { call, until: Date.now() + answerOptions.limits.answerMs };
   const state = await answerOptions.parking.seal.close(sealed, job.envelope.request, job.client.identity.principal);
+  // All asks may have been withdrawn meanwhile.
+  if (work.asks.size === 0) return undefined;
+  keep(job, answerOptions.parking.asked, call, work);
+  if (!job.cancel.fired) work.held = job.held.handOver();
   const inputRequests = Object.fromEntries(
     [...work.asks].map(
       ([

@@ -1,5 +1,5 @@
 import { type IncomingNotification, namedCall } from "../../codec/index.js";
-import { Canceller, type Context, Fault, type JsonObject, jsonText, RELEASE, toFault } from "../../core/index.js";
+import { Canceller, type Context, Fault, type JsonObject, jsonText, RELEASE, requestMethods, toFault } from "../../core/index.js";
 import { openEnvelope, senderOf, withoutOwn } from "../envelope.js";
 import { anywireKeys } from "../keys.js";
 import type { AnswerOptions } from "./answer-options.js";
@@ -45,6 +45,11 @@ export function takeNotification(at: Notified, { method, params }: IncomingNotif
       at.legacy.session?.start();
       return undefined;
     default:
+      // Nobody could be answered, and what looks at calls on their way, as filters and rates do, would not see this one.
+      if (requestMethods.has(method)) {
+        at.onFault(new Fault("invalid-request", `a request without an id: ${method}`));
+        return undefined;
+      }
       // Waited for, so that a client cannot flood a service that does not take them.
       return passOn(at, method, params);
   }
