@@ -43,7 +43,7 @@ export { type StreamClientOptions, streamClient } from "./http/stream-client.js"
 export { checkTrustedProxy, forwardedBy, type TrustedProxyOptions } from "./http/trusted-proxy.js";
 export { type LineLink, type LineLinkOptions, lineLink } from "./line-link.js";
 export type { Batch } from "./line-reader.js";
-export type { Carrier, NetworkCarrier } from "./port/carrier.js";
+export { boundPort, type Carrier, type NetworkCarrier } from "./port/carrier.js";
 export { type Detect, firstByte, firstText, isJsonLines } from "./port/detect.js";
 export type { Bound, ByteMount, Mount, NodeRequest, NodeResponse } from "./port/mount.js";
 export { DEFAULT_PORT, type Place, placeOf, unixPath } from "./port/place.js";

@@ -96,9 +96,9 @@ export class Histogram implements Family {
 
 /** Counts a duration. */
 export function observe(distribution: Distribution, seconds: number): void {
-  let bucket = 0;
-  while (bucket < durationBounds.length && seconds > (durationBounds[bucket] as number)) bucket++;
-  distribution.counts[bucket] = (distribution.counts[bucket] as number) + 1;
+  const within = durationBounds.findIndex((bound) => seconds <= bound);
+  const bucket = within < 0 ? durationBounds.length : within;
+  distribution.counts[bucket] = (distribution.counts[bucket] ?? 0) + 1;
   distribution.sum += seconds;
 }
 

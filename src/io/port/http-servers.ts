@@ -158,7 +158,7 @@ function ownerOf(takers: readonly Mount[], url = "/"): Mount | undefined {
 function withoutUpgrade({ method, url, rawHeaders }: IncomingMessage, head: Buffer): Buffer {
   const lines = [`${method} ${url} HTTP/1.1`];
   for (let at = 0; at < rawHeaders.length; at += 2)
-    if (!/^(upgrade|http2-settings|connection)$/i.test(rawHeaders[at] as string)) lines.push(`${rawHeaders[at]}: ${rawHeaders[at + 1]}`);
+    if (!/^(upgrade|http2-settings|connection)$/i.test(rawHeaders[at] ?? "")) lines.push(`${rawHeaders[at]}: ${rawHeaders[at + 1]}`);
   return Buffer.concat([Buffer.from(`${lines.join("\r\n")}\r\n\r\n`, "latin1"), head]);
 }
 

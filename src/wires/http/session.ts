@@ -1,4 +1,4 @@
-import { type Id, type Incoming, type Outgoing, type OutgoingMessage, serialise } from "../../codec/index.js";
+import { type Id, type Incoming, isBatch, namedCall, type Outgoing, type OutgoingMessage, serialise } from "../../codec/index.js";
 import {
   Account,
   comesBackToStreams,
@@ -151,7 +151,7 @@ export class HttpSession implements TableSession {
     const turn = this.#serving.take(message);
     this.#taking = undefined;
     for (const each of message.kind === "batch" ? message.messages : [message])
-      if (each.kind === "notification" && each.method === "notifications/cancelled") this.#cancelled(each.params["requestId"] as Id);
+      if (each.kind === "notification" && each.method === "notifications/cancelled") this.#cancelled(namedCall(each.params));
     if (turn === undefined) return;
     this.#turn = turn.finally(() => {
       this.#turn = undefined;
@@ -280,8 +280,8 @@ export class HttpSession implements TableSession {
 
   #send(message: Outgoing, call?: Id): Promise<void> {
     if (this.#closed) return Promise.reject(new Fault("unavailable", "the session has ended", { data: { reason: "closed" } }));
-    if (Array.isArray(message)) return this.#respond(message as readonly OutgoingMessage[], message);
-    const single = message as OutgoingMessage;
+    if (isBatch(message)) return this.#respond(message, message);
+    const single = message;
     if (!("method" in single)) return this.#respond([single], single);
     const post = call === undefined ? undefined : this.#posts.get(call);
     const to = post?.to;
@@ -343,9 +343,9 @@ export class HttpSession implements TableSession {
   }
 
   /** A call that was cancelled is not answered: what waits for its answer ends. */
-  #cancelled(id: Id): void {
-    const post = this.#posts.get(id);
-    if (post === undefined) return;
+  #cancelled(id: Id | undefined): void {
+    const post = id === undefined ? undefined : this.#posts.get(id);
+    if (id === undefined || post === undefined) return;
     this.#posts.delete(id);
     post.ids.delete(id);
     // The others of a batch are still answered.
