@@ -48,6 +48,10 @@ export const meta = {
 export const logLevels = ["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"] as const;
 export type LogLevel = (typeof logLevels)[number];
 
+export function isLogLevel(value: unknown): value is LogLevel {
+  return levelAt(value) >= 0;
+}
+
 /** The place of a level among all; -1 for one that is unknown. */
 export function levelAt(level: unknown): number {
   const levels: readonly unknown[] = logLevels;

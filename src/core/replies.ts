@@ -1,5 +1,5 @@
 import { overtime } from "../stream/index.js";
-import { Canceller } from "./cancel.js";
+import { Canceller, reasonOf } from "./cancel.js";
 import { Fault, toFault } from "./fault.js";
 import type { JsonObject } from "./json.js";
 import type { Context, Replies, Reply } from "./service.js";
@@ -77,9 +77,7 @@ class Guarded implements Replies {
   }
 
   #start(): AsyncIterator<Reply, JsonObject | undefined, undefined> | undefined {
-    this.#unhook = this.#context.cancel.on(() =>
-      this.#cancelled(this.#context.cancel.reason ?? new Fault("cancelled", "the call was cancelled")),
-    );
+    this.#unhook = this.#context.cancel.on(() => this.#cancelled(reasonOf(this.#context.cancel)));
     if (!this.#live) return undefined;
     const steps = this.#produce({ ...this.#context, cancel: this.#cancel });
     this.#state = { tag: "running", steps };

@@ -1,9 +1,8 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import type { Readable, Writable } from "node:stream";
 import { type Command, defaultTimeouts, type Observer, tell } from "../core/index.js";
-import { within } from "../stream/index.js";
+import { codeOf, within } from "../stream/index.js";
 import { childEnvironment } from "./environment.js";
-import { codeOf } from "./error-code.js";
 import { holdGroup, releaseGroup, signalGroup } from "./group.js";
 import { startFault } from "./start-fault.js";
 import { textLines } from "./text-lines.js";

@@ -133,16 +133,17 @@ class LinkTransport implements SdkTransport {
 }
 
 function rpcOf(message: Received): SdkMessage & JsonObject {
-  const rpc: object = receivedMessage(message);
-  if (message.kind !== "error" || message.id !== undefined) return rpc as SdkMessage & JsonObject;
-  const { id, ...rest } = rpc as JsonObject;
-  return rest as SdkMessage & JsonObject;
+  const rpc = receivedMessage(message);
+  // Its interfaces have no index signature, and a copy of every message would cost.
+  if (message.kind !== "error" || message.id !== undefined) return rpc as object as SdkMessage & JsonObject;
+  const { id, ...rest } = { id: null, ...rpc };
+  return rest;
 }
 
 /** The error to send instead of a response that is no JSON. */
 function unsendable(message: SdkMessage, cause: unknown): OutgoingMessage | undefined {
   if (!isObject(message) || !("result" in message || "error" in message)) return undefined;
-  const { id } = message as { readonly id?: unknown };
+  const { id } = message;
   if (typeof id !== "string" && typeof id !== "number") return undefined;
   return { jsonrpc: "2.0", id, error: { code: -32603, message: `the result is no JSON: ${toFault(cause).message}` } };
 }

@@ -1,4 +1,5 @@
 import { AMBIENT, type Context, Fault, failing, type Layer, type LimitName, type Message, quotaOwner, RELEASE } from "../../core/index.js";
+import { dropOldest } from "../../stream/index.js";
 import { lookalike } from "./lookalikes.js";
 
 /** So many calls in so many milliseconds; as many may come at once. */
@@ -87,7 +88,7 @@ class Buckets {
     const found = this.#buckets.get(key) ?? { left: calls, since: performance.now() };
     this.#fill(found);
     this.#buckets.delete(key);
-    if (this.#buckets.size >= CLIENTS) this.#buckets.delete(this.#buckets.keys().next().value as string);
+    if (this.#buckets.size >= CLIENTS) dropOldest(this.#buckets);
     this.#buckets.set(key, found);
     if (found.left < 1) return ((1 - found.left) / calls) * ms;
     found.left -= 1;

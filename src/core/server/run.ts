@@ -10,7 +10,7 @@ export type Awaitable<T> = T | Promise<T>;
 export type Handled<R> = Awaitable<R> | AsyncGenerator<Yield, R, undefined>;
 
 /** Turns what a handler of one call yields into replies; undefined for what nobody wants. */
-export class Outlet {
+export class YieldedReplies {
   readonly #context: Context;
   #asks = 0;
 
@@ -34,29 +34,29 @@ export class Outlet {
 }
 
 /** One handler's work: `start` runs it, `end` makes its result presentable, `fail` answers what it threw or throws on. */
-export interface Work {
+export interface HandlerWork {
   start(): unknown;
   end(result: unknown): Awaitable<JsonObject>;
   fail(error: unknown): JsonObject;
 }
 
 /** Drives a handler's work as the steps of a call. */
-export function run(work: Work, context: Context): AsyncIterator<Reply, JsonObject, undefined> {
+export function runHandler(work: HandlerWork, context: Context): AsyncIterator<Reply, JsonObject, undefined> {
   return new Run(work, context);
 }
 
 type Steps = AsyncGenerator<Yield, unknown, undefined>;
 
 class Run implements AsyncIterator<Reply, JsonObject, undefined> {
-  readonly #work: Work;
-  readonly #outlet: Outlet;
+  readonly #work: HandlerWork;
+  readonly #outlet: YieldedReplies;
   readonly #context: Context;
   #steps: Steps | undefined;
 
-  constructor(work: Work, context: Context) {
+  constructor(work: HandlerWork, context: Context) {
     this.#work = work;
     this.#context = context;
-    this.#outlet = new Outlet(context);
+    this.#outlet = new YieldedReplies(context);
   }
 
   async next(): Promise<IteratorResult<Reply, JsonObject>> {
