@@ -10,8 +10,9 @@ const builtIn: readonly { accepts(address: Address): boolean; load(): Promise<Wi
   { accepts: scheme(/^sse\+https?:/), load: sse },
   { accepts: isGrpc, load: async () => (await import("../wires/grpc/index.js")).grpc },
   { accepts: scheme(/^(tcp|tls|unix):/), load: async () => (await import("../wires/lines/index.js")).lines },
+  { accepts: isProto, load: async () => (await import("../wires/protomcp/index.js")).protomcp },
   { accepts: scheme(/^any(\+unix)?:/), load: async () => (await import("./any.js")).any },
-  { accepts: scheme(/^wss?:/), load: async () => (await import("../wires/websocket/index.js")).websocket },
+  { accepts: scheme(/^(proto\+)?wss?:/), load: async () => (await import("../wires/websocket/index.js")).websocket },
   {
     accepts: (address) => (typeof address === "string" ? address.startsWith("stdio:") : (address.speaks ?? "stdio") === "stdio"),
     load: async () => (await import("../wires/stdio/index.js")).stdio,
@@ -26,6 +27,10 @@ function isGrpc(address: Address): boolean {
   return typeof address === "string" ? /^(tunnel\+)?grpc(s|\+unix|\+stdio)?:/.test(address) : address.speaks === "grpc+stdio";
 }
 
+function isProto(address: Address): boolean {
+  return typeof address === "string" ? /^proto\+(tcp|tls|unix|stdio):/.test(address) : address.speaks === "proto+stdio";
+}
+
 function scheme(pattern: RegExp): (address: Address) => boolean {
   return (address) => typeof address === "string" && pattern.test(address);
 }
@@ -38,6 +43,6 @@ export async function wireFor(address: Address, wires: readonly Wire[] = []): Pr
   if (found !== undefined) return found.load();
   throw new Fault(
     "invalid-params",
-    `no wire for the address ${JSON.stringify(typeof address === "string" ? redactText(address) : address.command)}; known are memory:, stdio:, { command }, http(s)://, http+unix:, http+stdio:, sse+http(s)://, ws(s)://, (tunnel+)grpc(s)://, grpc+unix:, grpc+stdio:, tcp://, tls://, unix: and, to listen with every wire, any://`,
+    `no wire for the address ${JSON.stringify(typeof address === "string" ? redactText(address) : address.command)}; known are memory:, stdio:, { command }, http(s)://, http+unix:, http+stdio:, sse+http(s)://, ws(s)://, (tunnel+)grpc(s)://, grpc+unix:, grpc+stdio:, tcp://, tls://, unix:, proto+tcp://, proto+tls://, proto+unix:, proto+stdio:, proto+ws(s):// and, to listen with every wire, any://`,
   );
 }

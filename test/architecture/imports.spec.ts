@@ -17,6 +17,7 @@ const rules: Record<string, readonly string[]> = {
   "wires/websocket": ["core", "stream", "codec", "era", "io"],
   "wires/grpc": ["core", "stream", "codec", "era", "io"],
   "wires/lines": ["core", "stream", "codec", "era", "io"],
+  "wires/protomcp": ["core", "stream", "codec", "era", "io"],
   api: [
     "core",
     "stream",
@@ -30,6 +31,7 @@ const rules: Record<string, readonly string[]> = {
     "wires/websocket",
     "wires/grpc",
     "wires/lines",
+    "wires/protomcp",
   ],
   bridge: [
     "core",
@@ -44,6 +46,7 @@ const rules: Record<string, readonly string[]> = {
     "wires/websocket",
     "wires/grpc",
     "wires/lines",
+    "wires/protomcp",
     "api",
   ],
   sdk: ["core", "stream", "codec", "era", "wires/memory", "api"],
@@ -57,7 +60,13 @@ const rules: Record<string, readonly string[]> = {
 const pure = ["stream", "core", "codec", "era", "wires/memory", "contract", "observe"];
 
 /** Parts that only some load have a door of their own beside the index. */
-const doors: readonly string[] = ["codec/protobuf/index.js", "codec/mcpv1/index.js", "codec/gen/index.js", "codec/gen/validate.js"];
+const doors: readonly string[] = [
+  "codec/protobuf/index.js",
+  "codec/mcpv1/index.js",
+  "codec/bufmcpv1/index.js",
+  "codec/gen/index.js",
+  "codec/gen/validate.js",
+];
 
 const src = resolve(import.meta.dirname, "../../src");
 const files = readdirSync(src, { recursive: true, encoding: "utf8" }).filter((file) => file.endsWith(".ts"));

@@ -115,7 +115,8 @@ export class MessageCodec {
   }
 
   #writeError(writer: Writer, error: RpcError): void {
-    if (this.full === false) write(writer, ERROR, baseError(error as unknown as JsonObject), false);
+    // Until a peer has said its version it may be of the base.
+    if (this.full !== true) write(writer, ERROR, baseError(error as unknown as JsonObject), false);
     else write(writer, ERROR, error as unknown as JsonObject, true);
   }
 
