@@ -24,7 +24,7 @@ function isHttp(address: Address): boolean {
 }
 
 function isGrpc(address: Address): boolean {
-  return typeof address === "string" ? /^(tunnel\+)?grpc(s|\+unix|\+stdio)?:/.test(address) : address.speaks === "grpc+stdio";
+  return typeof address === "string" ? /^((tunnel|proto)\+)?grpc(s|\+unix|\+stdio)?:/.test(address) : address.speaks === "grpc+stdio";
 }
 
 function isProto(address: Address): boolean {
@@ -43,6 +43,6 @@ export async function wireFor(address: Address, wires: readonly Wire[] = []): Pr
   if (found !== undefined) return found.load();
   throw new Fault(
     "invalid-params",
-    `no wire for the address ${JSON.stringify(typeof address === "string" ? redactText(address) : address.command)}; known are memory:, stdio:, { command }, http(s)://, http+unix:, http+stdio:, sse+http(s)://, ws(s)://, (tunnel+)grpc(s)://, grpc+unix:, grpc+stdio:, tcp://, tls://, unix:, proto+tcp://, proto+tls://, proto+unix:, proto+stdio:, proto+ws(s):// and, to listen with every wire, any://`,
+    `no wire for the address ${JSON.stringify(typeof address === "string" ? redactText(address) : address.command)}; known are memory:, stdio:, { command }, http(s)://, http+unix:, http+stdio:, sse+http(s)://, ws(s)://, (tunnel+)grpc(s)://, grpc+unix:, grpc+stdio:, tcp://, tls://, unix:, proto+tcp://, proto+tls://, proto+unix:, proto+stdio:, proto+ws(s)://, proto+grpc(s):// and, to listen with every wire, any://`,
   );
 }

@@ -21,6 +21,7 @@ function listening(name: string, address: () => string, { era, eras }: Pair): vo
 
 for (const pair of pairs) listening(`proto+tcp: ${pair.name}`, () => "proto+tcp://127.0.0.1:0", pair);
 for (const pair of pairs.slice(0, 2)) listening(`proto+ws: ${pair.name}`, () => "proto+ws://127.0.0.1:0", pair);
+for (const pair of pairs.slice(0, 2)) listening(`proto+grpc: ${pair.name}`, () => "proto+grpc://127.0.0.1:0", pair);
 // The same wire on other carriers, of which starting a process for each check is slow.
 for (const pair of pairs.slice(1, 2)) {
   listening(`proto+unix: ${pair.name}`, () => `proto+unix:${join(tmpdir(), `${randomUUID()}.sock`)}`, pair);
