@@ -18,6 +18,7 @@ const rules: Record<string, readonly string[]> = {
   "wires/grpc": ["core", "stream", "codec", "era", "io"],
   "wires/lines": ["core", "stream", "codec", "era", "io"],
   "wires/protomcp": ["core", "stream", "codec", "era", "io"],
+  typed: ["core", "stream", "codec", "schema"],
   api: [
     "core",
     "stream",

@@ -85,7 +85,7 @@ export const notificationsByNumber: ReadonlyMap<number, Known> = inverse(notific
 
 function toolResultToWire(result: JsonObject, full: boolean): JsonObject {
   const { _meta, ...success } = result;
-  const error = toolError(result);
+  const error = toolError(result, full);
   const meta = _meta === undefined ? undefined : { _meta };
   if (error === undefined) {
     const { content } = success;
@@ -96,8 +96,14 @@ function toolResultToWire(result: JsonObject, full: boolean): JsonObject {
 }
 
 /** The `Error` that a tool failed with, if the result says no more than that. */
-function toolError({ isError, content, _meta, ...rest }: JsonObject): JsonObject | undefined {
-  if (isError !== true || !isObject(_meta) || !Array.isArray(content) || content.length !== 1 || Object.keys(rest).length > 0)
+function toolError({ isError, content, _meta, ...rest }: JsonObject, full: boolean): JsonObject | undefined {
+  if (
+    isError !== true ||
+    !isObject(_meta) ||
+    !Array.isArray(content) ||
+    content.length !== 1 ||
+    Object.keys(rest).some((name) => full || name !== "resultType")
+  )
     return undefined;
   const error = _meta[TOOL_ERROR];
   const [block] = content;

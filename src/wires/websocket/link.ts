@@ -6,7 +6,7 @@ import { pipe } from "../../stream/index.js";
 /** What a link needs of a socket: that of `ws`, and a browser's own. */
 export interface Socket {
   /** `sent` is called when the text has gone out, or with the error if it never will; a browser's socket does not call it. */
-  send(text: string | Uint8Array, sent?: (error?: Error) => void): void;
+  send(text: string | Uint8Array<ArrayBuffer>, sent?: (error?: Error) => void): void;
   close(code?: number, reason?: string): void;
   readonly bufferedAmount: number;
   readonly readyState: number;
@@ -130,7 +130,7 @@ export function socketLink(
       if (frame === undefined) return;
       if (frame.length > messageBytes) throw messageTooLarge(messageBytes);
       gather?.();
-      socket.send(frame, sent);
+      socket.send(frame as string | Uint8Array<ArrayBuffer>, sent);
       const { bufferedAmount } = socket;
       if (bufferedAmount > LITTLE_BYTES) unwritten?.set(bufferedAmount);
       if (bufferedAmount > HIGH_WATER) await room();
