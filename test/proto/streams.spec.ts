@@ -43,6 +43,14 @@ const struct = (json: Record<string, unknown>) => ({
   ),
 });
 
+/** A field of bytes. */
+function wrapped(number: number, bytes: Uint8Array): Uint8Array {
+  const head = [number * 8 + 2];
+  let { length } = bytes;
+  for (; length > 127; length = Math.floor(length / 128)) head.push((length % 128) | 0x80);
+  return Buffer.concat([Buffer.from([...head, length]), bytes]);
+}
+
 describe("a client of the base", () => {
   for (const address of ["proto+tcp://127.0.0.1:0", "any://127.0.0.1:0"]) {
     it(`initializes, lists, calls and reads at ${address}`, async () => {
@@ -144,6 +152,41 @@ describe("a stream that goes wrong", () => {
       payload: { case: "errorResponse", value: { message: expect.stringContaining("larger") } },
     });
     expect(await client.next()).toBeUndefined();
+  });
+
+  it("row 23: nested 100,000 deep, or an Any in an Any without an end, is an error, and the next call is answered", async () => {
+    const client = await baseClient((await serving("proto+tcp://127.0.0.1:0")).address);
+    client.send(1n, "initializeRequest", initialize);
+    await client.next();
+    const url = (name: string) => `type.googleapis.com/google.protobuf.${name}`;
+    let list = new Uint8Array(0);
+    let any = new Uint8Array(0);
+    for (let level = 0; level < 2000; level++) {
+      // A Value that holds a ListValue of one Value; an Any that holds an Any.
+      list = Buffer.concat([wrapped(6, wrapped(1, list))]);
+      any = Buffer.concat([wrapped(1, Buffer.from(url("Any"))), wrapped(2, any)]);
+    }
+    client.send(2n, "callToolRequest", { name: "echo", arguments: { typeUrl: url("Value"), value: list } });
+    expect(await client.next()).toMatchObject({ id: 2n, payload: { case: "errorResponse", value: { code: -32600 } } });
+    client.send(3n, "callToolRequest", { name: "echo", arguments: { typeUrl: url("Any"), value: any } });
+    expect(await client.next()).toMatchObject({ id: 3n, payload: { case: "errorResponse", value: { code: -32600 } } });
+    client.send(4n, "callToolRequest", { name: "echo" });
+    expect(await client.next()).toMatchObject({ id: 4n, payload: { case: "callToolResponse" } });
+    client.socket.destroy();
+  });
+
+  it("row 24: declares 4 GiB, and is refused before any room is made", async () => {
+    const before = process.memoryUsage().arrayBuffers;
+    const client = await baseClient((await serving("proto+tcp://127.0.0.1:0")).address);
+    client.send(1n, "initializeRequest", initialize);
+    await client.next();
+    client.socket.write(Buffer.from([0xff, 0xff, 0xff, 0xff, 0x08]));
+    expect(await client.next()).toMatchObject({
+      id: 0n,
+      payload: { case: "errorResponse", value: { message: expect.stringContaining("larger") } },
+    });
+    expect(await client.next()).toBeUndefined();
+    expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(64 * 1024 * 1024);
   });
 
   it("runs nothing of a message that is cut off", async () => {
