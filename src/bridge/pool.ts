@@ -1,5 +1,6 @@
-import { type Cancel, type FanIn, Fault, type Identity, type Lease, quotaOwner } from "../core/index.js";
+import { type Cancel, type FanIn, Fault, type Identity, type JsonObject, type Lease, quotaOwner } from "../core/index.js";
 import { GIVEN_UP_MS } from "../era/index.js";
+import { unref } from "../stream/index.js";
 
 /** Milliseconds that a member which nobody uses is kept. */
 const UNUSED_MS = 60_000;
@@ -20,26 +21,41 @@ export interface PoolOptions {
 
 export interface PoolMember {
   readonly name: string;
+  /** What its server is told that it may ask. */
+  readonly offer: JsonObject;
   /** All that its server says without naming a call is for whoever has it, or had it last. */
   readonly fanIn: FanIn;
 }
 
-interface Waiter {
+/** Who wants a session, and what its server may ask. */
+export interface PoolCaller {
   readonly identity: Identity;
+  readonly offer: JsonObject;
+}
+
+interface Waiter {
+  readonly caller: PoolCaller;
   go(member: Member): void;
 }
 
 interface Member extends PoolMember {
+  /** Its offer as text. */
+  readonly kind: string;
   lessee: Identity | undefined;
   calls: number;
   /** When another may have it. */
   freeAt: number;
   timer: ReturnType<typeof setTimeout> | undefined;
+  /** Stops listening for the end of the lessee. */
+  unhook: () => void;
 }
+
+const noop = (): void => {};
 
 /**
  * Sessions that are lent to one caller at a time: for as long as it has a call open, and for a while after that, since a server may
- * still speak of the last one. Who finds none free waits.
+ * still speak of the last one. Who finds none free waits. Nobody waits for one whose caller has gone: it is closed, and another is
+ * opened in its place. A server is told once what it may ask, so callers that can be asked different things do not share a session.
  */
 export class Pool {
   readonly #options: PoolOptions;
@@ -54,8 +70,8 @@ export class Pool {
   }
 
   /** A session for one call of a caller, which stops waiting when `gone` fires. */
-  async lease(identity: Identity, gone: Cancel): Promise<Lease> {
-    const member = this.#claim(identity) ?? (await this.#wait(identity, gone));
+  async lease(caller: PoolCaller, gone: Cancel): Promise<Lease> {
+    const member = this.#claim(caller) ?? (await this.#wait(caller, gone));
     let lease: Lease;
     try {
       lease = await this.#options.open(member);
@@ -78,66 +94,82 @@ export class Pool {
   }
 
   /** Whether a caller has a session. */
-  has(identity: Identity): boolean {
-    return [...this.#members].some(({ lessee }) => lessee === identity);
+  has({ identity, offer }: PoolCaller): boolean {
+    const kind = JSON.stringify(offer);
+    return [...this.#members].some((member) => member.lessee === identity && member.kind === kind);
   }
 
   close(): void {
     this.#rest();
-    for (const { timer } of this.#members) clearTimeout(timer);
+    for (const member of this.#members) unwatch(member);
     this.#members.clear();
   }
 
   /** A member that the caller may have now, and from now on has. */
-  #claim(identity: Identity): Member | undefined {
-    const member = this.#found(identity);
+  #claim(caller: PoolCaller): Member | undefined {
+    const member = this.#found(caller);
     if (member === undefined) return undefined;
-    member.lessee = identity;
+    unwatch(member);
+    member.lessee = caller.identity;
     member.calls++;
-    clearTimeout(member.timer);
     return member;
   }
 
-  #found(identity: Identity): Member | undefined {
+  #found({ identity, offer }: PoolCaller): Member | undefined {
     const now = Date.now();
     const owner = quotaOwner(identity, identity.key);
+    const kind = JSON.stringify(offer);
     let free: Member | undefined;
     let owned = 0;
     let left: Identity | undefined;
+    let replaceable: Member | undefined;
+    let ownReplaceable: Member | undefined;
     for (const member of this.#members) {
-      if (member.lessee === identity) return member;
-      if (member.calls === 0 && member.freeAt <= now) free ??= member;
-      else if (member.lessee !== undefined && quotaOwner(member.lessee, member.lessee.key) === owner) {
-        owned++;
-        if ((member.lessee.idle?.since ?? now) <= now - GIVEN_UP_MS) left ??= member.lessee;
-      }
+      const { lessee, calls, freeAt } = member;
+      if (lessee === identity && member.kind === kind) return member;
+      const isFree = calls === 0 && freeAt <= now;
+      // What the server of one that has gone still says is for nobody, so nothing is lost with it.
+      const isSpent = isFree || (calls === 0 && lessee?.ended.fired === true);
+      if (isFree && member.kind === kind) free ??= member;
+      else if (isSpent) replaceable ??= member;
+      if (isFree || lessee === undefined || quotaOwner(lessee, lessee.key) !== owner) continue;
+      owned++;
+      if (isSpent) ownReplaceable ??= member;
+      else if ((lessee.idle?.since ?? now) <= now - GIVEN_UP_MS) left ??= lessee;
     }
-    if (owned < this.#options.perOwner) {
-      if (free !== undefined) return free;
-      if (this.#members.size < this.#options.size) return this.#make();
+    const mayHaveMore = owned < this.#options.perOwner;
+    if (mayHaveMore && free !== undefined) return free;
+    if (mayHaveMore && this.#members.size < this.#options.size) return this.#make(offer, kind);
+    const replaced = mayHaveMore ? replaceable : ownReplaceable;
+    if (replaced !== undefined) {
+      this.#drop(replaced);
+      return this.#make(offer, kind);
     }
     // What it leaves is free a while later.
     left?.idle?.end(new Fault("unavailable", "the session made room for another of its client", { data: { reason: "idle" } }));
     return undefined;
   }
 
-  #make(): Member {
+  #make(offer: JsonObject, kind: string): Member {
     const member: Member = {
       name: `pool ${++this.#made}`,
+      offer,
+      kind,
       // The last one keeps it, also when it has gone: what comes late must not be taken for the next one's.
       fanIn: { owner: () => member.lessee },
       lessee: undefined,
       calls: 0,
       freeAt: 0,
       timer: undefined,
+      unhook: noop,
     };
     this.#members.add(member);
     return member;
   }
 
-  #wait(identity: Identity, gone: Cancel): Promise<Member> {
+  #wait(caller: PoolCaller, gone: Cancel): Promise<Member> {
     return new Promise((go, reject) => {
-      const waiter = { identity, go };
+      const waiter = { caller, go };
       this.#waiting.add(waiter);
       this.#looking ??= setInterval(() => this.#serve(), LOOK_MS);
       gone.on(() => {
@@ -151,7 +183,8 @@ export class Pool {
     if (--member.calls > 0) return;
     member.freeAt = Date.now() + GIVEN_UP_MS;
     member.timer = setTimeout(() => this.#free(member), GIVEN_UP_MS);
-    (member.timer as { unref?(): void }).unref?.();
+    unref(member.timer);
+    member.unhook = member.lessee?.ended.on(() => this.#serve()) ?? noop;
     this.#serve();
   }
 
@@ -159,10 +192,11 @@ export class Pool {
     this.#serve();
     if (member.calls > 0) return;
     member.timer = setTimeout(() => this.#drop(member), this.#options.unusedMs ?? UNUSED_MS);
-    (member.timer as { unref?(): void }).unref?.();
+    unref(member.timer);
   }
 
   #drop(member: Member): void {
+    unwatch(member);
     if (this.#members.delete(member)) this.#options.close(member);
   }
 
@@ -174,11 +208,17 @@ export class Pool {
   /** Lets those have a member who wait for one. */
   #serve(): void {
     for (const waiter of this.#waiting) {
-      const member = this.#claim(waiter.identity);
+      const member = this.#claim(waiter.caller);
       if (member === undefined) continue;
       this.#waiting.delete(waiter);
       waiter.go(member);
     }
     if (this.#waiting.size === 0) this.#rest();
   }
+}
+
+/** Forgets what was to happen after its last lease. */
+function unwatch({ timer, unhook }: Member): void {
+  clearTimeout(timer);
+  unhook();
 }

@@ -24,7 +24,7 @@ import {
 import { type Connections, connections, GIVEN_UP_MS, listens, mayAsk } from "../era/index.js";
 import type { Dialer } from "./dialer.js";
 import { listenAgain } from "./listen-again.js";
-import { Pool } from "./pool.js";
+import { Pool, type PoolCaller } from "./pool.js";
 import { timeLimit } from "./time-limit.js";
 import type { Askable, BridgeOptions, SessionMode } from "./types.js";
 import { Waiting } from "./waiting.js";
@@ -40,7 +40,7 @@ const offers: Record<Askable, JsonObject> = {
   sampling: { tools: {}, context: {} },
   roots: { listChanged: true },
 };
-const askable = Object.keys(offers) as Askable[];
+const askable: readonly Askable[] = ["elicitation", "sampling", "roots"];
 
 const sharedFanIn: FanIn = { ...sharedByAll, option: { name: "sessions", use: 'sessions: "own", or --sessions own' } };
 
@@ -82,7 +82,7 @@ export class Upstreams implements Service {
       size: typeof sessions === "object" ? sessions.pool : (options.poolSize ?? Math.ceil(max * POOL_SHARE)),
       perOwner,
       unusedMs: idleStopMs,
-      open: (member) => this.#sessions.lease(wanted(member.name, member.name, () => this.#open(this.#offer, member.fanIn))),
+      open: (member) => this.#sessions.lease(wanted(member.name, member.name, () => this.#open(member.offer, member.fanIn))),
       close: (member) => this.#sessions.end(member.name),
     });
   }
@@ -117,7 +117,7 @@ export class Upstreams implements Service {
 
   async notify(notification: Message, context: Context): Promise<void> {
     // Nobody's session is opened for it: a caller that has none has nothing that it could be about.
-    if (this.#route(notification, context.client) === "pool" && !this.#pool.has(context.client.identity)) return;
+    if (this.#route(notification, context.client) === "pool" && !this.#pool.has(this.#poolCaller(context.client))) return;
     // Also of a call that was given up: it may be what lets go of the rest.
     const lease = await this.#wait(notification, { ...context, cancel: never });
     try {
@@ -148,7 +148,7 @@ export class Upstreams implements Service {
         case "own":
           return this.#leaseOwn(client, gone);
         case "pool":
-          return this.#pool.lease(client.identity, gone);
+          return this.#pool.lease(this.#poolCaller(client), gone);
       }
     });
   }
@@ -190,6 +190,13 @@ export class Upstreams implements Service {
     };
     // A caller at its limit is not refused while a client of its own may have left without a word.
     return this.#sessions.lease({ ...wanted(key, quotaOwner(identity, identity.key), open), idle: identity.idle, gone });
+  }
+
+  /** With `auto` a server is told what the client that it serves can be asked; a pool of its own makes no difference between clients. */
+  #poolCaller({ identity, capabilities }: Client): PoolCaller {
+    if (this.#mode !== "auto") return { identity, offer: this.#offer };
+    const offered = Object.entries(capabilities).filter(([name]) => this.#offer[name] !== undefined);
+    return { identity, offer: Object.fromEntries(offered) };
   }
 
   #open(capabilities: JsonObject, fanIn: FanIn): Promise<Connection> {

@@ -1,3 +1,4 @@
+import { toFault } from "../core/index.js";
 import { parse } from "./args/parse.js";
 import { help } from "./help/help.js";
 import { load } from "./load.js";
@@ -36,7 +37,7 @@ async function standIn([first = "", ...rest]: readonly string[]): Promise<readon
     for (const note of translated.notes) say(process.stderr, `anywire: ${note}\n`);
     return translated.args;
   } catch (error) {
-    return (error as Error).message;
+    return toFault(error).message;
   }
 }
 
@@ -51,5 +52,5 @@ function gone(): void {}
 async function version(): Promise<string> {
   const { readFile } = await import("node:fs/promises");
   const text = await readFile(new URL("../../package.json", import.meta.url), "utf8");
-  return (JSON.parse(text) as { version: string }).version;
+  return String(JSON.parse(text).version);
 }

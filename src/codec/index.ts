@@ -8,6 +8,7 @@ export { noParams } from "../core/index.js";
 export { blobLines } from "./blob-lines.js";
 export { blobPieces } from "./blob-text.js";
 export { holdsMore, MOST_VALUES, tooManyValues } from "./depth.js";
+export { isBatch, isId, namedCall } from "./guards.js";
 export { decodeHeader, encodeHeader, headerSays } from "./header-value.js";
 export type {
   Id,

@@ -1,4 +1,4 @@
-import { Fault, isObject, type JsonObject } from "../core/index.js";
+import { type ContentReply, Fault, isObject, type JsonObject } from "../core/index.js";
 import { decodeBase64, encodeBase64 } from "../stream/index.js";
 import { PART } from "./blob-text.js";
 import type { Id, IncomingNotification, IncomingPart, OutgoingNotification, Part } from "./jsonrpc.js";
@@ -39,7 +39,9 @@ export interface BadPart {
   readonly fault: Fault;
 }
 
-const forms: ReadonlySet<unknown> = new Set(["text", "blob", "none"]);
+function isForm(value: unknown): value is ContentReply["form"] {
+  return value === "text" || value === "blob" || value === "none";
+}
 
 function partOf(params: JsonObject): Part | Fault {
   const { text, blob, form, head, offset, size } = params;
@@ -48,10 +50,10 @@ function partOf(params: JsonObject): Part | Fault {
     const data = bytesOf(blob);
     return data instanceof Fault ? data : { kind: "chunk", data };
   }
-  if (!forms.has(form) || !isObject(head)) return new Fault("invalid-request", "the server sent a part that is none");
+  if (!isForm(form) || !isObject(head)) return new Fault("invalid-request", "the server sent a part that is none");
   return {
     kind: "content",
-    form: form as "text" | "blob" | "none",
+    form,
     head,
     ...(typeof offset === "number" ? { offset } : undefined),
     ...(typeof size === "number" ? { size } : undefined),

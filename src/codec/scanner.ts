@@ -80,7 +80,7 @@ class ContentsScanner implements Scanner {
   }
 
   #structure(bytes: Uint8Array, at: number): number {
-    const byte = bytes[at] as number;
+    const byte = bytes[at] ?? 0;
     if (this.#string !== undefined) {
       this.#keep(byte);
       this.#inside(byte, this.#string);
@@ -133,7 +133,7 @@ class ContentsScanner implements Scanner {
     else if (byte === ESCAPE) string.escaped = true;
     else if (byte === QUOTE) {
       const top = this.#stack.at(-1);
-      if (string.key && top !== undefined) top.key = parsed(this.#target.slice(string.from)) as string;
+      if (string.key && top !== undefined) top.key = String(parsed(this.#target.slice(string.from)));
       this.#string = undefined;
     }
   }

@@ -129,7 +129,7 @@ function readCaller(value: unknown): RelayedCaller | undefined {
 }
 
 function readCount(value: unknown): number | undefined {
-  return Number.isSafeInteger(value) && (value as number) > 0 ? (value as number) : undefined;
+  return typeof value === "number" && Number.isSafeInteger(value) && value > 0 ? value : undefined;
 }
 
 function readChunked(value: unknown): Envelope["chunked"] {

@@ -1,4 +1,4 @@
-import { isObject, type JsonObject } from "../core/index.js";
+import { isObject, type JsonObject, noParams } from "../core/index.js";
 import { own } from "./keys.js";
 
 type Extensions = { readonly [name: string]: object };
@@ -52,6 +52,6 @@ function without(result: JsonObject, names: readonly string[]): JsonObject {
   const extensions = extensionsOf(result);
   if (!names.some((name) => extensions[name] !== undefined)) return result;
   const others = Object.fromEntries(Object.entries(extensions).filter(([name]) => !names.includes(name)));
-  const { extensions: all, ...rest } = result["capabilities"] as JsonObject;
+  const { extensions: all, ...rest } = isObject(result["capabilities"]) ? result["capabilities"] : noParams;
   return { ...result, capabilities: Object.keys(others).length > 0 ? { ...rest, extensions: others } : rest };
 }

@@ -36,7 +36,7 @@ export { type AuthOptions, checkCredentials, METADATA_PATH, type Principal, type
 export type { Exchange, Outlet } from "./http/exchange.js";
 export { fetchExchange } from "./http/fetch-exchange.js";
 export { type Admission, admit, type GateOptions, tellRefused, whileValid } from "./http/gate.js";
-export { corsHeaders, type GuardOptions, preflightHeaders, refusal } from "./http/guard.js";
+export { corsHeaders, type GuardOptions, noHeaders, preflightHeaders, refusal } from "./http/guard.js";
 export { nodeExchange } from "./http/node-exchange.js";
 export { type HttpClient, type HttpClientOptions, httpClient, type SendOptions } from "./http/request.js";
 export type { Sent } from "./http/sent.js";
@@ -44,7 +44,7 @@ export { type StreamClientOptions, streamClient } from "./http/stream-client.js"
 export { checkTrustedProxy, forwardedBy, type TrustedProxyOptions } from "./http/trusted-proxy.js";
 export { type LineLink, type LineLinkOptions, lineLink } from "./line-link.js";
 export type { Batch } from "./line-reader.js";
-export type { Carrier, NetworkCarrier } from "./port/carrier.js";
+export { boundPort, type Carrier, type NetworkCarrier } from "./port/carrier.js";
 export { type Detect, firstByte, firstText, isJsonLines } from "./port/detect.js";
 export type { Bound, ByteMount, Mount, NodeRequest, NodeResponse } from "./port/mount.js";
 export { DEFAULT_PORT, type Place, placeOf, unixPath } from "./port/place.js";

@@ -1,8 +1,10 @@
 import {
   type Id,
+  isId,
   type Line,
   type LongLine,
   type LongLines,
+  namedCall,
   type Outgoing,
   type Part,
   parseMessage,
@@ -47,7 +49,8 @@ export class LongReads implements LongLines {
     if (message.method === "resources/read" && "id" in message) this.#open.add(message.id);
     if (message.method !== "notifications/cancelled") return false;
     const { paused } = this;
-    this.answered(message.params?.["requestId"] as Id);
+    const call = namedCall(message.params);
+    if (call !== undefined) this.answered(call);
     return paused && !this.paused;
   }
 
@@ -126,7 +129,7 @@ export class LongReads implements LongLines {
       new TextDecoder().decode(bytes.subarray(0, 1024)),
     );
     if (named === null) return this.#open.size === 1 ? [...this.#open][0] : undefined;
-    const id = JSON.parse(named[1] as string) as Id;
-    return this.#open.has(id) ? id : undefined;
+    const id: unknown = JSON.parse(named[1] ?? "null");
+    return isId(id) && this.#open.has(id) ? id : undefined;
   }
 }

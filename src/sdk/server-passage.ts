@@ -1,4 +1,4 @@
-import type { Id, OutgoingMessage } from "../codec/index.js";
+import { type Id, isId, namedCall, type OutgoingMessage } from "../codec/index.js";
 import { isObject, type JsonObject, weigh } from "../core/index.js";
 import { own } from "../era/index.js";
 import type { Passage, Received } from "./link-transport.js";
@@ -30,12 +30,12 @@ export function serverPassage(callBytes: number): Passage {
         return opened(message, paces);
       }
       if (message.kind !== "notification") return message;
-      const id = message.params["requestId"] as Id;
+      const id = namedCall(message.params);
       if (message.method === own.credit) {
-        paces.grant(id, Number(message.params["messages"]) || 0);
+        if (id !== undefined) paces.grant(id, Number(message.params["messages"]) || 0);
         return undefined;
       }
-      if (message.method === "notifications/cancelled") paces.release(id);
+      if (message.method === "notifications/cancelled" && id !== undefined) paces.release(id);
       return message;
     },
     send(message, related, pass) {
@@ -46,8 +46,8 @@ export function serverPassage(callBytes: number): Passage {
         return inTurn((go) => paces.last(id, go), greets ? { ...message, result: withWindow(message.result) } : message, pass);
       }
       const params: JsonObject = message.params ?? {};
-      const call = message.method === PROGRESS ? (params["progressToken"] as Id) : related;
-      if (call === undefined || common.has(message.method)) return pass(message);
+      const call = message.method === PROGRESS ? params["progressToken"] : related;
+      if (!isId(call) || common.has(message.method)) return pass(message);
       // Progress names its call by its token.
       const ready = message.method === PROGRESS ? message : { ...message, params: stamped(params, call) };
       return inTurn((go) => paces.take(call, "id" in message ? 0 : weigh(params), go), ready, pass);

@@ -67,6 +67,7 @@ const doors: readonly string[] = [
   "codec/bufmcpv1/index.js",
   "codec/gen/index.js",
   "codec/gen/validate.js",
+  "codec/gen/registry.js",
 ];
 
 const src = resolve(import.meta.dirname, "../../src");

@@ -178,7 +178,7 @@ describe("filterTools()", () => {
     expect(seen).toEqual([]);
   });
 
-  it("keeps a call without an id from a server that would run it", async () => {
+  it("refuses a tool whose name is no text, and a call without an id", async () => {
     const seen: unknown[] = [];
     const inner: Service = {
       call: (_request, context) => once(context, () => ({})),
@@ -201,7 +201,7 @@ describe("filterTools()", () => {
     ])
       socket.write(`${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`);
     await vi.waitFor(() => expect(seen).toContain("notifications/last"));
-    expect(seen).toEqual(["echo", "notifications/last"]);
+    expect(seen).toEqual(["notifications/last"]);
     socket.write('{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":1e400}}\n');
     await vi.waitFor(() => expect(answers).toMatch(/"id":2,"error":\{"code":-32602,"message":"the tool 1e400 is not offered/));
   });
@@ -255,6 +255,24 @@ describe("limitRate()", () => {
     await expect(never("ada")).rejects.toThrow("try again in");
     for (let n = 9_000; n < 20_000; n++) await never(`client-${n}`);
     await never("ada");
+  });
+});
+
+describe("limitRate() for tools", () => {
+  const inner: Service = { call: (_request, context) => once(context, () => ({})), notify: async () => {} };
+  const service = limitRate({ perTool: { calls: 2, ms: 3_600_000 } })(inner);
+  const call = (principal: string, name: string): Promise<unknown> => {
+    const context = { client: { identity: new Caller({ principal }) }, cancel: new Canceller() } as unknown as Context;
+    return service.call({ method: "tools/call", params: { name } }, context).next();
+  };
+
+  it("forgets none because its client calls very many others, and nothing of another client", async () => {
+    for (const who of ["ada", "bob"]) for (let n = 0; n < 2; n++) await call(who, "costly");
+    await Promise.allSettled(Array.from({ length: 12_000 }, (_, n) => call("ada", `other ${n}`)));
+    await expect(call("ada", "costly")).rejects.toThrow("too many calls");
+    await expect(call("bob", "costly")).rejects.toThrow("too many calls");
+    await call("bob", "cheap");
+    await expect(call("ada", "yet another")).rejects.toThrow("too many calls");
   });
 });
 

@@ -82,14 +82,15 @@ it(
   },
 );
 
-it("the session of a pool goes to the next client of one that left without a DELETE", TIMEOUT, async () => {
+it("a pool makes room for the next client of one that left without a DELETE", TIMEOUT, async () => {
   const ledger = new Ledger();
   await using made = await openBridge(["http"], { to: ledger.command, sessions: { pool: 1 } });
   const ada = await connected(made, "Ada");
   const pid = await pidOf(ada);
   await ada.close();
   const ben = await connected(made, "Ben");
-  expect(await pidOf(ben)).toBe(pid);
+  expect(await pidOf(ben)).not.toBe(pid);
+  expect(alive(pid)).toBe(false);
   await ben.close();
 });
 

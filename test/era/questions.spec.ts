@@ -1,7 +1,7 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { createServer, elicit, Fault, guard, type JsonObject, once, type Service } from "../../src/core/index.js";
 import { asking } from "../support/peer.js";
-import { initialized, raw, request, type Single, served, servedLines } from "./raw.js";
+import { initialized, modern, raw, request, type Single, served, servedLines } from "./raw.js";
 
 function answering(answer: () => JsonObject): Service & { calls: JsonObject[] } {
   const calls: JsonObject[] = [];
@@ -119,4 +119,31 @@ describe("an ask on a legacy session", () => {
     expect(client.seen.filter((message) => message.kind === "notification" || message.kind === "request")).toEqual([]);
     await client.link.close();
   });
+});
+
+it("a modern client is not asked for nothing: a question that is withdrawn while its state is sealed leaves the call running", async () => {
+  const asked = asking("roots/list");
+  const service: Service = {
+    call: ({ method }, context) =>
+      guard(async function* () {
+        if (method === "server/discover") return { supportedVersions: [], capabilities: {} };
+        yield asked.reply;
+        await new Promise<void>((resolve) => asked.cancel.on(resolve));
+        return { content: [] };
+      }, context),
+    notify: () => Promise.resolve(),
+  };
+  const digest = crypto.subtle.digest.bind(crypto.subtle);
+  const sealing = vi.spyOn(crypto.subtle, "digest").mockImplementation((...args) => {
+    asked.cancel.fire();
+    return digest(...args);
+  });
+  const client = raw(served(service).link);
+  await client.send(modern(1, "tools/call", { name: "x" }, {}, { roots: {} }));
+  const answer = JSON.stringify(await client.answer(1));
+  expect(sealing).toHaveBeenCalled();
+  expect(answer).toContain('"content":[]');
+  expect(answer).not.toContain("inputRequests");
+  sealing.mockRestore();
+  await client.link.close();
 });

@@ -5,6 +5,8 @@ export interface Caller {
   readonly name: string;
   /** Everything that arrived, as text, in the order of arrival. */
   readonly heard: readonly string[];
+  /** Milliseconds after which a call of it counts as hung; `WAIT_MS` unless given. */
+  readonly waitMs?: number | undefined;
   /** The text of the tool's result. Rejects with the error that the call ended with, also with one that the tool returned. */
   call(tool: string, args: JsonObject, logLevel?: string): Promise<string>;
   /** The text of a resource. */

@@ -47,7 +47,11 @@ export async function question(caller: Caller, tool: string, tally: Tally, ms?: 
   const secret = secretOf(caller);
   tally.asked++;
   try {
-    const text = await within(`${tool} of ${caller.name}`, caller.call(tool, ms === undefined ? { secret } : { secret, ms }));
+    const text = await within(
+      `${tool} of ${caller.name}`,
+      caller.call(tool, ms === undefined ? { secret } : { secret, ms }),
+      caller.waitMs,
+    );
     const expected = outcomes[tool]?.(caller.name, secret);
     if (text === expected) {
       tally.answered++;
@@ -68,7 +72,7 @@ export async function telling(caller: Caller, tool: "log" | "note", tally: Tally
   const from = caller.heard.length;
   tally.sent++;
   try {
-    const text = await within(`${tool} of ${caller.name}`, caller.call(tool, { secret }));
+    const text = await within(`${tool} of ${caller.name}`, caller.call(tool, { secret }), caller.waitMs);
     if (text !== `done ${secret}`) tally.wrong.push(`${tool}: got ${text}`);
   } catch (error) {
     if (error instanceof Hung) tally.hung++;
@@ -113,7 +117,7 @@ export async function atOnce(caller: Caller, calls = 32): Promise<Tally> {
   const tally = new Tally();
   const quiet = async (ms: number): Promise<void> => {
     const secret = secretOf(caller);
-    const text = await within(`pause of ${caller.name}`, caller.call("pause", { secret, ms })).catch(String);
+    const text = await within(`pause of ${caller.name}`, caller.call("pause", { secret, ms }), caller.waitMs).catch(String);
     if (text !== `done ${secret}`) tally.wrong.push(`pause: got ${text}`);
   };
   const next = random(7);

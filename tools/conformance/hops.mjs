@@ -11,5 +11,9 @@ export const hops = {
   lines: { listen: "tcp://127.0.0.1:0" },
 };
 
-/** Scenarios of 2026-07-28 that no bridge passes on through a legacy wire: they answer under a key of the server's, and legacy has none. */
-export const notThroughLegacy = ["input-required-result-basic-elicitation", "input-required-result-ignore-extra-params"];
+/** Scenarios of 2026-07-28 that no bridge can pass on through a legacy wire, and why. */
+export const notThroughLegacy = {
+  "input-required-result-basic-elicitation": "wants the question under the server's own key, and a legacy question has no key",
+  "input-required-result-ignore-extra-params":
+    "answers before it is asked, under the server's own key, which a legacy request cannot carry (the suite only warns)",
+};

@@ -2,6 +2,7 @@ import { timingSafeEqual } from "node:crypto";
 import { readFile, stat } from "node:fs/promises";
 import { defaultTimeouts, Fault, fixedLimits } from "../../core/index.js";
 import type { AuthOptions, Principal } from "../../io/index.js";
+import { dropOldest } from "../../stream/index.js";
 import { type KeyLine, keyLine, matchesScrypt, sha256 } from "./key-lines.js";
 
 export interface ApiKeysOptions {
@@ -97,7 +98,7 @@ class KeyFile {
     this.#slowWaiting++;
     const result = this.#lastSlow.then(() => firstMatch(token, lines)).finally(() => this.#slowWaiting--);
     this.#lastSlow = result.catch(() => {});
-    if (this.#slow.size >= REMEMBERED) this.#slow.delete(this.#slow.keys().next().value as string);
+    if (this.#slow.size >= REMEMBERED) dropOldest(this.#slow);
     this.#slow.set(digest, result);
     return result;
   }

@@ -1,4 +1,5 @@
 import { Fault, failing, glob, jsonText, type Layer, type Replies, type Reply } from "../../core/index.js";
+import { overtime } from "../../stream/index.js";
 
 /** Which tools clients see and may call, by globs over their names: `*` is any text, `?` any character, `{a,b}` either. */
 export interface ToolFilter {
@@ -21,11 +22,7 @@ export function filterTools({ allow, deny = [] }: ToolFilter): Layer {
       if (request.method === "tools/call" && !passes(name)) return failing(notOffered(name));
       return inner.call(request, context);
     },
-    // A call without an id is a notification. Some servers run it all the same.
-    notify: (notification, context) =>
-      notification.method === "tools/call" && !passes(notification.params["name"])
-        ? Promise.reject(notOffered(notification.params["name"]))
-        : inner.notify(notification, context),
+    notify: (notification, context) => inner.notify(notification, context),
   });
 }
 
@@ -42,9 +39,11 @@ function nameGlob(pattern: string): (name: string) => boolean {
 function without(inner: Replies, hidden: (item: Extract<Reply, { kind: "item" }>) => boolean): Replies {
   const replies: Replies = {
     async next() {
-      for (;;) {
+      for (let round = 1; ; round++) {
         const step = await inner.next();
         if (step.done === true || step.value.kind !== "item" || !hidden(step.value)) return step;
+        const rest = overtime(round);
+        if (rest !== undefined) await rest;
       }
     },
     return: () => inner.return(),

@@ -98,6 +98,14 @@ function scan(args: readonly string[]): { given: Given[]; words: string[] } {
   return { given, words };
 }
 
+/** What somebody may have meant by an option that is like none. */
+function hint(command: CommandSpec, raw: string): string {
+  if (/^-[yp]$/.test(raw) && command.target !== undefined && command.target !== false)
+    return `; an option of the command that starts the server goes after --: anywire ${command.name} -- npx ${raw} …`;
+  if (command.positionals.at(-1)?.pair === true && raw.startsWith("--")) return `; arguments are written ${raw.slice(2)}=…`;
+  return `; see anywire ${command.name} --help`;
+}
+
 /** The values by option, or what is wrong. */
 function optionsOf(command: CommandSpec, given: readonly Given[]): Options | string {
   const own = [...command.options, ...everywhere];
@@ -110,7 +118,7 @@ function optionsOf(command: CommandSpec, given: readonly Given[]): Options | str
         own.map(({ name }) => name),
       );
       const why = spec === undefined ? `unknown option ${raw}` : `${command.name} has no option ${raw}`;
-      return `${why}${suggestion(near && `--${near}`) || `; see anywire ${command.name} --help`}`;
+      return `${why}${suggestion(near && `--${near}`) || hint(command, raw)}`;
     }
     const bare = option.kind === "flag" || option.kind === "optional";
     if (value === undefined && !bare) return `--${option.name} needs a value: --${option.name} <${option.value}>`;

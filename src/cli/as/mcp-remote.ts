@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { isObject } from "../../core/index.js";
+import { codeOf } from "../../stream/index.js";
 import { misuse } from "../session/mistake.js";
 import { type Composed, duration, type ForeignArgs, type ForeignProgram, same, turnedOn } from "./types.js";
 
@@ -100,7 +101,7 @@ function headerLines(file: string): readonly string[] {
   try {
     text = readFileSync(file, "utf8");
   } catch (error) {
-    throw misuse(`--header-file ${file}: cannot be read (${(error as NodeJS.ErrnoException).code})`);
+    throw misuse(`--header-file ${file}: cannot be read (${codeOf(error)})`);
   }
   const lines = text.split("\n").map((line) => line.trim());
   return lines.filter((line) => line !== "" && !line.startsWith("#")).flatMap((line) => ["--header", expanded(line)]);

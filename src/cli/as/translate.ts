@@ -49,7 +49,7 @@ function scan(program: ForeignProgram, args: readonly string[]): { readonly give
   const words: string[] = [];
   const own: string[] = [];
   for (let at = 0; at < all.length; at++) {
-    const word = all[at] as string;
+    const word = all[at] ?? "";
     const [, name, inline] = /^--([^=]+)(?:=(.*))?$/s.exec(word) ?? [];
     if (name === undefined) {
       if (word.startsWith("-") && word !== "-") {
@@ -108,7 +108,7 @@ function takenBy({ name, takes }: ForeignFlag, inline: string | undefined, all: 
     return { values: [next], words: 1 };
   }
   let end = at + 1;
-  while (end < all.length && !(all[end] as string).startsWith("--")) end++;
+  while (end < all.length && all[end]?.startsWith("--") !== true) end++;
   const values = all.slice(at + 1, end);
   return { values: values.length === 0 ? [""] : values, words: values.length };
 }

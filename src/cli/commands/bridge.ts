@@ -23,7 +23,7 @@ export async function run(input: Input): Promise<number> {
   const { options } = input;
   const view = screen(process.stderr, { style: styleFor(process.stderr, process.env), meterLines: false });
   const log = bridgeLog({
-    form: (options.text("log") ?? "text") as "text" | "json" | "none",
+    form: options.oneOf("log", ["text", "json", "none"]) ?? "text",
     verbose: options.times("verbose"),
     view,
     backlog: () => process.stderr.writableLength,

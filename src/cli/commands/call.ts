@@ -1,4 +1,5 @@
-import type { CallToolResult, JsonObject, LogEntry, LogLevel, Progress, ToolEvent } from "../../api/index.js";
+import type { CallToolResult, JsonObject, LogEntry, Progress, ToolEvent } from "../../api/index.js";
+import { logLevels } from "../../core/index.js";
 import type { Input } from "../args/input.js";
 import { progressText } from "../out/amount.js";
 import { cleanLine } from "../out/clean.js";
@@ -21,8 +22,8 @@ export function run(input: Input): Promise<number> {
     const events = options.has("events");
     const json = events || options.has("json");
     const args = await argumentsOf(session, given);
-    const level = options.text("log-level") ?? (json && !events ? undefined : "info");
-    const call = client.streamTool(name, args, { signal, ...(level === undefined ? undefined : { logLevel: level as LogLevel }) });
+    const level = options.oneOf("log-level", logLevels) ?? (json && !events ? undefined : "info");
+    const call = client.streamTool(name, args, { signal, ...(level === undefined ? undefined : { logLevel: level }) });
     for await (const event of call) {
       if (event.kind === "result") {
         session.screen.clear();

@@ -11,7 +11,7 @@ export function help(command: CommandSpec | undefined, width: number): string {
 
 const target = "(<url> | -- <command...>)";
 /** By what the command takes. */
-const targets = { true: target, optional: `[${target}]`, "or-file": "(<url> | <file> | -- <command...>)" };
+const targets = { optional: `[${target}]`, "or-file": "(<url> | <file> | -- <command...>)" } as const;
 
 function overview(width: number): string {
   return `anywire: any MCP client, any MCP server, any wire, either era
@@ -70,7 +70,7 @@ export function usage(command: CommandSpec): string {
     command.name,
     ...positionals.map(shape),
     "[options]",
-    ...(command.target === false ? [] : [targets[String(command.target) as keyof typeof targets]]),
+    ...(command.target === false ? [] : [command.target === true ? target : targets[command.target]]),
   ].join(" ");
 }
 

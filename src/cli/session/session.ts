@@ -1,5 +1,5 @@
 import { type ConnectOptions, type Fault, type McpClient, toFault, wireFor } from "../../api/index.js";
-import { defaultTimeouts, redactText } from "../../core/index.js";
+import { defaultTimeouts, type JsonObject, redactText, toRpcError } from "../../core/index.js";
 import type { Input, Options } from "../args/input.js";
 import { askPerson, refusePerson } from "../ask/elicit.js";
 import { type Terminal, terminal } from "../ask/terminal.js";
@@ -10,7 +10,7 @@ import { exitCodes } from "../table/exit-codes.js";
 import { addressOf } from "./command.js";
 import { explain } from "./explain.js";
 import { headersOf } from "./headers.js";
-import { misuse } from "./mistake.js";
+import { isMisuse, misuse } from "./mistake.js";
 import { dialTls } from "./pem.js";
 import { rootsOf } from "./roots.js";
 import { type ServerWords, serverWords } from "./server-words.js";
@@ -88,7 +88,7 @@ export async function withClient(input: Input, work: (session: Session) => Promi
     // The last words may have been the ones that could not be written.
     return stop.code || code;
   } catch (error) {
-    return await failed(toFault(error), { stop, view, words, input, connected });
+    return await failed(toFault(error), { stop, view, words, input, connected, out });
   } finally {
     person?.close();
     out.release();
@@ -109,10 +109,10 @@ async function connectOptions(options: Options, around: Surroundings): Promise<C
   const roots = options.has("root") ? await rootsOf(options.texts("root")) : undefined;
   const log = wireLog({ line: (text) => view.line(view.style.dim(`wire  ${text}`)), bodies: verbose > 1 });
   return {
-    era: options.text("era") as ConnectOptions["era"],
-    dialect: options.text("dialect") as ConnectOptions["dialect"],
-    calls: options.text("calls") as ConnectOptions["calls"],
-    http2: options.text("http2") as ConnectOptions["http2"],
+    era: options.oneOf("era", ["auto", "legacy", "modern"]),
+    dialect: options.oneOf("dialect", ["auto", "mcp.v1", "tunnel"]),
+    calls: options.oneOf("calls", ["session", "rpc"]),
+    http2: options.oneOf("http2", ["own", "node"]),
     tls: dialTls(options),
     elicit: person === undefined ? refusePerson(view) : askPerson(person),
     elicitUrl: true,
@@ -139,9 +139,16 @@ async function known(address: Parameters<typeof wireFor>[0]): Promise<void> {
 
 async function failed(
   fault: Fault,
-  around: { readonly stop: Stops; readonly view: Screen; readonly words: ServerWords; readonly input: Input; readonly connected: boolean },
+  around: {
+    readonly stop: Stops;
+    readonly view: Screen;
+    readonly words: ServerWords;
+    readonly input: Input;
+    readonly connected: boolean;
+    readonly out: Output;
+  },
 ): Promise<number> {
-  const { stop, view, words, input, connected } = around;
+  const { stop, view, words, input, connected, out } = around;
   if (stop.code !== undefined) return stop.code;
   if (fault.code === "unavailable") await words.settled();
   const { code, message: told, words: helpful } = explain(fault, { target: input.target ?? "", connected, words });
@@ -149,5 +156,12 @@ async function failed(
   const message = redactText(told);
   if (helpful) words.show(message);
   view.line(`anywire: ${message}`);
+  if (input.options.has("json") && !isMisuse(fault)) await out.write(`${JSON.stringify({ error: faultJson(fault, message) })}\n`);
   return code;
+}
+
+/** A fault for programs: what a server answered keeps its own code and data. */
+function faultJson(fault: Fault, message: string): JsonObject {
+  const { code, data } = toRpcError(fault, "modern");
+  return { code, reason: fault.code, message, ...(data === undefined ? undefined : { data }) };
 }

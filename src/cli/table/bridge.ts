@@ -5,7 +5,8 @@ import type { CommandSpec, OptionSpec } from "./types.js";
 export const stoodInFor = ["supergateway", "mcp-proxy", "mcp-remote"] as const;
 
 const shared = (name: string, about?: string): OptionSpec => {
-  const found = connecting.find((option) => option.name === name) as OptionSpec;
+  const found = connecting.find((option) => option.name === name);
+  if (found === undefined) throw new TypeError(`there is no option ${name}`);
   return about === undefined ? found : { ...found, about };
 };
 const under = (group: string, ...options: readonly OptionSpec[]): OptionSpec[] => options.map((option) => ({ ...option, group }));

@@ -16,12 +16,16 @@ export const commands: readonly CommandSpec[] = [
   bridge,
   {
     name: "tools",
-    about: "list the tools of a server, as they arrive",
+    about: "list the tools of a server as they arrive, or show one whole",
     target: true,
-    positionals: [],
+    positionals: [{ name: "tool", optional: true }],
     options: [json, ...connecting],
     notes: ["With --json each line is a tool exactly as the server sent it."],
-    examples: ["anywire tools -- npx -y @modelcontextprotocol/server-everything", "anywire tools --json -- anywire demo | head -1"],
+    examples: [
+      "anywire tools -- npx -y @modelcontextprotocol/server-everything",
+      "anywire tools echo -- anywire demo",
+      "anywire tools --json -- anywire demo | head -1",
+    ],
   },
   {
     name: "call",

@@ -1,4 +1,4 @@
-import { checkNumbers, Fault, isObject, type JsonObject, noParams, type RpcError, withBeside } from "../../core/index.js";
+import { checkNumbers, Fault, isObject, isRpcError, type JsonObject, noParams, type RpcError, withBeside } from "../../core/index.js";
 import type { Id, Incoming, IncomingBatch, OutgoingMessage } from "../jsonrpc.js";
 import { nullParams, paramsBeside, whole } from "../members.js";
 import {
@@ -139,7 +139,7 @@ const ofAnswers: ReadonlySet<string> = new Set(["jsonrpc", "id", "result", "erro
  */
 export function writeEnvelope(writer: Writer, message: object, idTag: number, flag: number, more?: JsonObject): void {
   let others: Record<string, unknown> | undefined = more === undefined ? undefined : { ...more };
-  const id = (message as { readonly id?: unknown }).id;
+  const id = "id" in message ? message.id : undefined;
   if (idTag !== 0) {
     const { at } = writer;
     if (!writeId(writer, idTag, flag, id)) {
@@ -193,7 +193,7 @@ export function writeGeneric(writer: Writer, generic: Generic): JsonObject | und
 export function readGeneric(reader: Reader, frame: Frame, answers: Id | undefined, depth: number): Exclude<Incoming, IncomingBatch> {
   let method = frame.method;
   let params: JsonObject = noParams;
-  let result: unknown;
+  let result: JsonObject | undefined;
   let error: unknown;
   let notification = false;
   while (reader.at < reader.end) {
@@ -212,7 +212,7 @@ export function readGeneric(reader: Reader, frame: Frame, answers: Id | undefine
     const message = { method, params: withParams(params, frame) };
     return notification ? { kind: "notification", ...message } : { kind: "request", id: frame.id ?? "", ...message };
   }
-  if (result !== undefined) return { kind: "result", id: answers ?? "", value: withAnswer(result as JsonObject, frame) };
+  if (result !== undefined) return { kind: "result", id: answers ?? "", value: withAnswer(result, frame) };
   return { kind: "error", ...(answers === undefined ? undefined : { id: answers }), error: withAnswer(errorOf(error), frame) };
 }
 
@@ -225,9 +225,7 @@ function objectOf(value: unknown, name: string): JsonObject {
   return value;
 }
 
-export function errorOf(error: unknown): RpcError & JsonObject {
-  if (!isObject(error) || !Number.isSafeInteger(error["code"]) || typeof error["message"] !== "string") {
-    throw refused("error must have an integer code and a message");
-  }
-  return error as RpcError & JsonObject;
+export function errorOf(error: unknown): RpcError {
+  if (!isRpcError(error)) throw refused("error must have an integer code and a message");
+  return error;
 }

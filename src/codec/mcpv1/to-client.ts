@@ -85,10 +85,9 @@ export function encodeToClient(given: OutgoingMessage, method: string | undefine
       } else writeNotification(writer, message, method, options);
     } else {
       const inParts = options.streamed === true || (method !== undefined && streamed.has(method));
-      const error = "error" in message ? (message.error as unknown as JsonObject) : undefined;
-      if (error !== undefined)
-        writePayload(writer, inParts ? STREAM_ERROR : ERROR, options.base === true ? baseError(error) : error, options);
-      else writeResult(writer, message as OutgoingResult, method, inParts, options);
+      if ("error" in message)
+        writePayload(writer, inParts ? STREAM_ERROR : ERROR, options.base === true ? baseError(message.error) : message.error, options);
+      else writeResult(writer, message, method, inParts, options);
       writeEnvelope(writer, message, message.id === null ? 0 : REPLY, NUMERIC_REPLY);
     }
   });

@@ -60,7 +60,7 @@ function writeRequest(
   let more: JsonObject | undefined;
   // Where members are required, no params are not the same as none of them.
   if (payload === undefined || params === null || (params === undefined && payload.table.required !== 0)) {
-    more = writeGeneric(writer, { method, params: lifted ? withoutWindow(params as JsonObject) : params });
+    more = writeGeneric(writer, { method, params: lifted && isObject(params) ? withoutWindow(params) : params });
   } else writePayload(writer, payload, params, options, lifted);
   writeEnvelope(writer, message, ID, NUMERIC, more);
 }
@@ -81,7 +81,7 @@ function writePayload(writer: Writer, payload: Payload, params: JsonObject | und
 
 function withoutWindow(params: JsonObject): JsonObject | undefined {
   const { _meta, ...rest } = params;
-  const { [WINDOW]: _, ...meta } = _meta as JsonObject;
+  const { [WINDOW]: _, ...meta } = isObject(_meta) ? _meta : noParams;
   if (Object.keys(meta).length > 0) return { ...rest, _meta: meta };
   return Object.keys(rest).length > 0 ? rest : undefined;
 }

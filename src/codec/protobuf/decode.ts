@@ -111,7 +111,7 @@ export function addMeta(draft: Draft, lifted: JsonObject): void {
 
 function readVariant(reader: Reader, slot: Slot, draft: Draft, depth: number): void {
   const outer = reader.enter();
-  const inner = readMessage(reader, slot.table as Table, depth);
+  const inner = readMessage(reader, slot.table, depth);
   reader.leave(outer);
   for (const name of Object.keys(inner)) {
     if (Object.hasOwn(draft, name)) throw refused(`${slot.field.name}: ${name} comes twice`);
@@ -175,10 +175,10 @@ function readNested(reader: Reader, slot: Slot, before: unknown, depth: number):
   let value: unknown;
   switch (slot.role) {
     case "message":
-      value = readMessage(reader, slot.table as Table, depth - 1);
+      value = readMessage(reader, slot.table, depth - 1);
       break;
     case "messages":
-      value = appended(before, readMessage(reader, slot.table as Table, depth - 2));
+      value = appended(before, readMessage(reader, slot.table, depth - 2));
       break;
     case "struct":
       value = readStruct(reader, depth);

@@ -30,8 +30,9 @@ export function dialect({ name, messages, enums = {}, others = 0 }: DialectOptio
     const { of, kind } = slot.field;
     if (slot.value !== undefined) return link(slot.value);
     if (kind === "message" || kind === "messages") {
-      slot.table = tables.get(of ?? "");
-      if (slot.table === undefined) throw new TypeError(`${name}: ${slot.field.name} is of ${of}, which is no message here`);
+      const table = tables.get(of ?? "");
+      if (table === undefined) throw new TypeError(`${name}: ${slot.field.name} is of ${of}, which is no message here`);
+      slot.table = table;
     } else if (role === "enum" || role === "enums" || role === "enumList") {
       const names = enums[of ?? ""];
       if (names === undefined) throw new TypeError(`${name}: ${slot.field.name} is of ${of}, which is no enum here`);

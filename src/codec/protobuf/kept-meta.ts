@@ -20,8 +20,7 @@ interface Kept {
 
 function keep(value: unknown): Kept {
   if (typeof value !== "object" || value === null) return { value, names: undefined, members: [] };
-  const names = Object.keys(value);
-  return { value, names: Array.isArray(value) ? undefined : names, members: names.map((name) => keep((value as JsonObject)[name])) };
+  return { value, names: Array.isArray(value) ? undefined : Object.keys(value), members: Object.values(value).map(keep) };
 }
 
 /** Whether a value has the JSON text that what is kept was parsed from. It may say no of one that has. */
@@ -30,8 +29,7 @@ function isSame(value: unknown, kept: Kept): boolean {
   const { names, members } = kept;
   if (names === undefined) {
     if (!Array.isArray(value) || !Array.isArray(kept.value) || value.length !== members.length) return false;
-    for (let at = 0; at < members.length; at++) if (!isSame(value[at], members[at] as Kept)) return false;
-    return true;
+    return members.every((member, at) => isSame(value[at], member));
   }
   // What is of a class may say itself how it is written.
   if (Object.getPrototypeOf(value) !== Object.prototype) return false;

@@ -54,14 +54,15 @@ export interface Slot {
   readonly bit: number;
   readonly lift: boolean;
   readonly repeated: boolean;
-  /** The table of the message `of`. */
-  table: Table | undefined;
+  /** The table of the message `of`; an empty one where there is no such message. */
+  table: Table;
   /** The names of the enum `of`, by number. */
   names: readonly string[];
   /** A map's value, if it is no string. */
   readonly value: Slot | undefined;
   readonly parts: readonly Slot[];
-  readonly alternatives: ReadonlyMap<string, Slot> | undefined;
+  /** By the value of the member `type`. */
+  readonly alternatives: ReadonlyMap<unknown, Slot> | undefined;
 }
 
 export interface Table {
@@ -78,9 +79,23 @@ export interface Table {
   readonly required: number;
   /** Members of `_meta` that have a field. */
   readonly lifts: ReadonlyMap<string, Slot> | undefined;
-  readonly variants: ReadonlyMap<string, Slot> | undefined;
+  /** By the value of the member `type`. */
+  readonly variants: ReadonlyMap<unknown, Slot> | undefined;
   readonly rest: Slot | undefined;
 }
+
+const noTable: Table = {
+  name: "",
+  byMember: new Map(),
+  byNumber: [],
+  others: 0,
+  initial: [],
+  open: [],
+  required: 0,
+  lifts: undefined,
+  variants: undefined,
+  rest: undefined,
+};
 
 /** Field numbers index an array. */
 const LARGEST = 4095;
@@ -104,7 +119,7 @@ function slotOf(field: Field, role: Role, number: number, bit: number, more: Slo
     bit,
     lift: field.lift === true,
     repeated: repeated.has(role),
-    table: undefined,
+    table: noTable,
     names: [],
     value: more.value,
     parts: more.parts ?? [],

@@ -22,7 +22,7 @@ export function readText(bytes: Uint8Array, start: number, end: number): string 
     let text = "";
     let at = start;
     for (; at < end; at++) {
-      const octet = bytes[at] as number;
+      const octet = bytes[at] ?? 0;
       if (octet > 127) break;
       text += String.fromCharCode(octet);
     }

@@ -1,4 +1,4 @@
-import type { Id, IncomingNotification } from "../../codec/index.js";
+import { type IncomingNotification, isId } from "../../codec/index.js";
 import { beside, isObject, type JsonObject, type LogReply, meta, type NoteReply, noParams, withBeside } from "../../core/index.js";
 import { own } from "../keys.js";
 import type { Peer } from "./peer.js";
@@ -8,15 +8,15 @@ export function deliver(peer: Peer, message: IncomingNotification): void {
   const { method, params } = message;
   if (method === "notifications/progress") {
     const { progressToken, ...rest } = params;
-    peer.pending.get(progressToken as Id)?.push({ kind: "progress", params: rest });
+    if (isId(progressToken)) peer.pending.get(progressToken)?.push({ kind: "progress", params: rest });
     return;
   }
   if (method === own.renewed) return peer.renewed(params);
   const named = isObject(params["_meta"]) ? params["_meta"] : undefined;
   const id = named?.[meta.subscriptionId] ?? named?.[own.call];
-  if (id !== undefined) {
-    const call = peer.pending.get(id as Id);
-    const reply = replyOf(method, without(params, named as JsonObject));
+  if (named !== undefined && id !== undefined) {
+    const call = isId(id) ? peer.pending.get(id) : undefined;
+    const reply = replyOf(method, without(params, named));
     // A legacy session has one level for all of its calls.
     if (reply.kind !== "log" || call?.wantsLog(reply.params["level"]) === true) call?.push(reply);
     // Nobody reads it, but it has been taken off the link all the same.

@@ -1,3 +1,4 @@
+import { namedCall } from "../../codec/index.js";
 import {
   AMBIENT,
   askingMethods,
@@ -12,7 +13,6 @@ import {
   meta,
   once,
   type Replies,
-  type Reply,
   type Request,
   resultOf,
 } from "../../core/index.js";
@@ -62,7 +62,8 @@ export function legacyDial(peer: Peer, first: JsonObject, context: (cancel: Canc
     request: (message) => asks.take(message),
     notification({ method, params }) {
       if (method !== "notifications/cancelled") return listening.take(method, params);
-      asks.withdraw(params["requestId"] as string | number, params["reason"]);
+      const id = namedCall(params);
+      if (id !== undefined) asks.withdraw(id, params["reason"]);
       return true;
     },
     opened(call) {
@@ -98,7 +99,7 @@ export function legacyDial(peer: Peer, first: JsonObject, context: (cancel: Canc
         case "server/discover":
           return once(callContext, () => ofLegacyServer(beyondLink(discovered(initialized))));
         case "subscriptions/listen":
-          return guard((inner) => listening.listen(params, inner) as AsyncGenerator<Reply, JsonObject>, callContext);
+          return guard((inner) => listening.listen(params, inner), callContext);
         case AMBIENT:
           return listen(request, callContext);
         case "logging/setLevel":

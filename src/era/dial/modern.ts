@@ -1,3 +1,4 @@
+import { namedCall } from "../../codec/index.js";
 import { Fault, type JsonObject } from "../../core/index.js";
 import { sealModern } from "../envelope.js";
 import { type Manner, stampsOf } from "./manner.js";
@@ -17,7 +18,8 @@ export function modernManner(peer: Peer): Manner {
     notification({ method, params }) {
       if (method !== "notifications/cancelled") return false;
       // A server ends a subscription so; nothing else may be cancelled from its side.
-      const call = peer.pending.get(params["requestId"] as string | number);
+      const id = namedCall(params);
+      const call = id === undefined ? undefined : peer.pending.get(id);
       if (call?.request.method === "subscriptions/listen") {
         peer.close(call, false);
         call.push({ kind: "result", value: {} });

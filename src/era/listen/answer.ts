@@ -57,7 +57,11 @@ async function answerList(desk: Desk, job: Job, member: string): Promise<JsonObj
 async function answerPlain(desk: Desk, job: Job, work: Work): Promise<JsonObject | undefined> {
   for (;;) {
     const step = await work.step();
-    if (step === WAITING) return inputRequired(desk, job, work);
+    if (step === WAITING) {
+      const required = await inputRequired(desk, job, work);
+      if (required !== undefined) return required;
+      continue;
+    }
     if (step.done === true) return undefined;
     const reply = step.value;
     if (reply.kind === "result") {

@@ -1,4 +1,4 @@
-import type { Id, IncomingError, IncomingResult, OutgoingMessage, SendOptions } from "../../codec/index.js";
+import { type Id, type IncomingError, type IncomingResult, isId, type OutgoingMessage, type SendOptions } from "../../codec/index.js";
 import { type Ask, type Client, type Fault, fromRpcError, isObject, type JsonObject, noParams, toFault } from "../../core/index.js";
 import { lacking } from "../capabilities.js";
 import { own } from "../keys.js";
@@ -79,7 +79,7 @@ export function askClient(client: Client, send: (message: OutgoingMessage, optio
     },
     progress(params) {
       const { progressToken, ...rest } = params;
-      open.get(progressToken as Id)?.ask.progress(rest);
+      if (isId(progressToken)) open.get(progressToken)?.ask.progress(rest);
     },
     close(reason) {
       for (const id of [...open.keys()]) end(id)?.refuse(reason);

@@ -33,13 +33,15 @@ function unaskable(job: Job, ask: Ask): Fault | undefined {
   return undefined;
 }
 
-/** Parks the call and tells the client what it waits for; the retry finds it by its sealed state. */
-export async function inputRequired(desk: Desk, job: Job, work: Work): Promise<JsonObject> {
+/** Parks the call and tells the client what it waits for; the retry finds it by its sealed state. Undefined if it waits for nothing any more. */
+export async function inputRequired(desk: Desk, job: Job, work: Work): Promise<JsonObject | undefined> {
   const call = randomToken();
-  keep(job, desk.parking.asked, call, work);
-  if (!job.cancel.fired) work.held = job.held.handOver();
   const sealed = { call, until: Date.now() + desk.limits.answerMs };
   const state = await desk.parking.seal.close(sealed, job.envelope.request, job.client.identity.principal);
+  // All asks may have been withdrawn meanwhile.
+  if (work.asks.size === 0) return undefined;
+  keep(job, desk.parking.asked, call, work);
+  if (!job.cancel.fired) work.held = job.held.handOver();
   const inputRequests = Object.fromEntries(
     [...work.asks].map(
       ([

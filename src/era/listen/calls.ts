@@ -8,6 +8,7 @@ import {
   type Context,
   type Era,
   Fault,
+  isObject,
   type JsonObject,
   listMembers,
   meta,
@@ -211,7 +212,7 @@ export class Calls {
     const info = this.#info.get(method, result, client);
     const dressed = dressModern(method, result, info instanceof Promise ? await info : info);
     if (!isSubscription(job)) return dressed;
-    return { ...dressed, _meta: { ...(dressed["_meta"] as JsonObject | undefined), [meta.subscriptionId]: id } };
+    return { ...dressed, _meta: { ...(isObject(dressed["_meta"]) ? dressed["_meta"] : undefined), [meta.subscriptionId]: id } };
   }
 
   #discovered(result: JsonObject, peer: boolean): JsonObject {

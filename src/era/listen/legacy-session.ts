@@ -8,6 +8,7 @@ import {
   type Held,
   type Identity,
   isLegacyVersion,
+  isLogLevel,
   isObject,
   type JsonObject,
   type LogLevel,
@@ -153,7 +154,10 @@ class Session implements LegacySession {
     if (this.neutral) return;
     const changes = Object.fromEntries(
       (["tools", "prompts", "resources"] as const)
-        .filter((name) => (this.#served[name] as JsonObject | undefined)?.["listChanged"] === true)
+        .filter((name) => {
+          const served = this.#served[name];
+          return isObject(served) && served["listChanged"] === true;
+        })
         .map((name) => [`${name}ListChanged`, true]),
     );
     if (Object.keys(changes).length > 0) this.#changes = this.#listen(changes);
@@ -243,9 +247,9 @@ class Session implements LegacySession {
   }
 
   #setLevel(level: unknown): Promise<JsonObject> {
-    if (!(logLevels as readonly unknown[]).includes(level))
+    if (!isLogLevel(level))
       return Promise.reject(new Fault("invalid-params", `unknown log level: ${String(level)}; one of ${logLevels.join(", ")}`));
-    this.level = level as LogLevel;
+    this.level = level;
     this.#openAmbient();
     return Promise.resolve({});
   }

@@ -1,4 +1,4 @@
-import type { Id, Incoming } from "../../codec/index.js";
+import { type Id, type Incoming, namedCall } from "../../codec/index.js";
 import { type Era, eraOfRequest, Fault, statedVersion, toFault } from "../../core/index.js";
 import type { Envelope } from "../envelope.js";
 import { forForeignPeer, withExtensions } from "../extensions.js";
@@ -77,8 +77,10 @@ export class LegacyListen {
     switch (message.kind) {
       case "request":
         return message.method !== "ping" && eraOfRequest(statedVersion(message.params), eras) === "legacy";
-      case "notification":
-        return !calls.has(message.params["requestId"] as Id);
+      case "notification": {
+        const call = namedCall(message.params);
+        return call === undefined || !calls.has(call);
+      }
       default:
         return message.kind === "batch";
     }

@@ -1,5 +1,5 @@
-import type { Id, IncomingNotification } from "../../codec/index.js";
-import { Canceller, type Context, Fault, type JsonObject, jsonText, RELEASE, toFault } from "../../core/index.js";
+import { type IncomingNotification, namedCall } from "../../codec/index.js";
+import { Canceller, type Context, Fault, type JsonObject, jsonText, RELEASE, requestMethods, toFault } from "../../core/index.js";
 import { openEnvelope, senderOf, withoutOwn } from "../envelope.js";
 import { own } from "../keys.js";
 import type { Calls } from "./calls.js";
@@ -22,13 +22,16 @@ export function takeNotification(at: Notified, { method, params }: IncomingNotif
   switch (method) {
     case "notifications/cancelled": {
       const reason = typeof params["reason"] === "string" ? params["reason"] : "the client cancelled the call";
-      if (!at.calls.cancel(params["requestId"] as Id, new Fault("cancelled", reason)))
+      const id = namedCall(params);
+      if (id === undefined || !at.calls.cancel(id, new Fault("cancelled", reason)))
         at.onFault(new Fault("invalid-request", `a cancellation of no open call: id ${jsonText(params["requestId"])}`));
       return undefined;
     }
-    case own.credit:
-      at.calls.grant(params["requestId"] as Id, Number(params["messages"]) || 0);
+    case own.credit: {
+      const id = namedCall(params);
+      if (id !== undefined) at.calls.grant(id, Number(params["messages"]) || 0);
       return undefined;
+    }
     case own.gone:
       at.forget(params["key"]);
       return undefined;
@@ -42,6 +45,11 @@ export function takeNotification(at: Notified, { method, params }: IncomingNotif
       at.legacy.session?.start();
       return undefined;
     default:
+      // Nobody could be answered, and what looks at calls on their way, as filters and rates do, would not see this one.
+      if (requestMethods.has(method)) {
+        at.onFault(new Fault("invalid-request", `a request without an id: ${method}`));
+        return undefined;
+      }
       // Waited for, so that a client cannot flood a service that does not take them.
       return passOn(at, method, params);
   }

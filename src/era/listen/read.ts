@@ -90,7 +90,7 @@ export function explode(result: JsonObject): Reply[] | undefined {
   const { contents, ...rest } = result;
   if (!Array.isArray(contents) || contents.length === 0) return undefined;
   const replies: Reply[] = [];
-  for (const content of contents as readonly unknown[]) {
+  for (const content of contents) {
     if (!isObject(content) || (content["text"] !== undefined && content["blob"] !== undefined)) return undefined;
     const { text, blob, ...head } = content;
     if (typeof text === "string") replies.push({ kind: "content", form: "text", head }, { kind: "chunk", data: text });

@@ -66,7 +66,7 @@ export class Sink {
     const weights = this.#weights;
     if (weights === undefined) return;
     const count = Math.min(messages, weights.length - this.#read);
-    for (let left = count; left > 0; left--) this.#room += weights[this.#read++] as number;
+    for (let left = count; left > 0; left--) this.#room += weights[this.#read++] ?? 0;
     if (this.#read > COMPACT) {
       this.#weights = weights.slice(this.#read);
       this.#read = 0;

@@ -2,6 +2,7 @@ import {
   type Id,
   type Incoming,
   type IncomingPart,
+  isBatch,
   type Outgoing,
   type OutgoingMessage,
   type Part,
@@ -41,7 +42,7 @@ export class LinkWatch {
 
   sent(message: Outgoing): void {
     if (this.observer.frame === undefined) return;
-    this.#frame("sent", Array.isArray(message) ? message.map(objectOf) : objectOf(message as OutgoingMessage));
+    this.#frame("sent", isBatch(message) ? message.map(objectOf) : objectOf(message));
   }
 
   received(message: Incoming | IncomingPart): void {
@@ -91,5 +92,5 @@ export function observedAs<O extends WireOptions>(options: O, side: Observed["si
 }
 
 function objectOf(message: OutgoingMessage): JsonObject {
-  return sentMessage(message) as object as JsonObject;
+  return { ...sentMessage(message) };
 }

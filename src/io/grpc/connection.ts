@@ -1,8 +1,8 @@
 import { connect as connectSocket, isIP, type Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { type ConnectionOptions, connect as connectTls } from "node:tls";
-import { Fault } from "../../core/index.js";
-import { codeOf } from "../error-code.js";
+import { Fault, isObject } from "../../core/index.js";
+import { codeOf } from "../../stream/index.js";
 import { type Http2Client, type Http2ClientSession, http2Client, NO_ERROR, nodeHttp2Client, type OpenHttp2 } from "../http2/index.js";
 import { whyUnreached } from "../unreached.js";
 import { NARROW, WINDOW } from "./bounds.js";
@@ -127,8 +127,8 @@ export class Connection {
 }
 
 function reasonOf(error: Error | undefined): string {
-  const reason = error instanceof Fault ? (error.data as { readonly reason?: string } | undefined)?.reason : undefined;
-  return reason ?? codeOf(error) ?? "connection-lost";
+  const reason = error instanceof Fault && isObject(error.data) ? error.data["reason"] : undefined;
+  return typeof reason === "string" ? reason : (codeOf(error) ?? "connection-lost");
 }
 
 function authorityOf(target: Target): string {

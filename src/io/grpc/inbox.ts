@@ -145,8 +145,7 @@ export class Inbox implements AsyncIterableIterator<Batch, undefined> {
       this.#bytes = 0;
     } else {
       count = 0;
-      for (const most = this.#bytes - this.#most; this.#bytes > most; count++)
-        this.#bytes -= OVERHEAD + (batch[count] as Uint8Array).length;
+      for (const most = this.#bytes - this.#most; this.#bytes > most; count++) this.#bytes -= OVERHEAD + (batch[count]?.length ?? 0);
       this.#batch = batch.slice(count);
     }
     if (this.#held !== undefined && this.#held.bytes > 0) this.#held.set(this.#counted);

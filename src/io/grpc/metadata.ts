@@ -61,7 +61,7 @@ function apart(name: string, joined: string, raw: readonly string[] | undefined)
   if (name.endsWith("-bin")) return joined.split(/, */);
   if (raw === undefined) return joined;
   const values: string[] = [];
-  for (let at = 0; at + 1 < raw.length; at += 2) if (raw[at] === name) values.push(raw[at + 1] as string);
+  for (let at = 0; at + 1 < raw.length; at += 2) if (raw[at] === name) values.push(raw[at + 1] ?? "");
   return values.length > 1 ? values : joined;
 }
 

@@ -5,7 +5,7 @@ import {
   type ServerHttp2Stream,
   type ServerStreamResponseOptions,
 } from "node:http2";
-import { type Account, type Cancel, Canceller, Fault } from "../../core/index.js";
+import { type Account, type Cancel, Canceller, Fault, toFault } from "../../core/index.js";
 import { hostsOf } from "../http/hosts.js";
 import { claimRequest } from "../http/open-request.js";
 import { acceptsGzip, isEncoding } from "./coding.js";
@@ -244,6 +244,6 @@ function trailersOf({ code, message, metadata }: Status): OutgoingHttpHeaders {
     addMetadata(trailers, metadata);
     return trailers;
   } catch (error) {
-    return { "grpc-status": String(INTERNAL), "grpc-message": encodeMessage((error as Fault).message) };
+    return { "grpc-status": String(INTERNAL), "grpc-message": encodeMessage(toFault(error).message) };
   }
 }

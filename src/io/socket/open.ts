@@ -1,6 +1,7 @@
 import { connect, isIP, type Socket } from "node:net";
 import { connect as connectTls } from "node:tls";
 import { defaultLimits, defaultTimeouts, Fault, fixedTimeouts, type Limits } from "../../core/index.js";
+import { codeOf } from "../../stream/index.js";
 import type { Framing } from "../framing.js";
 import { type LineLink, lineLink } from "../line-link.js";
 import { DEFAULT_PORT, unixPath } from "../port/place.js";
@@ -65,7 +66,7 @@ function connected(
       fail(
         new Fault("unavailable", `cannot reach ${address}: ${whyUnreached(cause)}`, {
           cause,
-          data: { reason: (cause as NodeJS.ErrnoException).code ?? "failed" },
+          data: { reason: codeOf(cause) ?? "failed" },
         }),
       );
     const giveUp = (): void => fail(new Fault("cancelled", "dialing was given up", { cause: signal?.reason }));

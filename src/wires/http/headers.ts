@@ -6,7 +6,7 @@ const named: Readonly<Record<string, string>> = { "tools/call": "name", "prompts
 
 /** The member of a request's params that its `Mcp-Name` header mirrors. */
 export function nameOf(method: string, params: JsonObject): string | undefined {
-  const value = Object.hasOwn(named, method) ? params[named[method] as string] : undefined;
+  const value = Object.hasOwn(named, method) ? params[named[method] ?? ""] : undefined;
   return typeof value === "string" ? value : undefined;
 }
 

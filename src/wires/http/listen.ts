@@ -12,6 +12,7 @@ export function httpMount(service: Service, options: HttpOptions): Mount {
     addresses: (bound) => [{ wire: "http", address: addressOf(bound, path) }],
     claims: (asked) => asked === path,
     request: (request, response) => void endpoint.handle(nodeExchange(request, response, { bodyMs: 4 * headersMs, limits })),
+    exchange: (exchange) => void endpoint.handle(exchange),
     // A legacy client answers questions of its calls by requests of their own.
     connectsWhileDraining: true,
     close: () => endpoint.close(),

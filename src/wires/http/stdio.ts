@@ -1,4 +1,4 @@
-import { type Command, type Connection, Fault, type Listener, type Service, toFault } from "../../core/index.js";
+import { type Command, type Connection, Fault, isObject, type Listener, type Service, toFault } from "../../core/index.js";
 import { dialLink } from "../../era/index.js";
 import { type Exit, exitFault, listenOnStdio, startChild, streamClient } from "../../io/index.js";
 import { within } from "../../stream/index.js";
@@ -72,5 +72,5 @@ export async function dialStdio(command: Command, options: HttpDialOptions): Pro
 }
 
 function isStray({ data }: Fault): boolean {
-  return (data as { readonly reason?: unknown } | undefined)?.reason === "stray-output";
+  return isObject(data) && data["reason"] === "stray-output";
 }

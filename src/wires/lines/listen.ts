@@ -45,7 +45,6 @@ export function linesMount(service: Service, given: LinesListenOptions): Mount {
 
 export async function listen(service: Service, address: Address, options: LinesListenOptions): Promise<Listener> {
   const { carrier } = placeOf(address, "", options);
-  if (options.auth !== undefined && options.tls?.requestClientCert !== true)
-    throw noCredentials(String(address).split(":", 1)[0] as string);
+  if (options.auth !== undefined && options.tls?.requestClientCert !== true) throw noCredentials(String(address).replace(/:.*$/s, ""));
   return portListener(await port(carrier, [linesMount(service, options)], options));
 }

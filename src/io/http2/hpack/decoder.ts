@@ -38,13 +38,13 @@ export class HpackDecoder {
     let room = this.#listBytes;
     this.#at = 0;
     while (this.#at < bytes.length) {
-      const first = bytes[this.#at] as number;
+      const first = bytes[this.#at] ?? 0;
       let name: string;
       let value: string;
       if (first >= 0x80) {
         const index = this.#integer(bytes, 0x7f);
         name = this.#name(index);
-        value = index <= STATIC_COUNT ? (staticValues[index] as string) : this.#table.value(this.#number(index));
+        value = index <= STATIC_COUNT ? (staticValues[index] ?? "") : this.#table.value(this.#number(index));
       } else if (first >= 0x20 && first < 0x40) {
         if (list.length > 0) throw broken("the size of the table changes after a field");
         this.#resize(this.#integer(bytes, 0x1f));
@@ -64,7 +64,7 @@ export class HpackDecoder {
   }
 
   #name(index: number): string {
-    return index <= STATIC_COUNT && index > 0 ? (staticNames[index] as string) : this.#table.name(this.#number(index));
+    return index <= STATIC_COUNT && index > 0 ? (staticNames[index] ?? "") : this.#table.name(this.#number(index));
   }
 
   /** The dynamic table's number of what has an index. */
@@ -93,7 +93,7 @@ export class HpackDecoder {
 
   /** RFC 7541, 5.1: `mask` covers the bits of the first byte that are the number's. */
   #integer(bytes: Uint8Array, mask: number): number {
-    let value = (bytes[this.#at++] as number) & mask;
+    let value = (bytes[this.#at++] ?? 0) & mask;
     if (value < mask) return value;
     for (let shift = 0; shift < BITS; shift += 7) {
       const next = bytes[this.#at++];
@@ -106,7 +106,7 @@ export class HpackDecoder {
 
   #text(bytes: Buffer, most: number): string {
     if (this.#at === bytes.length) throw broken("it ends before a text");
-    const coded = (bytes[this.#at] as number) >= 0x80;
+    const coded = (bytes[this.#at] ?? 0) >= 0x80;
     const length = this.#integer(bytes, 0x7f);
     const start = this.#at;
     const end = start + length;

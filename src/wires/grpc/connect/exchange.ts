@@ -86,7 +86,7 @@ function headersOf(request: NodeRequest): Headers {
   if (Number(headers.get("connect-timeout-ms") ?? 0) > MAX_MS) headers.delete("connect-timeout-ms");
   const unit: Readonly<Record<string, number>> = { H: 3_600_000, M: 60_000, S: 1000 };
   const timeout = /^(\d{1,8})([HMS])$/.exec(headers.get("grpc-timeout") ?? "");
-  if (timeout !== null && Number(timeout[1]) * (unit[timeout[2] as string] as number) > MAX_MS) headers.delete("grpc-timeout");
+  if (timeout !== null && Number(timeout[1]) * (unit[timeout[2] ?? ""] ?? 0) > MAX_MS) headers.delete("grpc-timeout");
   return headers;
 }
 

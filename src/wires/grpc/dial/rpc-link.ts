@@ -1,10 +1,11 @@
-import type { Id, Incoming, IncomingPart, OutgoingMessage, OutgoingRequest } from "../../../codec/index.js";
+import { type Id, type Incoming, type IncomingPart, namedCall, type OutgoingMessage, type OutgoingRequest } from "../../../codec/index.js";
 import { decodeMessage, decodeNote, decodePartMessage, encodeMessage, type PartState, partState } from "../../../codec/mcpv1/index.js";
 import {
   defaultLimits,
   Fault,
   isModernRequest,
   isObject,
+  isRpcError,
   type JsonObject,
   type Limits,
   listMembers,
@@ -105,7 +106,7 @@ class RpcLink implements Link {
     if (this.#closed !== undefined) return Promise.reject(this.#closed);
     if (!("method" in message)) return this.#session?.send(message) ?? hasRoom;
     if ("id" in message) return this.#request(message, options);
-    if (message.method === "notifications/cancelled" && this.#leave(message.params?.["requestId"] as Id)) return hasRoom;
+    if (message.method === "notifications/cancelled" && this.#leave(namedCall(message.params))) return hasRoom;
     return this.#session?.send(message) ?? hasRoom;
   }
 
@@ -243,7 +244,7 @@ class RpcLink implements Link {
     const { progress, result, error } = message;
     if (isObject(progress))
       messages.push({ kind: "notification", method: "notifications/progress", params: { progressToken: id, ...progress }, call: id });
-    if (isObject(error)) throw new PeerError(error as unknown as RpcError);
+    if (isRpcError(error)) throw new PeerError(error);
     return isObject(result) ? result : undefined;
   }
 
@@ -255,9 +256,9 @@ class RpcLink implements Link {
     await this.#deliver([{ kind: "bad", answers: id, failed: true, fault: told }]);
   }
 
-  #leave(id: Id): boolean {
-    const open = this.#open.get(id);
-    if (open === undefined) return false;
+  #leave(id: Id | undefined): boolean {
+    const open = id === undefined ? undefined : this.#open.get(id);
+    if (id === undefined || open === undefined) return false;
     this.#open.delete(id);
     open.held = false;
     open.call?.cancel();

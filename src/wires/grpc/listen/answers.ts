@@ -89,7 +89,7 @@ export function rpcAnswer(call: ServerCall, { rpc, kin, base, anonymous, begin, 
         return notification(message.method, message.params ?? {});
       }
       if ("result" in message) return result(message.result);
-      if (rpc.answer === "progress") return finish(encodeMessage(rpc.response, { error: message.error as unknown as JsonObject }, options));
+      if (rpc.answer === "progress") return finish(encodeMessage(rpc.response, { error: message.error }, options));
       ended();
       if (several) begin?.();
       endWithError(call, message.error, { fault: message.fault, kin: several });

@@ -12,6 +12,7 @@ import {
   layered,
   legacyVersions,
   quotaOwner,
+  reasonOf,
   type Service,
   toFault,
   toRpcError,
@@ -131,7 +132,7 @@ export class McpService {
       anonymous: false,
       ended: () => session.forget("initialize"),
     });
-    const unhook = call.cancel.on(() => this.#sessions.end(session, call.cancel.reason as Fault));
+    const unhook = call.cancel.on(() => this.#sessions.end(session, reasonOf(call.cancel)));
     session.take(
       { kind: "request", id: "initialize", method: rpc.method, params },
       {
@@ -152,7 +153,7 @@ export class McpService {
     const session = named === undefined ? this.#begin(call, caller, false) : this.#find(named, caller);
     if (session.streaming) throw new Fault("invalid-request", "the session has a stream open already");
     begin(call, caller, session.id);
-    const gone = call.cancel.on(() => void (session.lasting || this.#sessions.end(session, call.cancel.reason as Fault)));
+    const gone = call.cancel.on(() => void (session.lasting || this.#sessions.end(session, reasonOf(call.cancel))));
     const unwatch = caller.credentials?.((fault) => {
       // What lasts may go on with other credentials; its stream does not.
       if (session.lasting) call.end(faultStatus(fault));

@@ -1,4 +1,4 @@
-import type { Id, Incoming, OutgoingMessage, Part } from "../../../codec/index.js";
+import { type Id, type Incoming, namedCall, type OutgoingMessage, type Part } from "../../../codec/index.js";
 import {
   decodeToServer,
   type EncodeOptions,
@@ -87,9 +87,9 @@ export class SessionStream {
   /** A cancelled call is not answered any more, but its stream ends all the same. What is returned is to be waited for. */
   after(message: Incoming): Promise<void> | undefined {
     if (message.kind !== "notification" || message.method !== "notifications/cancelled") return undefined;
-    const id = message.params["requestId"] as Id;
-    const open = this.#open.get(id);
-    if (open === undefined) return undefined;
+    const id = namedCall(message.params);
+    const open = id === undefined ? undefined : this.#open.get(id);
+    if (id === undefined || open === undefined) return undefined;
     this.#open.delete(id);
     return this.#call.send(encodeToClient({ jsonrpc: "2.0", id, result: {} }, open.method, this.#streamed));
   }

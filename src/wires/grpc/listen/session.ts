@@ -1,4 +1,4 @@
-import type { Id, Incoming, Outgoing, OutgoingMessage, Part } from "../../../codec/index.js";
+import { type Id, type Incoming, isBatch, type Outgoing, type OutgoingMessage, type Part } from "../../../codec/index.js";
 import { Caller, Fault, fixedTimeouts, type Service, toFault, toRpcError } from "../../../core/index.js";
 import { idleCaller, type ServeLinkOptions, type Serving, serving, type TableSession } from "../../../era/index.js";
 import type { ServerCall } from "../../../io/index.js";
@@ -137,7 +137,8 @@ export class Session implements TableSession {
   }
 
   #send(message: Outgoing, call: Id | undefined): Promise<void> {
-    const one = message as OutgoingMessage;
+    if (isBatch(message)) return Promise.reject(new Fault("internal", "a batch has no place on gRPC"));
+    const one = message;
     const id = "method" in one ? ("id" in one ? undefined : call) : one.id;
     const rpc = id === undefined || id === null ? undefined : this.#rpcs.get(id);
     try {

@@ -1,5 +1,5 @@
 import { decodeMessage, encodeMessage } from "../../../codec/mcpv1/index.js";
-import { Fault, type JsonObject, type Limits, type RpcError, toFault, toRpcError } from "../../../core/index.js";
+import { Fault, type JsonObject, type Limits, type RpcError, reasonOf, toFault, toRpcError } from "../../../core/index.js";
 import type { ServerCall } from "../../../io/index.js";
 import type { Answer, Taker } from "./answers.js";
 
@@ -38,7 +38,7 @@ export class ToolCalls {
   /** Resolves when the client has no more calls and all are answered. Whatever ends it before that ends the calls too. */
   async serve(): Promise<void> {
     const { cancel, messages } = this.#call;
-    const unhook = cancel.on(() => this.#leave(cancel.reason as Fault));
+    const unhook = cancel.on(() => this.#leave(reasonOf(cancel)));
     try {
       for await (const batch of messages) {
         for (const bytes of batch) {

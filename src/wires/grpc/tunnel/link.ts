@@ -64,7 +64,7 @@ export function unwrap(message: Uint8Array): string {
   let length = 0;
   let at = 1;
   for (let factor = 1; at < message.byteLength; factor *= 128) {
-    const byte = message[at++] as number;
+    const byte = message[at++] ?? 0;
     length += (byte & 0x7f) * factor;
     if (byte < 0x80) break;
     if (at > 8) break;

@@ -4,6 +4,8 @@ import {
   type IncomingBad,
   type IncomingPart,
   type IncomingResult,
+  isBatch,
+  namedCall,
   type Outgoing,
   type OutgoingMessage,
   type OutgoingRequest,
@@ -143,8 +145,8 @@ class PostLink implements HttpLink {
 
   async send(message: Outgoing, options?: SendOptions): Promise<void> {
     if (this.#closed !== undefined) throw this.#closed;
-    if (Array.isArray(message)) throw new Fault("internal", "batches are received, not sent");
-    const single = message as OutgoingMessage;
+    if (isBatch(message)) throw new Fault("internal", "batches are received, not sent");
+    const single = message;
     const cancelled = this.#cancelled(single);
     // A modern call is cancelled by closing its stream.
     if (!this.#legacy && "method" in single && single.method === "notifications/cancelled") return leave(cancelled);
@@ -192,8 +194,9 @@ class PostLink implements HttpLink {
 
   /** The call that a message cancels. */
   #cancelled(message: OutgoingMessage): Open | undefined {
-    const cancels = "method" in message && message.method === "notifications/cancelled";
-    return cancels ? this.#open.get(message.params?.["requestId"] as Id) : undefined;
+    if (!("method" in message) || message.method !== "notifications/cancelled") return undefined;
+    const id = namedCall(message.params);
+    return id === undefined ? undefined : this.#open.get(id);
   }
 
   #headers(message?: OutgoingMessage, metadata?: SendOptions["metadata"]): Record<string, string> {
@@ -293,8 +296,9 @@ class PostLink implements HttpLink {
   /** A message as its caller is to hear it. */
   #noted(message: Incoming): Incoming | readonly Incoming[] {
     if (message.kind === "notification" && message.method === "notifications/subscriptions/acknowledged") {
-      const open = message.call === undefined ? undefined : this.#open.get(message.call);
-      if (open?.accepted === true) return newsOfListen(message.call as Id, message.params);
+      const { call } = message;
+      const open = call === undefined ? undefined : this.#open.get(call);
+      if (call !== undefined && open?.accepted === true) return newsOfListen(call, message.params);
       if (open !== undefined) open.accepted = true;
     }
     const request = message.kind === "result" ? this.#open.get(message.id)?.request : undefined;
