@@ -98,8 +98,8 @@ const told = (title, { heapUsed, code, rss, handles, sessions, children }) =>
 const idle = await resting();
 told("at the start", idle);
 const began = Date.now();
-// Below 20,000 most of what is added is compiled code.
-await upTo(Math.min(100_000, Math.max(20_000, calls / 10), calls / 2));
+// In the first tens of thousands most of what is added is compiled code.
+await upTo(Math.min(100_000, calls / 2));
 const first = await resting();
 told(`after ${counts.made} calls`, first);
 await upTo(calls);
