@@ -13,6 +13,7 @@ import {
 import type { GrpcDialOptions } from "../wires/grpc/index.js";
 import type { HttpDialOptions } from "../wires/http/index.js";
 import type { WebSocketDialOptions } from "../wires/websocket/index.js";
+import { checkedAddress } from "./addresses.js";
 import { wireFor } from "./wires.js";
 
 export interface ConnectOptions
@@ -26,10 +27,11 @@ export interface ConnectOptions
 
 /** Connects a streaming client to whatever speaks MCP at an address. */
 export async function connect(address: Address, options: ConnectOptions = {}): Promise<McpClient> {
-  const wire = await wireFor(address, options.wires);
+  const at = checkedAddress(address, "connect");
+  const wire = await wireFor(at, options.wires);
   // A legacy server takes the capabilities from the handshake; a modern one from every request.
   const client = { info: options.info ?? clientInfo, capabilities: clientCapabilities(options, "legacy") };
-  const connection = await wire.dial(address, { ...options, client });
+  const connection = await wire.dial(at, { ...options, client });
   return createClient(wrapped(connection, options.layers ?? []), options);
 }
 

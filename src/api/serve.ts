@@ -1,9 +1,10 @@
-import type { Address, ListenAddress, Listener, Service, Wire } from "../core/index.js";
+import { type Address, Fault, type ListenAddress, type Listener, type Service, type Wire } from "../core/index.js";
 import type { Mount } from "../io/index.js";
 import type { GrpcListenOptions } from "../wires/grpc/index.js";
 import type { HttpOptions } from "../wires/http/index.js";
 import type { SseOptions } from "../wires/sse/index.js";
 import type { WebSocketListenOptions } from "../wires/websocket/index.js";
+import { checkedAddress } from "./addresses.js";
 import { wireFor } from "./wires.js";
 
 /** Each wire takes what it knows of these: `stateless` means something over HTTP, `pingMs` over WebSocket. */
@@ -24,8 +25,14 @@ export interface ServeListener extends Listener {
 
 /** Serves a service, a streaming server or one behind layers, at an address. */
 export async function serve(service: Service, address: Address, options: ServeOptions = {}): Promise<ServeListener> {
-  const wire = await wireFor(address, options.wires);
-  const listener = await wire.listen(service, address, options);
+  if (typeof service?.call !== "function")
+    throw new Fault(
+      "invalid-params",
+      "serve needs a server: what createServer makes, or any other Service; sdkService adapts those of the official SDK",
+    );
+  const at = checkedAddress(address, "serve");
+  const wire = await wireFor(at, options.wires);
+  const listener = await wire.listen(service, at, options);
   const { addresses = [{ wire: wire.name, address: listener.address }] } = listener;
   const close = (): Promise<void> => listener.close();
   return { address: listener.address, addresses, closed: listener.closed, close, [Symbol.asyncDispose]: close };

@@ -36,8 +36,12 @@ export async function wireFor(address: Address, wires: readonly Wire[] = []): Pr
   if (given !== undefined) return given;
   const found = builtIn.find((entry) => entry.accepts(address));
   if (found !== undefined) return found.load();
-  throw new Fault(
-    "invalid-params",
-    `no wire for the address ${JSON.stringify(typeof address === "string" ? redactText(address) : address.command)}; known are memory:, stdio:, { command }, http(s)://, http+unix:, http+stdio:, sse+http(s)://, ws(s)://, (tunnel+)grpc(s)://, grpc+unix:, grpc+stdio:, tcp://, tls://, unix: and, to listen with every wire, any://`,
-  );
+  throw new Fault("invalid-params", `no wire for the address ${quoted(address)}; known are ${schemes}`);
+}
+
+const schemes =
+  "memory:, stdio:, { command }, http(s)://, http+unix:, http+stdio:, sse+http(s)://, ws(s)://, (tunnel+)grpc(s)://, grpc+unix:, grpc+stdio:, tcp://, tls://, unix: and, to listen with every wire, any://";
+
+function quoted(address: Address): string {
+  return JSON.stringify(typeof address === "string" ? redactText(address) : address.command);
 }

@@ -1,5 +1,6 @@
 import { type Cancel, type FanIn, Fault, type Identity, type JsonObject, type Lease, quotaOwner } from "../core/index.js";
 import { GIVEN_UP_MS } from "../era/index.js";
+import { unref } from "../stream/index.js";
 
 /** Milliseconds that a member which nobody uses is kept. */
 const UNUSED_MS = 60_000;
@@ -182,7 +183,7 @@ export class Pool {
     if (--member.calls > 0) return;
     member.freeAt = Date.now() + GIVEN_UP_MS;
     member.timer = setTimeout(() => this.#free(member), GIVEN_UP_MS);
-    (member.timer as { unref?(): void }).unref?.();
+    unref(member.timer);
     member.unhook = member.lessee?.ended.on(() => this.#serve()) ?? noop;
     this.#serve();
   }
@@ -191,7 +192,7 @@ export class Pool {
     this.#serve();
     if (member.calls > 0) return;
     member.timer = setTimeout(() => this.#drop(member), this.#options.unusedMs ?? UNUSED_MS);
-    (member.timer as { unref?(): void }).unref?.();
+    unref(member.timer);
   }
 
   #drop(member: Member): void {

@@ -40,7 +40,7 @@ const offers: Record<Askable, JsonObject> = {
   sampling: { tools: {}, context: {} },
   roots: { listChanged: true },
 };
-const askable = Object.keys(offers) as Askable[];
+const askable: readonly Askable[] = ["elicitation", "sampling", "roots"];
 
 const sharedFanIn: FanIn = { ...sharedByAll, option: { name: "sessions", use: 'sessions: "own", or --sessions own' } };
 
@@ -140,7 +140,7 @@ export class Upstreams implements Service {
   }
 
   #wait(request: Message, { client, cancel }: Context): Promise<Lease> {
-    return this.#waiting.lease(cancel, async (gone) => {
+    return this.#waiting.lease(quotaOwner(client.identity, client.identity.key), cancel, async (gone) => {
       if (this.#mode === "auto" && this.#shared === undefined) (await this.#leaseShared()).release();
       switch (this.#route(request, client)) {
         case "shared":

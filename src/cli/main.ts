@@ -1,3 +1,4 @@
+import { toFault } from "../core/index.js";
 import { parse } from "./args/parse.js";
 import { help } from "./help/help.js";
 import { load } from "./load.js";
@@ -20,7 +21,7 @@ export async function main(args: readonly string[]): Promise<number> {
       return exitCodes.ok;
     case "run":
       for (const stream of [process.stdout, process.stderr]) stream.on("error", gone);
-      return (await load[parsed.command.name]()).run(parsed.input);
+      return (await load[parsed.command.name]())(parsed.input);
   }
 }
 
@@ -36,7 +37,7 @@ async function standIn([first = "", ...rest]: readonly string[]): Promise<readon
     for (const note of translated.notes) say(process.stderr, `anywire: ${note}\n`);
     return translated.args;
   } catch (error) {
-    return (error as Error).message;
+    return toFault(error).message;
   }
 }
 
@@ -51,5 +52,5 @@ function gone(): void {}
 async function version(): Promise<string> {
   const { readFile } = await import("node:fs/promises");
   const text = await readFile(new URL("../../package.json", import.meta.url), "utf8");
-  return (JSON.parse(text) as { version: string }).version;
+  return String(JSON.parse(text).version);
 }

@@ -1,3 +1,4 @@
+import { isId } from "./guards.js";
 import type { Id, IncomingNotification, OutgoingNotification } from "./jsonrpc.js";
 
 /** The notification that carries a part of an answer between Anywire ends, where a link has no other way for it. */
@@ -39,5 +40,6 @@ export function blobHead(text: string): { readonly call: Id; readonly length: nu
 const plainId = /^(?:\d{1,15}|"[\w-]*")$/;
 
 function idOf(text: string): Id | undefined {
-  return plainId.test(text) ? (JSON.parse(text) as Id) : undefined;
+  const id: unknown = plainId.test(text) ? JSON.parse(text) : undefined;
+  return isId(id) ? id : undefined;
 }

@@ -8,8 +8,10 @@ export { noParams } from "../core/index.js";
 export { blobLines } from "./blob-lines.js";
 export { blobPieces } from "./blob-text.js";
 export { holdsMore, MOST_VALUES, tooManyValues } from "./depth.js";
+export { isBatch, isId, namedCall } from "./guards.js";
 export { decodeHeader, encodeHeader, headerSays } from "./header-value.js";
 export type {
+  AnswerPart,
   Id,
   Incoming,
   IncomingBad,
@@ -25,7 +27,6 @@ export type {
   OutgoingNotification,
   OutgoingRequest,
   OutgoingResult,
-  Part,
 } from "./jsonrpc.js";
 export { type BadLine, type Line, type LineFramer, type LineFramerOptions, type LongLine, type LongLines, lineFramer } from "./lines.js";
 export { type AnsweredCall, hasRoom, type Link, type LinkTraits, type SendOptions, sharedStream } from "./link.js";

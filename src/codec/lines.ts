@@ -119,7 +119,8 @@ class Framer implements LineFramer {
       for (let start = 0; start <= text.length; ) {
         const found = text.indexOf("\n", start);
         const end = found < 0 ? text.length : found;
-        this.#add(text.slice(start, end), lines);
+        if (end === start) this.#started = true;
+        else this.#add(text.slice(start, end), lines);
         start = end + 1;
       }
       return;

@@ -10,8 +10,9 @@ export function listText(message: object): string | undefined {
   if (member === undefined) return undefined;
   const { result, ...envelope } = message;
   const { [member]: items, ...rest } = found;
+  if (!Array.isArray(items)) return undefined;
   const head = jsonText({ ...envelope, result: rest }).slice(0, -"}}".length);
-  return `${head}${head.endsWith("{") ? "" : ","}"${member}":[${(items as readonly JsonObject[]).map(textOf).join(",")}]}}`;
+  return `${head}${head.endsWith("{") ? "" : ","}"${member}":[${items.map(textOf).join(",")}]}}`;
 }
 
 function startsFixed(items: unknown): boolean {

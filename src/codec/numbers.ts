@@ -107,8 +107,8 @@ function changes(text: string): boolean {
 
 /** The digits of a number that count, and the power of ten that they are multiplied by. */
 function decimal(text: string): string {
-  const [, sign, whole, fraction = "", exponent = "0"] = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([-+]?\d+))?$/.exec(text) as RegExpExecArray;
-  const digits = (whole as string) + fraction;
+  const [, sign, whole = "", fraction = "", exponent = "0"] = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([-+]?\d+))?$/.exec(text) ?? [];
+  const digits = whole + fraction;
   let first = 0;
   let end = digits.length;
   while (digits.charCodeAt(first) === 0x30) first++;

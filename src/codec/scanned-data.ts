@@ -63,7 +63,7 @@ function decode(decoder: Utf8Decoder, bytes: Uint8Array, closed: boolean): strin
 
 function unescaped(inside: string): string {
   try {
-    return JSON.parse(`"${inside}"`) as string;
+    return String(JSON.parse(`"${inside}"`));
   } catch (error) {
     throw new Fault("parse", "the server's answer is no message", { cause: error });
   }

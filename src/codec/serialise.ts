@@ -1,15 +1,14 @@
 import { Fault, isObject, jsonText, type LimitName } from "../core/index.js";
 import { blobText } from "./blob-text.js";
+import { isBatch } from "./guards.js";
 import type { Incoming, IncomingBad, IncomingBatch, Outgoing, OutgoingMessage, OutgoingNotification } from "./jsonrpc.js";
 import { listText } from "./list-text.js";
 import { whole } from "./members.js";
 
 /** One line of JSON, without its end. Throws a Fault on what is no JSON. */
 export function serialise(message: Outgoing): string {
-  if (!Array.isArray(message)) {
-    const single = message as OutgoingMessage;
-    return "blob" in single ? blobText(single.blob as string, single) : stringify(sentMessage(single));
-  }
+  if (!isBatch(message))
+    return "blob" in message && message.blob !== undefined ? blobText(message.blob, message) : stringify(sentMessage(message));
   if (message.length === 0) throw new Fault("internal", "a batch holds at least one message");
   return stringify(message.map(sentMessage));
 }

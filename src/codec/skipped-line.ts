@@ -13,13 +13,13 @@ const MOST = 16;
 export function skippedLine(maxBytes: number): LongLine {
   const fault = new Fault("overload", "the line is too long", { data: { limit: "messageBytes", max: maxBytes } });
   let skipped = 0;
-  let head = new Uint8Array(0);
-  let tail = new Uint8Array(0);
+  let head: Uint8Array = new Uint8Array(0);
+  let tail: Uint8Array = new Uint8Array(0);
   return {
     push(bytes) {
       skipped += bytes.byteLength;
       if (skipped > MOST * maxBytes) throw fault;
-      if (head.byteLength < ENDS) head = concat([head, bytes.slice(0, ENDS - head.byteLength)]) as Uint8Array<ArrayBuffer>;
+      if (head.byteLength < ENDS) head = concat([head, bytes.slice(0, ENDS - head.byteLength)]);
       tail = bytes.byteLength >= ENDS ? bytes.slice(-ENDS) : concat([tail, bytes]).slice(-ENDS);
       return [];
     },
@@ -42,7 +42,7 @@ function whoseOfEnds(head: string, tail: string): Pick<IncomingBad, "id" | "answ
     member.lastIndex = at;
     const match = member.exec(head);
     if (match === null) break;
-    found.set(match[1] as string, match[2]);
+    found.set(match[1] ?? "", match[2]);
     separator.lastIndex = member.lastIndex;
     at = match[2] !== undefined && separator.test(head) ? separator.lastIndex : 0;
   }
@@ -54,5 +54,5 @@ function whoseOfEnds(head: string, tail: string): Pick<IncomingBad, "id" | "answ
 
 function idOf(text: string | undefined): string | number | undefined {
   const id: unknown = text === undefined ? undefined : JSON.parse(text);
-  return typeof id === "string" || Number.isSafeInteger(id) ? (id as string | number) : undefined;
+  return typeof id === "string" || (typeof id === "number" && Number.isSafeInteger(id)) ? id : undefined;
 }

@@ -1,6 +1,6 @@
-import { Fault, type JsonObject } from "../core/index.js";
+import { Fault } from "../core/index.js";
 import { concat } from "../stream/index.js";
-import { equal, eventually, ok, rejection } from "./assert.js";
+import { binaryOf, equal, eventually, member, ok, rejection } from "./assert.js";
 import { type Check, check } from "./check.js";
 import { ASKED_BYTES, pattern, reportOf } from "./service.js";
 
@@ -21,7 +21,7 @@ export const askChecks: readonly Check[] = [
     "urls, models and roots are asked",
     async (client) => {
       equal((await client.callTool("ask-url")).structuredContent, { action: "accept" }, "the url");
-      equal(((await client.callTool("ask-model")).structuredContent as JsonObject)["model"], "m", "the model");
+      equal(member((await client.callTool("ask-model")).structuredContent, "model"), "m", "the model");
       equal((await client.callTool("ask-roots")).structuredContent, { roots: [{ uri: "file:///r", name: "r" }] }, "the roots");
     },
     {
@@ -61,7 +61,7 @@ export const askChecks: readonly Check[] = [
     async (client) => {
       const wanted = pattern(0, ASKED_BYTES);
       const chunks: Uint8Array[] = [];
-      for await (const chunk of client.readChunks("test://asked")) chunks.push(chunk.data as Uint8Array);
+      for await (const chunk of client.readChunks("test://asked")) chunks.push(binaryOf(chunk.data));
       const got = concat(chunks);
       equal(got.byteLength, ASKED_BYTES, "the length");
       ok(
@@ -76,7 +76,7 @@ export const askChecks: readonly Check[] = [
   check("a client that cannot be asked is not", async (client) => {
     const text = JSON.stringify((await client.callTool("ask-refused")).content);
     ok(text.includes("missing-capability"), `not refused for want of the capability: ${text}`);
-    const error = (await rejection(client.callTool("ask-form"), "the call that asks")) as Fault;
+    const error = await rejection(client.callTool("ask-form"), "the call that asks");
     equal([error.code, error.data], ["missing-capability", { requiredCapabilities: { elicitation: {} } }], "the fault");
   }),
   check(
@@ -112,7 +112,7 @@ export const askChecks: readonly Check[] = [
         const call = rejection(client.callTool("ask-key", { key: "asked" }, { signal: abort.signal }), "the call");
         await eventually(() => signal !== undefined, "the question arrives");
         abort.abort();
-        equal(((await call) as Fault).code, "cancelled", "the code");
+        equal((await call).code, "cancelled", "the code");
         await eventually(() => signal?.aborted === true, "the client's handler hears that no answer is wanted");
         await eventually(async () => reportOf(await client.callTool("report")).cancelled.includes("asked"), "the server's hears of it too");
       } finally {

@@ -1,4 +1,4 @@
-import { isObject } from "../core/index.js";
+import { Fault, isObject } from "../core/index.js";
 
 /** Fails a check: any test runner shows it. */
 export class ContractError extends Error {
@@ -23,15 +23,26 @@ export async function eventually(condition: () => boolean | Promise<boolean>, wh
   }
 }
 
-/** The error that a promise rejects with. */
-export async function rejection(promise: Promise<unknown>, what: string): Promise<Error> {
+/** The fault that a promise rejects with. */
+export async function rejection(promise: Promise<unknown>, what: string): Promise<Fault> {
   try {
     await promise;
   } catch (error) {
-    ok(error instanceof Error, `${what}: rejected with what is no Error`);
+    ok(error instanceof Fault, `${what}: rejected with what is no Fault`);
     return error;
   }
   throw new ContractError(`${what}: expected it to fail`);
+}
+
+/** A member of what should be an object. */
+export function member(value: unknown, name: string): unknown {
+  return isObject(value) ? value[name] : undefined;
+}
+
+/** A chunk of what should be bytes. */
+export function binaryOf(data: string | Uint8Array): Uint8Array {
+  ok(typeof data !== "string", "a chunk of bytes is text");
+  return data;
 }
 
 function same(a: unknown, b: unknown): boolean {

@@ -1,11 +1,18 @@
 import { Fault, type JsonObject, type LogEntry, type Message } from "../core/index.js";
-import { equal, eventually, ok, rejection } from "./assert.js";
+import { equal, eventually, member, ok, rejection } from "./assert.js";
 import { type Check, check } from "./check.js";
 import { reportOf } from "./service.js";
 
-const hostile = JSON.parse(
-  '{"__proto__":{"polluted":true},"constructor":1,"nul":null,"no":false,"empty":[],"none":{},"text":"é\\u2028🎈","deep":[[{"a":[0,-1.5e300]}]]}',
-) as JsonObject;
+const hostile: JsonObject = {
+  ["__proto__"]: { polluted: true },
+  constructor: 1,
+  nul: null,
+  no: false,
+  empty: [],
+  none: {},
+  text: "é\u2028🎈",
+  deep: [[{ a: [0, -1.5e300] }]],
+};
 
 export const callChecks: readonly Check[] = [
   check("a call's arguments and result keep every value", async (client) => {
@@ -17,7 +24,7 @@ export const callChecks: readonly Check[] = [
     const result = await client.callTool("meta", {}, { meta: { "com.example/x": { a: null } } });
     equal(result.structuredContent, { "com.example/x": { a: null } }, "the request's _meta");
     equal(result["com.example/extra"], [null, false], "the unknown member");
-    equal(result["_meta"] && (result["_meta"] as JsonObject)["com.example/m"], 1, "the result's _meta");
+    equal(member(result["_meta"], "com.example/m"), 1, "the result's _meta");
   }),
   check("a burst of progress arrives whole, in order, before the result", async (client) => {
     const seen: number[] = [];
@@ -35,8 +42,8 @@ export const callChecks: readonly Check[] = [
   }),
   check("progress of concurrent calls goes to its own call", async (client) => {
     const calls = Array.from({ length: 10 }, async (_, at) => {
-      const seen: number[] = [];
-      await client.callTool("count", { n: at + 1 }, { onProgress: ({ total }) => seen.push(total as number) });
+      const seen: unknown[] = [];
+      await client.callTool("count", { n: at + 1 }, { onProgress: ({ total }) => seen.push(total) });
       equal(
         seen,
         Array.from({ length: at + 1 }, () => at + 1),
@@ -73,7 +80,7 @@ export const callChecks: readonly Check[] = [
       client.getPrompt("no-such"),
       client.call("com.example/none"),
     ];
-    const codes = await Promise.all(calls.map(async (call) => ((await rejection(call, "the unknown")) as Fault).code));
+    const codes = await Promise.all(calls.map(async (call) => (await rejection(call, "the unknown")).code));
     const [tool, resource, prompt, method] = codes;
     equal([tool, prompt, method], ["invalid-params", "invalid-params", "unknown-method"], "the codes");
     // Legacy servers have a code of its own for it, modern ones do not.
@@ -84,15 +91,13 @@ export const callChecks: readonly Check[] = [
     await client.notify("notifications/com.example/hello", { n: 1 });
     await eventually(async () => {
       const { notifications } = reportOf(await client.callTool("report"));
-      return notifications.some(
-        (note) => note["method"] === "notifications/com.example/hello" && (note["params"] as JsonObject)["n"] === 1,
-      );
+      return notifications.some((note) => note["method"] === "notifications/com.example/hello" && member(note["params"], "n") === 1);
     }, "the notification");
   }),
   check("prompts are got and completed", async (client) => {
     const { messages } = await client.getPrompt("greet", { who: "Ada" });
     equal(
-      messages.map((message) => (message.content as JsonObject)["text"]),
+      messages.map((message) => member(message.content, "text")),
       ["Hello, Ada!"],
       "the prompt",
     );

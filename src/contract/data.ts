@@ -1,6 +1,5 @@
-import type { JsonObject } from "../core/index.js";
 import { concat } from "../stream/index.js";
-import { equal, eventually, ok } from "./assert.js";
+import { binaryOf, equal, eventually, member, ok } from "./assert.js";
 import { type Check, check } from "./check.js";
 import { GENERATED_TOOLS, pattern, reportOf } from "./service.js";
 
@@ -65,7 +64,7 @@ export const dataChecks: readonly Check[] = [
       let at = offset;
       for await (const chunk of client.readChunks(`test://bytes/${size}`, { offset, chunkSize: 50_000 })) {
         equal(chunk.offset, at, "the chunk's offset");
-        const data = chunk.data as Uint8Array;
+        const data = binaryOf(chunk.data);
         ok(data.byteLength <= 50_000, "a chunk is too large");
         at += data.byteLength;
         chunks.push(data);
@@ -104,7 +103,7 @@ export const dataChecks: readonly Check[] = [
   check("subscriptions bring changes, and watching follows the list", async (client) => {
     const listen = client.listen({ resourcesListChanged: true, resourceSubscriptions: ["test://live"] });
     const first = await listen.next();
-    equal((first.value as JsonObject | undefined)?.["method"], "notifications/subscriptions/acknowledged", "the first notification");
+    equal(first.value?.method, "notifications/subscriptions/acknowledged", "the first notification");
     await client.callTool("touch", { uri: "test://live", list: "resources" });
     const seen = new Set<string>();
     while (seen.size < 2) {
@@ -124,7 +123,7 @@ export const dataChecks: readonly Check[] = [
       await client.callTool("touch", { uri: "test://live" });
       return changed !== undefined;
     }, "the watched change");
-    equal((changed as JsonObject)["uri"], "test://live", "the watched uri");
+    equal(member(changed, "uri"), "test://live", "the watched uri");
     await watch.return();
   }),
 ];

@@ -15,7 +15,7 @@ export const flowChecks: readonly Check[] = [
     const call = rejection(client.callTool("wait", { key: "abort" }, { signal: abort.signal }), "the aborted call");
     await started(client, "abort");
     abort.abort();
-    equal(((await call) as Fault).code, "cancelled", "the code");
+    equal((await call).code, "cancelled", "the code");
     await cancelled(client, "abort");
   }),
   check("leaving a stream cancels its handler, also in the middle of next()", async (client) => {
@@ -28,7 +28,7 @@ export const flowChecks: readonly Check[] = [
   }),
   check("a deadline ends the call and cancels its handler", async (client) => {
     const error = await rejection(client.callTool("wait", { key: "late" }, { timeout: 50 }), "the late call");
-    equal((error as Fault).code, "deadline", "the code");
+    equal(error.code, "deadline", "the code");
     await cancelled(client, "late");
   }),
   check("cancelling races with answering: one outcome each", async (client) => {
@@ -73,7 +73,7 @@ export const flowChecks: readonly Check[] = [
     await stream.next();
     for (let at = 0; at < 100; at++) equal((await client.callTool("echo", { at })).structuredContent, { at }, "a neighbour's call");
     const { flooded } = await report(client);
-    ok((flooded["slow"] as number) < n / 2, `the producer ran ahead: ${flooded["slow"]} of ${n} made for a reader that took one`);
+    ok((flooded["slow"] ?? n) < n / 2, `the producer ran ahead: ${flooded["slow"]} of ${n} made for a reader that took one`);
     let next = 2;
     for await (const event of stream) {
       if (event.kind === "progress") equal(event.progress.progress, next++, "the order");

@@ -87,6 +87,11 @@ export function fromSignal(signal: AbortSignal): { cancel: Canceller; release: (
   return { cancel, release: () => signal.removeEventListener("abort", fire) };
 }
 
+/** Why it fired: for those that it has told. */
+export function reasonOf(cancel: Cancel): Fault {
+  return cancel.reason ?? new Fault("cancelled", "the call was cancelled");
+}
+
 /** Never fires. */
 export const never: Cancel = {
   fired: false,

@@ -81,7 +81,7 @@ function convert(value: unknown, path: string, code: FaultCode): unknown {
     throw new Fault(code, `${path} is the number ${short(value.text)}, which JavaScript cannot hold exactly`, { data: { path } });
   }
   if (Array.isArray(value)) return value.map((element, at) => convert(element, path + step(at), code));
-  const copy = { ...(value as object) } as Record<string, unknown>;
+  const copy: Record<string, unknown> = { ...value };
   // An own member `__proto__` is there already, so that assigning to it is no matter of the prototype.
   for (const name of Object.keys(copy))
     copy[name] = convert(copy[name], path === "" ? step(name).replace(/^\./, "") : path + step(name), code);

@@ -55,7 +55,8 @@ export function toFault(error: unknown): Fault {
   return new Fault("internal", error instanceof Error ? error.message : String(error), { cause: error });
 }
 
-export interface RpcError {
+/** An error of JSON-RPC, open: members that are not named here are kept. */
+export interface RpcError extends JsonObject {
   readonly code: number;
   readonly message: string;
   readonly data?: unknown;

@@ -1,3 +1,4 @@
+import { reasonOf } from "./cancel.js";
 import { type Fault, toFault } from "./fault.js";
 import { DONE } from "./replies.js";
 import type { Context, Replies, Reply, Request, Service } from "./service.js";
@@ -56,7 +57,7 @@ class Held implements Replies {
     this.#state = { tag: "opening", left: () => resolve(DONE) };
     const unhook = cancel.on(() => {
       this.#end();
-      reject(cancel.reason as Fault);
+      reject(reasonOf(cancel));
     });
     if (cancel.fired) return;
     this.#open().then(

@@ -10,7 +10,7 @@ export {
   WHOLE_PART,
 } from "./budget.js";
 export { type CallAgain, callAgain, requiresInput } from "./call-again.js";
-export { type Cancel, Canceller, fromSignal, never } from "./cancel.js";
+export { type Cancel, Canceller, fromSignal, never, reasonOf } from "./cancel.js";
 export { clientCapabilities } from "./client/asks.js";
 export type { ResourceChunk } from "./client/chunks.js";
 export { clientInfo, createClient } from "./client/client.js";
@@ -83,6 +83,7 @@ export { outgoingMetadata, traceHeaders, traceNames, withoutCredentials, withTra
 export {
   askingMethods,
   cacheableMethods,
+  isLogLevel,
   type LogLevel,
   legacyMethods,
   levelAt,
@@ -91,6 +92,7 @@ export {
   meta,
   neededCapability,
   passesLevel,
+  requestMethods,
 } from "./methods.js";
 export {
   type CallEvent,
@@ -148,8 +150,9 @@ export type {
 } from "./protocol.js";
 export { redactText } from "./redact.js";
 export { DONE, failing, guard, once, type Produce, resultOf, type Timed, timed } from "./replies.js";
+export { isRpcError } from "./rpc-error.js";
 export type { Feature } from "./server/changes.js";
-export type { Check, Checked } from "./server/check.js";
+export type { Checked, ValueCheck } from "./server/check.js";
 export type { Complete, CompleteAny, Completions } from "./server/completion.js";
 export type { CompleteContext, HandlerContext, ReadContext, TemplateContext } from "./server/context.js";
 export { jsonSchemaCheck } from "./server/json-schema.js";

@@ -111,6 +111,8 @@ export const fixedLimits = {
   exactNumbers: 10_000,
   /** Pages without items, one after the other, after which a list counts as endless. */
   emptyPages: 1000,
+  /** Lines that are no message, of a peer that goes on to send them faster than a thousand a second. */
+  badMessages: 50_000,
   /** gRPC calls of one connection that nobody reads: each may hold as much as its window. */
   unreadCalls: 64,
   /** API keys that wait to be checked by a slow hash. */

@@ -21,6 +21,20 @@ export const legacyMethods: ReadonlySet<string> = new Set([
   "resources/unsubscribe",
 ]);
 
+/** What a client may only ask for with an id. Without one it is no notification that a server could be told of. */
+export const requestMethods: ReadonlySet<string> = new Set([
+  ...legacyMethods,
+  ...cacheableMethods,
+  ...askingMethods,
+  "completion/complete",
+  "subscriptions/listen",
+  "tasks/cancel",
+  "tasks/get",
+  "tasks/list",
+  "tasks/result",
+  "tasks/update",
+]);
+
 export const meta = {
   protocolVersion: "io.modelcontextprotocol/protocolVersion",
   clientInfo: "io.modelcontextprotocol/clientInfo",
@@ -33,6 +47,10 @@ export const meta = {
 /** Most verbose first. */
 export const logLevels = ["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"] as const;
 export type LogLevel = (typeof logLevels)[number];
+
+export function isLogLevel(value: unknown): value is LogLevel {
+  return levelAt(value) >= 0;
+}
 
 /** The place of a level among all; -1 for one that is unknown. */
 export function levelAt(level: unknown): number {

@@ -114,20 +114,27 @@ export function tell<K extends keyof ObservedEvents>(observer: Observer, kind: K
   }
 }
 
-const kinds: Record<keyof ObservedEvents, true> = { call: true, frame: true, session: true, upstream: true, child: true, refusal: true };
-
 /** One observer that tells all of these. It has a method for what one of them has a method for. */
 export function combineObservers(...observers: readonly Observer[]): Observer {
-  return Object.assign({}, ...(Object.keys(kinds) as (keyof ObservedEvents)[]).map((kind) => combined(kind, observers))) as Observer;
+  const all: { readonly [K in keyof ObservedEvents]: Observer[K] } = {
+    call: telling("call", observers),
+    frame: telling("frame", observers),
+    session: telling("session", observers),
+    upstream: telling("upstream", observers),
+    child: telling("child", observers),
+    refusal: telling("refusal", observers),
+  };
+  return all;
 }
 
-function combined<K extends keyof ObservedEvents>(kind: K, observers: readonly Observer[]): Observer {
+function telling<K extends keyof ObservedEvents>(
+  kind: K,
+  observers: readonly Observer[],
+): ((event: ObservedEvents[K]) => void) | undefined {
   const told = observers.filter((observer) => observer[kind] !== undefined);
-  if (told.length === 0) return {};
-  return {
-    [kind]: (event: ObservedEvents[K]) => {
-      for (const observer of told) tell(observer, kind, event);
-    },
+  if (told.length === 0) return undefined;
+  return (event) => {
+    for (const observer of told) tell(observer, kind, event);
   };
 }
 

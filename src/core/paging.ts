@@ -1,3 +1,4 @@
+import { overtime } from "../stream/index.js";
 import { Fault, toFault } from "./fault.js";
 import { weightOf } from "./fixed.js";
 import { isObject, type JsonObject } from "./json.js";
@@ -149,7 +150,9 @@ export async function cutPage(from: Rest, size: PageSize, each: (reply: Reply) =
   const items: JsonObject[] = [];
   let bytes = 0;
   let ahead = from.ahead;
-  for (;;) {
+  for (let round = 1; ; round++) {
+    const rest = overtime(round);
+    if (rest !== undefined) await rest;
     let reply = ahead;
     ahead = undefined;
     if (reply === undefined) {

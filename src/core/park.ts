@@ -1,3 +1,4 @@
+import { unref } from "../stream/index.js";
 import type { Cancel } from "./cancel.js";
 import { Fault } from "./fault.js";
 import { type Identity, quotaOwner } from "./identity.js";
@@ -67,7 +68,7 @@ export function park<T>({ limits, ms, spareMs, release }: ParkOptions<T>): Park<
     } else if (timer === undefined) {
       timer = setTimeout(sweep, Math.max(0, first[1].since + ms - Date.now()));
       // What waits for a client is no reason for a process to go on. In a browser a timer is a number.
-      (timer as { unref?(): void }).unref?.();
+      unref(timer);
     }
   };
   const sweep = (): void => {

@@ -1,4 +1,5 @@
-import { Canceller } from "./cancel.js";
+import { overtime } from "../stream/index.js";
+import { Canceller, reasonOf } from "./cancel.js";
 import { Fault, toFault } from "./fault.js";
 import type { JsonObject } from "./json.js";
 import type { Context, Replies, Reply } from "./service.js";
@@ -76,9 +77,7 @@ class Guarded implements Replies {
   }
 
   #start(): AsyncIterator<Reply, JsonObject | undefined, undefined> | undefined {
-    this.#unhook = this.#context.cancel.on(() =>
-      this.#cancelled(this.#context.cancel.reason ?? new Fault("cancelled", "the call was cancelled")),
-    );
+    this.#unhook = this.#context.cancel.on(() => this.#cancelled(reasonOf(this.#context.cancel)));
     if (!this.#live) return undefined;
     const steps = this.#produce({ ...this.#context, cancel: this.#cancel });
     this.#state = { tag: "running", steps };
@@ -167,7 +166,7 @@ export function failing(fault: Fault): Replies {
 
 /** Reads to the end and returns the result; every other reply goes to `each`. If that throws, the call is left. */
 export async function resultOf(replies: Replies, each: (reply: Reply) => void | Promise<void> = ignored): Promise<JsonObject> {
-  for (;;) {
+  for (let round = 1; ; round++) {
     const step = await replies.next();
     if (step.done === true) throw new Fault("cancelled", "the call ended without a result");
     if (step.value.kind === "result") return step.value.value;
@@ -178,6 +177,8 @@ export async function resultOf(replies: Replies, each: (reply: Reply) => void | 
       void replies.return();
       throw error;
     }
+    const rest = overtime(round);
+    if (rest !== undefined) await rest;
   }
 }
 

@@ -55,7 +55,7 @@ function malformed(source: string): Fault {
 }
 
 function expression(body: string, source: string, names: string[]): Token[] {
-  const operator = body !== "" && operators.includes(body[0] as string) ? (body[0] as string) : "";
+  const operator = body !== "" && operators.includes(body.charAt(0)) ? body.charAt(0) : "";
   const variables = body
     .slice(operator.length)
     .split(",")
@@ -109,7 +109,7 @@ function query(operator: string, variables: readonly Variable[]): Token {
         if (variable === undefined) return false;
         const before = values[key];
         if (!variable.explode) return before === undefined && put(values, key, value);
-        return put(values, key, [value], before as string[] | undefined);
+        return put(values, key, [value], Array.isArray(before) ? before : undefined);
       }),
   };
 }
@@ -133,7 +133,7 @@ function match(tokens: readonly Token[], uri: string): TemplateVariables | undef
   const ends: Int32Array[] = [];
   let after: Int32Array = new Int32Array(length + 1).fill(-1);
   after[length] = length;
-  for (let index = tokens.length - 1; index >= 0; index--) after = ends[index] = reach(tokens[index] as Token, uri, after);
+  for (const [index, token] of [...tokens.entries()].reverse()) after = ends[index] = reach(token, uri, after);
   const values: Values = Object.create(null);
   let at = 0;
   for (const [index, token] of tokens.entries()) {
@@ -152,16 +152,16 @@ function reach(token: Token, uri: string, after: Int32Array): Int32Array {
   const length = uri.length;
   const far = new Int32Array(length + 1).fill(-1);
   for (let at = length; at >= 0; at--) {
-    const further = at < length && stops !== undefined && !stops.includes(uri[at] as string) ? (far[at + 1] as number) : -1;
-    far[at] = further >= 0 ? further : (after[at] as number) >= 0 ? at : -1;
+    const further = at < length && stops !== undefined && !stops.includes(uri.charAt(at)) ? (far[at + 1] ?? -1) : -1;
+    far[at] = further >= 0 ? further : (after[at] ?? -1) >= 0 ? at : -1;
   }
   const ends = new Int32Array(length + 1).fill(-1);
   for (let at = 0; at <= length; at++) {
     const start = at + prefix.length;
-    const end = start <= length && uri.startsWith(prefix, at) ? (far[start] as number) : -1;
+    const end = start <= length && uri.startsWith(prefix, at) ? (far[start] ?? -1) : -1;
     // A run is at least one character long: an empty name is nobody's.
     if (end >= start + (stops === undefined ? 0 : 1)) ends[at] = end;
-    else if (optional && (after[at] as number) >= 0) ends[at] = at;
+    else if (optional && (after[at] ?? -1) >= 0) ends[at] = at;
   }
   return ends;
 }

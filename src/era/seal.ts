@@ -1,4 +1,4 @@
-import { Fault, isObject, type JsonObject, jsonText, KEPT_STATE, type Request } from "../core/index.js";
+import { Fault, isObject, jsonText, KEPT_STATE, type Request } from "../core/index.js";
 import { decodeBase64, encodeBase64 } from "../stream/index.js";
 
 /** What a sealed state stands for: a call that is kept here, or a state that the service behind this edge gave. */
@@ -42,10 +42,8 @@ export function seal(given?: string | Uint8Array): Seal {
   const secret = typeof given === "string" ? utf8.encode(given) : given;
   if (secret !== undefined && secret.length < KEY_BYTES)
     throw new Fault("invalid-params", `sealKey has ${secret.length} bytes; it needs at least ${KEY_BYTES}, made at random`);
-  const key: Promise<CryptoKey> =
-    secret === undefined
-      ? (crypto.subtle.generateKey(hmac, false, ["sign", "verify"]) as Promise<CryptoKey>)
-      : crypto.subtle.importKey("raw", secret as BufferSource, hmac, false, ["sign", "verify"]);
+  const raw = secret === undefined ? crypto.getRandomValues(new Uint8Array(KEY_BYTES)) : new Uint8Array(secret);
+  const key = crypto.subtle.importKey("raw", raw, hmac, false, ["sign", "verify"]);
   const marked = secret === undefined ? Promise.resolve(randomToken()) : key.then(nameOf);
   const making = marked.then((name) => `${KEPT_STATE}${name}.`);
 
@@ -58,10 +56,9 @@ export function seal(given?: string | Uint8Array): Seal {
     },
     async open(state, request, principal) {
       const mark = await making;
-      const [body, signature] = state.slice(mark.length).split(".").map(decodeOr) as [Uint8Array | undefined, Uint8Array | undefined];
+      const [body, signature] = state.slice(mark.length).split(".").map(decodeOr);
       if (body === undefined || signature === undefined) throw badState("it is damaged");
-      if (!(await crypto.subtle.verify("HMAC", await key, signature as BufferSource, body as BufferSource)))
-        throw badState("its signature does not match");
+      if (!(await crypto.subtle.verify("HMAC", await key, signature, body))) throw badState("its signature does not match");
       const content: unknown = JSON.parse(new TextDecoder().decode(body));
       if (!isObject(content)) throw badState("it is damaged");
       if (content["principal"] !== principal) throw badState("it was given to another caller");
@@ -77,9 +74,9 @@ async function nameOf(key: CryptoKey): Promise<string> {
   return text(new Uint8Array(await crypto.subtle.sign("HMAC", key, utf8.encode("the name of this key"))).subarray(0, 16));
 }
 
-function decodeOr(part: string): Uint8Array | undefined {
+function decodeOr(part: string): Uint8Array<ArrayBuffer> | undefined {
   try {
-    return bytes(part);
+    return new Uint8Array(bytes(part));
   } catch {
     return undefined;
   }
@@ -95,6 +92,6 @@ async function digest(request: Request): Promise<string> {
 /** JSON with sorted keys: a client may write its members in another order when it retries. */
 function canonical(value: unknown): string {
   return jsonText(value, (_key, member: unknown) =>
-    isObject(member) ? Object.fromEntries(Object.entries(member as JsonObject).sort(([a], [b]) => (a < b ? -1 : 1))) : member,
+    isObject(member) ? Object.fromEntries(Object.entries(member).sort(([a], [b]) => (a < b ? -1 : 1))) : member,
   );
 }

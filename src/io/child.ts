@@ -1,9 +1,8 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import type { Readable, Writable } from "node:stream";
 import { type Command, defaultTimeouts, type Observer, tell } from "../core/index.js";
-import { within } from "../stream/index.js";
+import { codeOf, within } from "../stream/index.js";
 import { childEnvironment } from "./environment.js";
-import { codeOf } from "./error-code.js";
 import { holdGroup, releaseGroup, signalGroup } from "./group.js";
 import { startFault } from "./start-fault.js";
 import { textLines } from "./text-lines.js";
@@ -11,7 +10,7 @@ import { textLines } from "./text-lines.js";
 export interface ChildOptions {
   /** Milliseconds between the steps of stop(). */
   readonly graceMs?: number;
-  /** Lines of the child's stderr, long ones in pieces of 64 Ki characters; without it they go to this process's stderr as they are. */
+  /** Lines of the child's stderr, long ones in pieces of 64 Ki characters, and a mebibyte in a second at most; without it they go to this process's stderr as they are. */
   readonly onStderr?: (line: string) => void;
   /** Hears of the start and the exit. */
   readonly observe?: Observer;
@@ -39,6 +38,11 @@ export interface Child extends AsyncDisposable {
   /** Closes stdin, then TERM, then KILL to the whole group, a grace apart; resolves when the child is reaped. Idempotent. */
   stop(options?: StopOptions): Promise<void>;
 }
+
+/** Bytes of a child's stderr that are passed on in a second; the rest of that second is left out. */
+const stderrBytes = 1024 * 1024;
+/** Milliseconds of rest after so many bytes that are left out: a child that prints without an end must not keep this process busy. */
+const stderrRestMs = 10;
 
 /** Milliseconds that a dead child's stderr may still be held open by processes that left its group. */
 const lingerMs = 500;
@@ -120,11 +124,33 @@ function spawned(command: Command, pipeStderr: boolean): Promise<ChildProcess> {
 
 function readLines(stderr: Readable, onStderr: (line: string) => void, exited: Promise<Exit>): void {
   const lines = textLines(onStderr);
-  stderr.on("data", (chunk: Uint8Array) => lines.push(chunk));
+  let since = 0;
+  let bytes = 0;
+  let rested = stderrBytes;
+  const told = (): void => {
+    if (bytes > stderrBytes) onStderr(`(${bytes - stderrBytes} bytes more in that second are left out)`);
+  };
+  stderr.on("data", (chunk: Uint8Array) => {
+    const now = performance.now();
+    if (now - since >= 1000) {
+      told();
+      since = now;
+      bytes = 0;
+      rested = stderrBytes;
+    }
+    const room = stderrBytes - bytes;
+    bytes += chunk.byteLength;
+    if (room > 0) lines.push(chunk.byteLength <= room ? chunk : chunk.subarray(0, room));
+    if (bytes - rested < stderrBytes) return;
+    rested = bytes;
+    stderr.pause();
+    setTimeout(() => stderr.resume(), stderrRestMs);
+  });
   stderr.on("error", ignore);
   const ended = new Promise<void>((resolve) => {
     stderr.once("close", () => {
       lines.end();
+      told();
       resolve();
     });
   });

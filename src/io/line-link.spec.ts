@@ -226,3 +226,25 @@ test("a peer that prints without an end what is no message leaves timers and sig
   expect(sizes.reduce((sum, size) => sum + size)).toBe(40_000);
   expect(Math.max(...sizes)).toBeLessThanOrEqual(1024);
 });
+
+test("a link leaves the turn to others after a while, however much has come and however slow its reader is", async () => {
+  const readable = new PassThrough({ highWaterMark: 64 * 1024 * 1024 });
+  const link = lineLink(readable, recorder([]));
+  readable.end(`${JSON.stringify(ask(1))}\n`.repeat(5000));
+  let turns = 0;
+  let counting = true;
+  const count = (): void => {
+    turns++;
+    if (counting) setImmediate(count);
+  };
+  setImmediate(count);
+  let batches = 0;
+  for await (const _batch of link.incoming) {
+    batches++;
+    for (const begun = performance.now(); performance.now() - begun < 2; );
+  }
+  counting = false;
+  expect(batches).toBeGreaterThan(20);
+  expect(turns).toBeGreaterThan(batches / 10);
+  await link.close();
+});

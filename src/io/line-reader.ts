@@ -10,7 +10,7 @@ import {
   lineFramer,
   parseLine,
 } from "../codec/index.js";
-import { Fault, toFault } from "../core/index.js";
+import { Fault, fixedLimits, toFault } from "../core/index.js";
 import type { FrameReader, Framing } from "./framing.js";
 import type { LongReads } from "./long-reads.js";
 
@@ -43,7 +43,16 @@ const restMs = 200;
  * Lines that are parsed at a time. What is no message costs far more than what is one, and a chunk has room for thousands of them. Of the
  * parts of an answer one is given out at a time: its reader says with each whether it is behind.
  */
-const linesAtOnce = 1024;
+const linesAtOnce = 128;
+
+/**
+ * Milliseconds that a link may take of one turn of the event loop, for parsing and for what its reader does with the messages. A peer
+ * that sends without an end would otherwise keep timers, signals and all other peers waiting.
+ */
+const sliceMs = 5;
+
+/** Bad messages that a peer is forgiven in a second, beyond which they are counted. */
+const forgivenASecond = 1000;
 
 const end: IteratorResult<Batch, undefined> = { done: true, value: undefined };
 
@@ -85,11 +94,13 @@ class Reader implements LineReader {
   #flushed = false;
   /** Lines of the last chunk that are still to be parsed, or messages that are still to be given out. */
   #lines: readonly Framed[] = [];
-  /**
-   * Set from a batch with what is no message until the next turn of the event loop: a peer that prints without an end would
-   * otherwise be read without one too, and neither a timer nor a signal would be heard.
-   */
+  /** When the link began to take its part of this turn of the event loop. */
+  #since = 0;
+  /** Set when it has taken that, until the next turn. */
   #resting = false;
+  /** Bad messages that are not forgiven yet. */
+  #bad = 0;
+  #badSince = 0;
 
   constructor(readable: Readable, options: LineReaderOptions) {
     this.#readable = readable;
@@ -97,7 +108,7 @@ class Reader implements LineReader {
     this.#framer =
       options.framing?.reader(options) ??
       lineFramer({ maxBytes: options.maxBytes, long: options.reads && [blobLines(options.maxBytes), options.reads] });
-    readable.on("readable", this.#wake);
+    readable.on("readable", this.#onReadable);
     readable.on("end", this.#onClose);
     readable.on("close", this.#onClose);
     readable.on("error", this.#onError);
@@ -116,6 +127,7 @@ class Reader implements LineReader {
     }
     let batch: Batch | undefined;
     let broken: Fault | undefined;
+    this.#rest();
     try {
       if (!this.#stopped) batch = this.#take();
     } catch (error) {
@@ -181,15 +193,39 @@ class Reader implements LineReader {
     const { reads } = this.#options;
     if (reads?.any === true)
       for (const message of batch) if (message.kind === "result" || message.kind === "error") answered(reads, message);
-    if (batch.some(({ kind }) => kind === "bad")) {
-      this.#resting = true;
-      setImmediate(this.#rested);
-    }
+    let bad = 0;
+    for (const { kind } of batch) if (kind === "bad") bad++;
+    if (bad > 0) this.#countBad(bad);
     return batch;
+  }
+
+  /** A peer that logs where it should speak is borne with; one that does nothing else has to be left. */
+  #countBad(bad: number): void {
+    const now = performance.now();
+    this.#bad = Math.max(0, this.#bad - ((now - this.#badSince) / 1000) * forgivenASecond) + bad;
+    this.#badSince = now;
+    const max = fixedLimits.badMessages;
+    if (this.#bad > max) throw new Fault("overload", "the peer sends too much that is no message", { data: { limit: "badMessages", max } });
+  }
+
+  /** Leaves the rest of the turn to others once the link has had its part. */
+  #rest(): void {
+    if (this.#resting) return;
+    const now = performance.now();
+    if (this.#since === 0) this.#since = now;
+    if (now - this.#since < sliceMs) return;
+    this.#resting = true;
+    setImmediate(this.#rested);
   }
 
   #rested = (): void => {
     this.#resting = false;
+    this.#since = 0;
+    this.#wake();
+  };
+
+  #onReadable = (): void => {
+    this.#since = 0;
     this.#wake();
   };
 
@@ -255,7 +291,7 @@ class Reader implements LineReader {
 
   #detach(): void {
     if (this.#state.tag === "finishing") clearTimeout(this.#state.timer);
-    this.#readable.off("readable", this.#wake);
+    this.#readable.off("readable", this.#onReadable);
     this.#readable.off("end", this.#onClose);
     this.#readable.off("close", this.#onClose);
     this.#readable.off("error", this.#onError);

@@ -1,10 +1,12 @@
 import {
+  type AnswerPart,
   type Id,
+  isId,
   type Line,
   type LongLine,
   type LongLines,
+  namedCall,
   type Outgoing,
-  type Part,
   parseMessage,
   type Scanner,
   scanner,
@@ -47,7 +49,8 @@ export class LongReads implements LongLines {
     if (message.method === "resources/read" && "id" in message) this.#open.add(message.id);
     if (message.method !== "notifications/cancelled") return false;
     const { paused } = this;
-    this.answered(message.params?.["requestId"] as Id);
+    const call = namedCall(message.params);
+    if (call !== undefined) this.answered(call);
     return paused && !this.paused;
   }
 
@@ -71,7 +74,7 @@ export class LongReads implements LongLines {
     if (id === undefined) return undefined;
     const { maxBytes, depth } = this.#options;
     const scanned = scanner({ maxBytes, depth });
-    const first: Part[] = [];
+    const first: AnswerPart[] = [];
     // What is of another shape is held on, as far as a line may go.
     try {
       for (let at = 0; at < bytes.byteLength; at += SLICE) first.push(...scanned.push(bytes.subarray(at, at + SLICE)));
@@ -83,9 +86,9 @@ export class LongReads implements LongLines {
     return this.#line(id, scanned, first);
   }
 
-  #line(id: Id, scanned: Scanner, first: readonly Part[]): LongLine {
+  #line(id: Id, scanned: Scanner, first: readonly AnswerPart[]): LongLine {
     const { depth } = this.#options;
-    let found: readonly Part[] | undefined = first;
+    let found: readonly AnswerPart[] | undefined = first;
     let broken: Fault | undefined;
     const finish = (): Line => {
       if (broken !== undefined) return { fault: broken, whose: { answers: id } };
@@ -126,7 +129,7 @@ export class LongReads implements LongLines {
       new TextDecoder().decode(bytes.subarray(0, 1024)),
     );
     if (named === null) return this.#open.size === 1 ? [...this.#open][0] : undefined;
-    const id = JSON.parse(named[1] as string) as Id;
-    return this.#open.has(id) ? id : undefined;
+    const id: unknown = JSON.parse(named[1] ?? "null");
+    return isId(id) && this.#open.has(id) ? id : undefined;
   }
 }

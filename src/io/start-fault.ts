@@ -1,7 +1,7 @@
 import { access, constants, stat } from "node:fs/promises";
 import { resolve } from "node:path";
 import { type Command, Fault } from "../core/index.js";
-import { codeOf } from "./error-code.js";
+import { codeOf } from "../stream/index.js";
 
 /** Why a command did not start, in one clear message. The system's error stays out: it quotes the arguments, which may hold secrets. */
 export async function startFault(command: Command, code: string | undefined): Promise<Fault> {

@@ -1,7 +1,7 @@
 import { isIP } from "node:net";
 import { createSecureContext, type SecureContextOptions, type TlsOptions } from "node:tls";
 import { Fault } from "../core/index.js";
-import { codeOf } from "./error-code.js";
+import { codeOf } from "../stream/index.js";
 
 /** Certificates or keys in PEM: text, or the bytes of a file. */
 export type Pem = string | Uint8Array;
@@ -64,7 +64,7 @@ function contextOf(given: {
   const context: SecureContextOptions = {};
   if (given.key !== undefined) context.key = bytes(given.key);
   if (given.cert !== undefined) context.cert = bytes(given.cert);
-  if (given.ca !== undefined) context.ca = (Array.isArray(given.ca) ? (given.ca as readonly Pem[]) : [given.ca as Pem]).map(bytes);
+  if (given.ca !== undefined) context.ca = (Array.isArray(given.ca) ? given.ca : [given.ca]).map(bytes);
   return context;
 }
 

@@ -1,5 +1,5 @@
 import { Fault, redactText } from "../core/index.js";
-import { codeOf } from "./error-code.js";
+import { codeOf } from "../stream/index.js";
 
 const untrusted = "its certificate is signed by nobody who is trusted here (ca names others)";
 

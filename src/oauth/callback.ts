@@ -1,6 +1,6 @@
 import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
-import { Fault } from "../core/index.js";
+import { Fault, toFault } from "../core/index.js";
+import { boundPort } from "../io/index.js";
 
 /** Listens on this machine for the browser that comes back from the authorization server. */
 export interface Callback extends AsyncDisposable {
@@ -34,7 +34,7 @@ export async function callback(ports: readonly number[]): Promise<Callback> {
   server.maxConnections = 32;
   await listen(server, ports);
   return {
-    url: `http://${HOST}:${(server.address() as AddressInfo).port}${PATH}`,
+    url: `http://${HOST}:${boundPort(server)}${PATH}`,
     answer: (state, signal) =>
       new Promise((resolve, reject) => {
         const abort = (): void => {
@@ -78,5 +78,5 @@ async function listen(server: ReturnType<typeof createServer>, ports: readonly n
       last = error;
     }
   }
-  throw new Fault("unavailable", `cannot listen on ${HOST} for the sign-in to come back: ${(last as Error).message}`, { cause: last });
+  throw new Fault("unavailable", `cannot listen on ${HOST} for the sign-in to come back: ${toFault(last).message}`, { cause: last });
 }

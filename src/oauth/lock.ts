@@ -1,7 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { mkdir, readFile, rm, stat, utimes, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
-import { Fault } from "../core/index.js";
+import { Fault, toFault } from "../core/index.js";
+import { codeOf } from "../stream/index.js";
 
 /** A holder that has not touched its lock for so many milliseconds has died. */
 const STALE_MS = 10_000;
@@ -35,8 +36,7 @@ async function taken(lock: string, name: string): Promise<boolean> {
     await writeFile(lock, name, { flag: "wx", mode: 0o600 });
     return true;
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== "EEXIST")
-      throw new Fault("internal", `cannot write ${lock}: ${(error as Error).message}`, { cause: error });
+    if (codeOf(error) !== "EEXIST") throw new Fault("internal", `cannot write ${lock}: ${toFault(error).message}`, { cause: error });
     const found = await stat(lock).catch(() => undefined);
     if (found !== undefined && Date.now() - found.mtimeMs > STALE_MS) await rm(lock, { force: true });
     return false;

@@ -3,7 +3,7 @@ import { mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { homedir } from "node:os";
 import { dirname, join } from "node:path";
 import type { StoredOAuthClientInformation, StoredOAuthTokens } from "@modelcontextprotocol/client";
-import { Fault, isObject } from "../core/index.js";
+import { Fault, isObject, toFault } from "../core/index.js";
 import { locked } from "./lock.js";
 
 /** What one authorization server gave for one MCP server. */
@@ -50,7 +50,7 @@ export function tokenStore(path: string = tokenPath()): TokenStore {
         await rename(fresh, path);
       } catch (error) {
         await rm(fresh, { force: true });
-        throw new Fault("internal", `cannot write the tokens to ${path}: ${(error as Error).message}`, { cause: error });
+        throw new Fault("internal", `cannot write the tokens to ${path}: ${toFault(error).message}`, { cause: error });
       }
     },
   });
@@ -118,7 +118,8 @@ function plain(shelf: Shelf): unknown {
 
 function parse(text: string, path: string): Shelf {
   try {
-    const { servers } = JSON.parse(text) as { servers?: unknown };
+    const found: unknown = JSON.parse(text);
+    const servers = isObject(found) ? found["servers"] : undefined;
     if (!isObject(servers)) throw new TypeError("no servers in it");
     return new Map(
       Object.entries(servers).map(([server, list]) => [server, new Map((list as Kept[]).map((kept) => [String(kept.issuer), kept]))]),

@@ -1,6 +1,6 @@
-import type { CallEvent, ChildEvent, Observer, RefusalEvent, SessionEvent, UpstreamEvent } from "../core/index.js";
+import type { CallEvent, ChildEvent, Observed, Observer, RefusalEvent, SessionEvent, UpstreamEvent } from "../core/index.js";
 import { CappedNames, methodLabel } from "./labels.js";
-import { type Family, Histogram, Numbers } from "./series.js";
+import { type Family, Histogram, Numbers, observe } from "./series.js";
 
 export interface MetricsOptions {
   /**
@@ -47,6 +47,29 @@ export function metrics(options: MetricsOptions = {}): Metrics {
   };
 }
 
+/** What is counted of the calls on one wire. */
+interface WireCounts {
+  readonly open: { value: number };
+  bytes: { value: number } | undefined;
+  readonly methods: Memo<{ count(outcome: string, seconds: number): void }>;
+}
+
+/** Values that are made once for each name. The names are few: of wires, known methods and outcomes. */
+class Memo<T> {
+  readonly #made = new Map<string, T>();
+  readonly #make: (name: string) => T;
+
+  constructor(make: (name: string) => T) {
+    this.#make = make;
+  }
+
+  of(name: string): T {
+    let found = this.#made.get(name);
+    if (found === undefined) this.#made.set(name, (found = this.#make(name)));
+    return found;
+  }
+}
+
 class CallMetrics {
   readonly #calls = new Numbers("counter", "anywire_calls_total", "Calls that have ended, by outcome: ok, or what went wrong.", [
     "side",
@@ -64,6 +87,8 @@ class CallMetrics {
   readonly #toolCalls = new Numbers("counter", "anywire_tool_calls_total", "Calls of tools that came in.", ["tool", "outcome"]);
   readonly #toolSeconds = new Numbers("counter", "anywire_tool_seconds_total", "Seconds that calls of tools took.", ["tool"]);
   readonly #tools: CappedNames | undefined;
+  /** The numbers that every call changes, so that nobody has to look for them by all of their labels. */
+  readonly #counts = { listen: this.#countsOf("listen"), dial: this.#countsOf("dial") };
   readonly families: readonly Family[] = [
     this.#calls,
     this.#open,
@@ -79,23 +104,44 @@ class CallMetrics {
     this.#tools = tools === false ? undefined : new CappedNames(tools === true ? TOOLS : tools);
   }
 
+  #countsOf(side: Observed["side"]): Memo<WireCounts> {
+    return new Memo((wire) => ({
+      open: this.#open.at([side, wire]),
+      bytes: undefined,
+      methods: new Memo((method) => {
+        const outcomes = new Memo((outcome) => this.#calls.at([side, wire, method, outcome]));
+        const durations = this.#durations[side].at([method]);
+        return {
+          count(outcome, seconds) {
+            outcomes.of(outcome).value++;
+            observe(durations, seconds);
+          },
+        };
+      }),
+    }));
+  }
+
   take(event: CallEvent): void {
     const { side, wire, method } = event.call;
     switch (event.kind) {
       case "start":
-        return this.#open.add([side, wire]);
+        this.#of(side, wire).open.value++;
+        return;
       case "question":
         return this.#questions.add([side, methodLabel(event.method)]);
       case "end": {
-        const label = methodLabel(method);
         const seconds = event.milliseconds / 1000;
-        this.#open.add([side, wire], -1);
-        this.#calls.add([side, wire, label, event.outcome]);
-        this.#durations[side].observe([label], seconds);
-        if (event.bytes !== undefined) this.#bytes.add([side, wire], event.bytes);
+        const counted = this.#of(side, wire);
+        counted.open.value--;
+        counted.methods.of(methodLabel(method)).count(event.outcome, seconds);
+        if (event.bytes !== undefined) (counted.bytes ??= this.#bytes.at([side, wire])).value += event.bytes;
         if (this.#tools !== undefined && side === "listen" && method === "tools/call") this.#tool(this.#tools, event, seconds);
       }
     }
+  }
+
+  #of(side: Observed["side"], wire: string): WireCounts {
+    return this.#counts[side].of(wire);
   }
 
   #tool(names: CappedNames, { call, outcome }: CallEvent & { readonly kind: "end" }, seconds: number): void {

@@ -23,11 +23,11 @@ export class Numbers implements Family {
   }
 
   add(values: LabelValues, amount = 1): void {
-    this.#at(values).value += amount;
+    this.at(values).value += amount;
   }
 
   set(values: LabelValues, value: number): void {
-    this.#at(values).value = value;
+    this.at(values).value = value;
   }
 
   text(): string {
@@ -36,7 +36,8 @@ export class Numbers implements Family {
     return this.#values.size === 0 ? "" : text;
   }
 
-  #at(values: LabelValues): { value: number } {
+  /** The number of these values, to be changed in place by whoever counts often. */
+  at(values: LabelValues): { value: number } {
     const key = values.join("\0");
     let found = this.#values.get(key);
     if (found === undefined) {
@@ -47,7 +48,7 @@ export class Numbers implements Family {
   }
 }
 
-interface Distribution {
+export interface Distribution {
   readonly values: LabelValues;
   /** Of each bucket alone; the last is beyond all bounds. */
   readonly counts: number[];
@@ -66,17 +67,15 @@ export class Histogram implements Family {
     this.#labels = labels;
   }
 
-  observe(values: LabelValues, seconds: number): void {
+  /** What was observed of these values, for `observe`. */
+  at(values: LabelValues): Distribution {
     const key = values.join("\0");
     let found = this.#found.get(key);
     if (found === undefined) {
       found = { values, counts: Array<number>(durationBounds.length + 1).fill(0), sum: 0 };
       this.#found.set(key, found);
     }
-    let bucket = 0;
-    while (bucket < durationBounds.length && seconds > (durationBounds[bucket] as number)) bucket++;
-    found.counts[bucket] = (found.counts[bucket] as number) + 1;
-    found.sum += seconds;
+    return found;
   }
 
   text(): string {
@@ -93,6 +92,14 @@ export class Histogram implements Family {
     }
     return this.#found.size === 0 ? "" : text;
   }
+}
+
+/** Counts a duration. */
+export function observe(distribution: Distribution, seconds: number): void {
+  const within = durationBounds.findIndex((bound) => seconds <= bound);
+  const bucket = within < 0 ? durationBounds.length : within;
+  distribution.counts[bucket] = (distribution.counts[bucket] ?? 0) + 1;
+  distribution.sum += seconds;
 }
 
 function head(type: string, name: string, help: string): string {

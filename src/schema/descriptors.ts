@@ -1,4 +1,4 @@
-import { create, createFileRegistry, type DescMessage, fromBinary, toBinary } from "@bufbuild/protobuf";
+import { create, createFileRegistry, type DescMessage, type FileRegistry, fromBinary, toBinary } from "@bufbuild/protobuf";
 import * as wkt from "@bufbuild/protobuf/wkt";
 import { file_buf_validate_validate } from "../codec/gen/validate.js";
 import { Fault } from "../core/index.js";
@@ -32,6 +32,11 @@ const known: ReadonlyMap<string, wkt.FileDescriptorProto> = new Map(
   ].map((file) => [file.proto.name, file.proto]),
 );
 
+/** Whether every reader has a file of this name. */
+export function isKnownFile(name: string): boolean {
+  return known.has(name);
+}
+
 /** Reads a FileDescriptorSet: slim, or with all that it imports. Throws a Fault for what is none, or lacks a file. */
 export function readDescriptorSet(bytes: Uint8Array): MessageSet {
   if (bytes.byteLength > BYTES) throw unreadable(`it has more than ${BYTES} bytes`);
@@ -41,6 +46,14 @@ export function readDescriptorSet(bytes: Uint8Array): MessageSet {
   } catch (cause) {
     throw unreadable((cause as Error).message, cause);
   }
+  const registry = fileRegistry(files);
+  const given = new Set(files.map(({ name }) => name).filter((name) => !known.has(name)));
+  const own = [...registry].filter((desc): desc is DescMessage => desc.kind === "message" && given.has(desc.file.proto.name));
+  return { get: (name) => registry.getMessage(name), [Symbol.iterator]: () => own[Symbol.iterator]() };
+}
+
+/** All that is in files, and in those that they import. Throws a Fault if one is lacking, or is wrong. */
+export function fileRegistry(files: readonly wkt.FileDescriptorProto[]): FileRegistry {
   if (files.length > FILES) throw unreadable(`it has more than ${FILES} files`);
   const given = new Map(files.filter(({ name }) => !known.has(name)).map((file) => [file.name, file]));
   const ordered: wkt.FileDescriptorProto[] = [];
@@ -64,9 +77,7 @@ export function readDescriptorSet(bytes: Uint8Array): MessageSet {
     }
   }
   try {
-    const registry = createFileRegistry(create(wkt.FileDescriptorSetSchema, { file: ordered }));
-    const own = [...registry].filter((desc): desc is DescMessage => desc.kind === "message" && given.has(desc.file.proto.name));
-    return { get: (name) => registry.getMessage(name), [Symbol.iterator]: () => own[Symbol.iterator]() };
+    return createFileRegistry(create(wkt.FileDescriptorSetSchema, { file: ordered }));
   } catch (cause) {
     throw unreadable((cause as Error).message, cause);
   }

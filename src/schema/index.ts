@@ -30,6 +30,21 @@ export {
   parseLock,
 } from "./lock/lock.js";
 export { printFile } from "./print/print.js";
+export { type RegistryServeOptions, registryMount, serveRegistry } from "./serve/serve.js";
+export { schemaCachePath } from "./store/disk.js";
+export { SCHEMA_UNRESOLVED, type UnresolvedReason } from "./store/fault.js";
+export { type MessageNames, pickMessages, type ToolMessages } from "./store/messages.js";
+export { type ModuleName, parseReference, type SchemaReference } from "./store/reference.js";
+export type { RegistryApiName, RegistryOptions } from "./store/registry-options.js";
+export { keyPin, type RegistryTls } from "./store/registry-tls.js";
+export {
+  type ResolvedSchema,
+  type ResolveOptions,
+  type Schema,
+  type SchemaStore,
+  type SchemaStoreOptions,
+  schemaStore,
+} from "./store/store.js";
 export { described, firstSentence, indexLine, type ShownTool, signature } from "./tokens/text.js";
 export {
   type CatalogueTokens,
@@ -40,4 +55,6 @@ export {
   type ShownAs,
   tokenizer,
 } from "./tokens/tokens.js";
+export { type ToolTyper, type ToolTyperOptions, type TypedMessage, type TypedTool, toolTyper } from "./typed/tool-typer.js";
+export { type TypedToolsOptions, typedTools } from "./typed/typed-tools.js";
 export { messageCodec, schemaCodec, type ValueCodec } from "./values/codec.js";

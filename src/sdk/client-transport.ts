@@ -1,5 +1,5 @@
 import { wireFor } from "../api/index.js";
-import { type Outgoing, type OutgoingMessage, sentMessage } from "../codec/index.js";
+import { isBatch, type Outgoing, sentMessage } from "../codec/index.js";
 import {
   type Address,
   Caller,
@@ -87,7 +87,7 @@ function withoutDrain(link: Link): Link {
 }
 
 function plainMessage(message: Outgoing): Outgoing {
-  return Array.isArray(message) ? message.map(sentMessage) : sentMessage(message as OutgoingMessage);
+  return isBatch(message) ? message.map(sentMessage) : sentMessage(message);
 }
 
 interface Upstream {

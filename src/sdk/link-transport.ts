@@ -1,6 +1,7 @@
 import { type Incoming, type IncomingBatch, type IncomingPart, type OutgoingMessage, receivedMessage } from "../codec/index.js";
 import { Fault, isObject, type JsonObject, toFault, toRpcError, withNumbers } from "../core/index.js";
 import type { Link } from "../era/index.js";
+import { overtime } from "../stream/index.js";
 import { plain } from "./plain.js";
 import type { SdkMessage, SdkSendOptions, SdkTransport } from "./types.js";
 
@@ -31,6 +32,7 @@ class LinkTransport implements SdkTransport {
   readonly #link: Link;
   readonly #passage: Passage;
   #state: "idle" | "open" | "closed" = "idle";
+  #sent = 0;
   #ended: void | Promise<void> | undefined;
 
   constructor(link: Link, passage: Passage) {
@@ -58,6 +60,9 @@ class LinkTransport implements SdkTransport {
       ready = refusal;
     }
     await (this.#passage.send === undefined ? this.#link.send(ready) : this.#passage.send(ready, options?.relatedRequestId, this.#pass));
+    // A handler that sends without an end may wait for nothing else, and a link in this process need not make it wait.
+    const rest = overtime(++this.#sent);
+    if (rest !== undefined) await rest;
   }
 
   async close(): Promise<void> {
@@ -128,16 +133,17 @@ class LinkTransport implements SdkTransport {
 }
 
 function rpcOf(message: Received): SdkMessage & JsonObject {
-  const rpc: object = receivedMessage(message);
-  if (message.kind !== "error" || message.id !== undefined) return rpc as SdkMessage & JsonObject;
-  const { id, ...rest } = rpc as JsonObject;
-  return rest as SdkMessage & JsonObject;
+  const rpc = receivedMessage(message);
+  // Its interfaces have no index signature, and a copy of every message would cost.
+  if (message.kind !== "error" || message.id !== undefined) return rpc as object as SdkMessage & JsonObject;
+  const { id, ...rest } = { id: null, ...rpc };
+  return rest;
 }
 
 /** The error to send instead of a response that is no JSON. */
 function unsendable(message: SdkMessage, cause: unknown): OutgoingMessage | undefined {
   if (!isObject(message) || !("result" in message || "error" in message)) return undefined;
-  const { id } = message as { readonly id?: unknown };
+  const { id } = message;
   if (typeof id !== "string" && typeof id !== "number") return undefined;
   return { jsonrpc: "2.0", id, error: { code: -32603, message: `the result is no JSON: ${toFault(cause).message}` } };
 }

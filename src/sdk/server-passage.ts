@@ -1,6 +1,6 @@
-import type { Id, OutgoingMessage } from "../codec/index.js";
+import { type Id, isId, namedCall, type OutgoingMessage } from "../codec/index.js";
 import { isObject, type JsonObject, weigh } from "../core/index.js";
-import { own } from "../era/index.js";
+import { anywireKeys } from "../era/index.js";
 import type { Passage, Received } from "./link-transport.js";
 import { type Pace, pace } from "./pace.js";
 
@@ -30,12 +30,12 @@ export function serverPassage(callBytes: number): Passage {
         return opened(message, paces);
       }
       if (message.kind !== "notification") return message;
-      const id = message.params["requestId"] as Id;
-      if (message.method === own.credit) {
-        paces.grant(id, Number(message.params["messages"]) || 0);
+      const id = namedCall(message.params);
+      if (message.method === anywireKeys.credit) {
+        if (id !== undefined) paces.grant(id, Number(message.params["messages"]) || 0);
         return undefined;
       }
-      if (message.method === "notifications/cancelled") paces.release(id);
+      if (message.method === "notifications/cancelled" && id !== undefined) paces.release(id);
       return message;
     },
     send(message, related, pass) {
@@ -46,8 +46,8 @@ export function serverPassage(callBytes: number): Passage {
         return inTurn((go) => paces.last(id, go), greets ? { ...message, result: withWindow(message.result) } : message, pass);
       }
       const params: JsonObject = message.params ?? {};
-      const call = message.method === PROGRESS ? (params["progressToken"] as Id) : related;
-      if (call === undefined || common.has(message.method)) return pass(message);
+      const call = message.method === PROGRESS ? params["progressToken"] : related;
+      if (!isId(call) || common.has(message.method)) return pass(message);
       // Progress names its call by its token.
       const ready = message.method === PROGRESS ? message : { ...message, params: stamped(params, call) };
       return inTurn((go) => paces.take(call, "id" in message ? 0 : weigh(params), go), ready, pass);
@@ -67,8 +67,8 @@ function inTurn(
 
 function opened(message: Extract<Received, { kind: "request" }>, paces: Pace): Received {
   const found = message.params["_meta"];
-  if (!isObject(found) || found[own.window] === undefined) return message;
-  const { [own.window]: window, ...others } = found;
+  if (!isObject(found) || found[anywireKeys.window] === undefined) return message;
+  const { [anywireKeys.window]: window, ...others } = found;
   if (typeof window === "number" && window > 0) paces.open(message.id, window);
   const { _meta, ...rest } = message.params;
   return { ...message, params: Reflect.ownKeys(others).length > 0 ? { ...rest, _meta: others } : rest };
@@ -76,12 +76,12 @@ function opened(message: Extract<Received, { kind: "request" }>, paces: Pace): R
 
 function stamped(params: JsonObject, call: Id): JsonObject {
   const kept = isObject(params["_meta"]) ? params["_meta"] : undefined;
-  return { ...params, _meta: { ...kept, [own.call]: call } };
+  return { ...params, _meta: { ...kept, [anywireKeys.call]: call } };
 }
 
 /** Says that this end keeps to credit; the dialing end takes it out again. */
 function withWindow(result: JsonObject): JsonObject {
   const capabilities = isObject(result["capabilities"]) ? result["capabilities"] : {};
   const extensions = isObject(capabilities["extensions"]) ? capabilities["extensions"] : {};
-  return { ...result, capabilities: { ...capabilities, extensions: { ...extensions, [own.window]: {} } } };
+  return { ...result, capabilities: { ...capabilities, extensions: { ...extensions, [anywireKeys.window]: {} } } };
 }

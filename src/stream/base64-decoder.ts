@@ -1,16 +1,8 @@
 import { decodeBase64 } from "./base64.js";
 import { concat } from "./bytes.js";
+import { type NativeBuffer, type NativeView, platform } from "./platform.js";
 
-/** What of Node's Buffer is used where there is one. */
-interface NativeBuffer {
-  from(bytes: ArrayBufferLike, offset: number, length: number): NativeView;
-  allocUnsafeSlow(length: number): NativeView & Uint8Array;
-}
-interface NativeView {
-  toString(encoding: "latin1", start: number, end: number): string;
-  write(text: string, offset: number, encoding: "base64"): number;
-}
-const native = (globalThis as { readonly Buffer?: NativeBuffer }).Buffer;
+const native = platform.Buffer;
 const latin1 = new TextDecoder("latin1");
 
 /** Decodes base64 that comes as bytes, in pieces of any size. Throws a SyntaxError on what decodeBase64() would not take either. */

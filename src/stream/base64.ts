@@ -1,12 +1,7 @@
 import { concat } from "./bytes.js";
+import { type NativeBuffer, platform } from "./platform.js";
 
-/** What of Node's Buffer is used where there is one: it is many times faster than the code below. */
-interface NativeBuffer {
-  from(bytes: ArrayBufferLike, offset: number, length: number): { toString(encoding: "base64"): string };
-  from(text: string, encoding: "base64"): Uint8Array;
-  byteLength(text: string): number;
-}
-const native = (globalThis as { readonly Buffer?: NativeBuffer }).Buffer;
+const native = platform.Buffer;
 
 const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 const form = /^[A-Za-z0-9+/]*={0,2}$/;

@@ -9,9 +9,13 @@ export { type Base64Stream, base64Stream, decodeBase64, encodeBase64 } from "./b
 export { type Base64Decoder, base64Decoder } from "./base64-decoder.js";
 export { concat } from "./bytes.js";
 export { type Deadline, deadline } from "./deadline.js";
+export { codeOf } from "./error-code.js";
 export { merge } from "./merge.js";
+export { dropOldest } from "./oldest.js";
 export { type Pipe, type PipeOptions, pipe } from "./pipe.js";
+export { platform, unref } from "./platform.js";
 export { Registry } from "./registry.js";
+export { overtime } from "./turns.js";
 export { until } from "./until.js";
 export { cutText, type Utf8Decoder, utf8Decoder, utf8Length } from "./utf8.js";
 export { within } from "./within.js";

@@ -117,7 +117,7 @@ class BoundedPipe<T> implements Pipe<T> {
   next(): Promise<IteratorResult<T, undefined>> {
     if (this.#values.length > 0) {
       const value = this.#values.shift() as T;
-      if (this.#size !== undefined) this.#bytes -= this.#sizes.shift() as number;
+      if (this.#size !== undefined) this.#bytes -= this.#sizes.shift() ?? 0;
       this.#admit();
       return Promise.resolve({ done: false, value });
     }

@@ -51,7 +51,7 @@ export class Registry<V extends object> {
     if (this.#values[gap] === undefined) return false;
     // What would not be found any more, with a gap before it, moves into the gap.
     for (let at = (gap + 1) & mask; this.#values[at] !== undefined; at = (at + 1) & mask) {
-      const key = this.#keys[at] as number;
+      const key = this.#keys[at] ?? 0;
       if (((at - key) & mask) < ((at - gap) & mask)) continue;
       this.#keys[gap] = key;
       this.#values[gap] = this.#values[at];
@@ -69,9 +69,9 @@ export class Registry<V extends object> {
 
   /** What is there now: numbers first, from the lowest up. */
   values(): V[] {
-    const places = [...this.#values.keys()].filter((at) => this.#values[at] !== undefined);
-    places.sort((a, b) => (this.#keys[a] as number) - (this.#keys[b] as number));
-    return [...places.map((at) => this.#values[at] as V), ...(this.#named?.values() ?? [])];
+    const numbered = this.#values.flatMap((value, at) => (value === undefined ? [] : [{ key: this.#keys[at] ?? 0, value }]));
+    numbered.sort((a, b) => a.key - b.key);
+    return [...numbered.map(({ value }) => value), ...(this.#named?.values() ?? [])];
   }
 
   /** Where the id is, or belongs. */
@@ -85,7 +85,7 @@ export class Registry<V extends object> {
     const keys = this.#keys;
     const values = this.#values;
     this.#reset(2 * values.length);
-    for (const [at, value] of values.entries()) if (value !== undefined) this.set(keys[at] as number, value);
+    for (const [at, value] of values.entries()) if (value !== undefined) this.set(keys[at] ?? 0, value);
   }
 
   #reset(capacity: number): void {

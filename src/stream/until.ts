@@ -33,7 +33,8 @@ class Until<T> implements AsyncIterableIterator<T, undefined> {
 
   next(): Promise<Step<T>> {
     if (this.#signal.aborted) this.#leave();
-    if (this.#state.tag === "ended") return Promise.resolve(DONE);
+    const state = this.#state;
+    if (state.tag === "ended") return Promise.resolve(DONE);
     if (this.#end !== undefined) return Promise.reject(new TypeError("until has one reader, who makes one next() at a time"));
     return new Promise((resolve, reject) => {
       this.#end = resolve;
@@ -43,7 +44,7 @@ class Until<T> implements AsyncIterableIterator<T, undefined> {
         reject(error);
       };
       try {
-        this.#start()
+        this.#start(state)
           .next()
           .then((step) => {
             if (this.#state.tag === "ended") return;
@@ -62,9 +63,9 @@ class Until<T> implements AsyncIterableIterator<T, undefined> {
     return Promise.resolve(DONE);
   }
 
-  #start(): AsyncIterator<T> {
-    if (this.#state.tag === "running") return this.#state.steps;
-    const steps = (this.#state as State<T> & { tag: "idle" }).source[Symbol.asyncIterator]();
+  #start(state: Exclude<State<T>, { tag: "ended" }>): AsyncIterator<T> {
+    if (state.tag === "running") return state.steps;
+    const steps = state.source[Symbol.asyncIterator]();
     this.#state = { tag: "running", steps };
     this.#signal.addEventListener("abort", this.#leave, { once: true });
     return steps;

@@ -1,7 +1,6 @@
-interface NativeBuffer {
-  byteLength(text: string): number;
-}
-const native = (globalThis as { readonly Buffer?: NativeBuffer }).Buffer;
+import { platform } from "./platform.js";
+
+const native = platform.Buffer;
 
 /** Bytes of the text in UTF-8. A lone surrogate counts as the U+FFFD that it is written as. */
 export function utf8Length(text: string): number {

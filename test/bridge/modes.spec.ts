@@ -181,10 +181,8 @@ describe.each(columns)("$name", (column) => {
 
   it("questions of two clients at once", TIMEOUT, () =>
     two(column, {}, async (ada, bob) => {
-      const asked = await Promise.allSettled([
-        ada.call("ask-later", { secret: "a", ms: 100 }),
-        bob.call("ask-later", { secret: "b", ms: 100 }),
-      ]);
+      const tool = same ? "ask-together" : "ask-later";
+      const asked = await Promise.allSettled([ada.call(tool, { secret: "a" }), bob.call(tool, { secret: "b" })]);
       if (!same)
         return expect(asked.map((each) => (each as { value?: string }).value)).toEqual(["a <- Ada says for a", "b <- Bob says for b"]);
       // Nobody can tell whose they are: the error says what to do.

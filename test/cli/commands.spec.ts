@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { anywire, demo, jsonLines, lines, run, start } from "./support.js";
+import { anywire, demo, jsonLines, lines, run, script, start } from "./support.js";
 
 describe("the client commands, on the demo", () => {
   it("tools: entries for people, the tools as they are for programs", async () => {
@@ -13,6 +13,33 @@ describe("the client commands, on the demo", () => {
       description: "Asks for your name, then greets you",
       inputSchema: { type: "object" },
     });
+  });
+
+  it("tools <name>: one tool whole, and how to call it", async () => {
+    const { stdout } = await run(["tools", "echo", ...demo]);
+    expect(stdout).toMatch(/^echo\nGives back a text\n\nanywire call echo text=<string> \[times=<integer>\] /);
+    expect(stdout).toContain('inputSchema\n{\n  "type": "object",');
+    const programs = await run(["tools", "echo", "--json", ...demo]);
+    expect(jsonLines(programs.stdout)).toEqual([expect.objectContaining({ name: "echo" })]);
+    expect(await run(["tools", "ech", ...demo])).toMatchObject({ code: 1, stderr: expect.stringContaining("did you mean echo?") });
+  });
+
+  it("with --json a fault is a line of JSON too, with code and data", async () => {
+    const { stdout, stderr } = await run(["read", "demo://nothing", "--json", ...demo]);
+    expect(jsonLines(stdout)).toEqual([
+      {
+        error: {
+          code: -32602,
+          reason: "invalid-params",
+          message: expect.stringContaining("demo://nothing"),
+          data: { uri: "demo://nothing" },
+        },
+      },
+    ]);
+    expect(stderr).toContain("demo://nothing");
+    const crashed = await run(["tools", "--json", ...script('throw new Error("no API key")')]);
+    expect(crashed.stderr).toMatch(/anywire: the server exited with code 1: Error: no API key\n$/);
+    expect(jsonLines(crashed.stdout)).toMatchObject([{ error: { reason: "unavailable", data: { reason: "exited", code: 1 } } }]);
   });
 
   it("tools: the first is printed before the last is made", async () => {

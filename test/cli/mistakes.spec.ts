@@ -24,7 +24,13 @@ const unread: readonly Row[] = [
   [["call", "echo", "text=x", "127.0.0.1:8000/mcp"], /^127\.0\.0\.1:8000\/mcp lacks its scheme: http:\/\/127\.0\.0\.1:8000\/mcp, /],
   [["tools", "--"], "after -- comes the command that starts the server"],
   [["call", ...demo], /^<tool> is missing; for example: anywire call /],
-  [["call", "echo", "text", ...demo], '"text" is no key=value'],
+  [["call", "echo", "text", ...demo], '"text" is not key=value'],
+  [["call", "echo", '{"text":1}', ...demo], '"{\\"text\\":1}" is not key=value; JSON goes into --args'],
+  [["call", "echo", "--text", "x", ...demo], "unknown option --text; arguments are written text=…"],
+  [
+    ["tools", "-y", "some-server"],
+    /^unknown option -y; an option of the command that starts the server goes after --: anywire tools -- npx -y/,
+  ],
   [["ping", "twice", ...demo], 'anywire ping has no use for "twice"'],
   [["completion", "fsh"], '"fsh" is none of bash, zsh, fish; did you mean zsh?'],
 ];
@@ -42,7 +48,7 @@ const misused: readonly Row[] = [
   [["demo", "--listen", "memory:x"], /^--listen memory: reaches nobody/],
   [["call", "list-roots", "--root", "no-such-dir", ...demo], "--root: there is no directory no-such-dir"],
   [["tools", "--env", "NO_SUCH_VARIABLE", ...demo], "--env NO_SUCH_VARIABLE: no such variable is set"],
-  [["call", "echo", "--args", "{", ...demo], /^--args is no JSON: /],
+  [["call", "echo", "--args", "{", ...demo], /^--args is not JSON: /],
   [["call", "echo", "--args", "[1]", ...demo], "--args must be a JSON object, such as '{\"key\": 1}'"],
   [["call", "echo", "--args", "@/no/such", ...demo], "--args: cannot read /no/such (ENOENT)"],
   [["call", "echo", "txt=x", ...demo], "the tool has no argument txt; did you mean text?"],

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { distance, nearest } from "../../src/cli/args/nearest.js";
 import { row, wrapLines } from "../../src/cli/out/wrap.js";
-import { typedArguments } from "../../src/cli/values/arguments.js";
+import { requiredNames, typedArguments } from "../../src/cli/values/arguments.js";
 
 const schema = {
   type: "object",
@@ -23,6 +23,12 @@ const schema = {
     loop: { $ref: "#/$defs/loop" },
   },
 };
+
+it("what has a default need not be given, even where the schema requires it", () => {
+  const properties = { a: { type: "string" }, b: { type: "boolean", default: false }, c: { $ref: "#/$defs/c" } };
+  const all = { type: "object", properties, required: ["a", "b", "c"], $defs: { c: { type: "integer", default: 1 } } };
+  expect(requiredNames(all)).toEqual(["a"]);
+});
 
 describe("key=value", () => {
   it.each([

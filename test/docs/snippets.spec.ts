@@ -9,7 +9,7 @@ const root = resolve(import.meta.dirname, "../..");
 const folder = join(root, ".cache/snippets");
 
 it("type-checks every TypeScript snippet of the README and the guides", async () => {
-  const pages = ["README.md", ...(await readdir(join(root, "docs/guide"))).map((name) => `docs/guide/${name}`)];
+  const pages = ["README.md", "docs/recipes.md", ...(await readdir(join(root, "docs/guide"))).map((name) => `docs/guide/${name}`)];
   await rm(folder, { recursive: true, force: true });
   await mkdir(folder, { recursive: true });
   let count = 0;

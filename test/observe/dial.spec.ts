@@ -184,6 +184,6 @@ describe("an observer", () => {
 
   it("combined of none has no methods, so that nothing is made for it", () => {
     expect(combineObservers()).toEqual({});
-    expect(Object.keys(combineObservers({ frame: () => {} }, {}))).toEqual(["frame"]);
+    expect(combineObservers({ frame: () => {} }, {})).toEqual({ frame: expect.any(Function) });
   });
 });

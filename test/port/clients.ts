@@ -93,8 +93,13 @@ async function rawSse(target: Target, text: string): Promise<string> {
     for await (const line of lines) if (line.startsWith("data: ")) yield line.slice("data: ".length);
   })();
   const { value: path } = await data.next();
-  const post = (body: string): void =>
-    void fetched(`${origin(target)}${path}`, { method: "POST", headers: { "content-type": "application/json" }, body });
+  // One after another: requests of their own may overtake each other.
+  let posted: Promise<unknown> = Promise.resolve();
+  const post = (body: string): void => {
+    const next = (): Promise<unknown> =>
+      fetched(`${origin(target)}${path}`, { method: "POST", headers: { "content-type": "application/json" }, body });
+    posted = posted.then(next).catch(() => leave.abort());
+  };
   try {
     return await session(text, post, data);
   } finally {

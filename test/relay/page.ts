@@ -33,6 +33,7 @@ A \`requestState\` of the server passes as it is to a client without credentials
 After a lost connection to the server a relay also tells its clients that lists and subscribed resources may have changed ([when the connection is lost](guide/client.md#when-the-connection-is-lost), \`test/faults/restart.spec.ts\`).
 Clients of a modern server that is not an Anywire end share few \`subscriptions/listen\` streams: the server sees what all of them want, in the name of one, and each client hears what it asked for (\`test/bridge/many-sessions.spec.ts\`).
 A bridge gives some clients a session of their own with the server. That server is told the client's own name and capabilities, and not the relay's (\`test/bridge/modes.spec.ts\`).
+A method of the protocol that is a request, sent without an id, does not reach the server: nobody could be answered, and filters and rates look at calls (\`test/bridge/without-id.spec.ts\`).
 
 Run \`npm run relay\` to compare every wire and chains of three relays.
 `;

@@ -1,7 +1,8 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { demo, run } from "../cli/support.js";
+import { anywire, demo, run, start } from "../cli/support.js";
+import { registryFolder, searchTool, setOf } from "./registries.js";
 import { buf, scratch } from "./support.js";
 
 const tool = (properties: object, more: object = {}): object => ({
@@ -62,7 +63,13 @@ describe("anywire schema", () => {
   });
 
   it.each([
-    [["schema"], "to-proto, to-json, check is missing"],
+    [["schema"], "to-proto, to-json, check, resolve, serve is missing"],
+    [["schema", "resolve"], "what to talk to is missing"],
+    [["schema", "resolve", "buf.build/acme"], "is no reference"],
+    [["schema", "resolve", "evil.example/acme/tools/x:v1", "--no-cache"], "evil.example is none of the registries that may be asked"],
+    [["schema", "resolve", "buf.build/acme/tools/x:v1", "--registry", "buf.build=http://10.0.0.1"], "would be asked without TLS"],
+    [["schema", "serve", "/nowhere"], "/nowhere: there is no such directory"],
+    [["schema", "serve", "docs", "--listen", "http://0.0.0.0:0"], "without TLS"],
     [["schema", "to-proto", "tools.json"], "schema to-proto needs -o <dir>"],
     [["schema", "to-proto"], "what to talk to is missing"],
     [["schema", "to-proto", "/nowhere.json", "-o", "/tmp/x"], "/nowhere.json: there is no such file"],
@@ -71,6 +78,44 @@ describe("anywire schema", () => {
   ])("says what is wrong: %j", async (args, message) => {
     const { code, stderr } = await run(args);
     expect([code === 0, stderr]).toEqual([false, expect.stringContaining(message)]);
+  });
+});
+
+describe("anywire schema serve and resolve", () => {
+  it("are a registry and its client, of which the client also works without it", async () => {
+    const folder = registryFolder({ "acme/tools/v1.binpb": setOf(searchTool) });
+    const env = { XDG_CACHE_HOME: scratch(), BUF_TOKEN: "t0p-s3cret" };
+    const registry = start(
+      process.execPath,
+      [anywire, "schema", "serve", folder, "--listen", "http://127.0.0.1:0", "--api-key-env", "BUF_TOKEN"],
+      { env },
+    );
+    let text = "";
+    registry.child.stderr.on("data", (chunk: string) => (text += chunk));
+    await registry.shows(/is at http:\S+;/);
+    const url = /http:\/\/[\d.:]+/.exec(text)?.[0] ?? "";
+    const resolve = (...more: readonly string[]): ReturnType<typeof run> =>
+      run(["schema", "resolve", "--registry", `buf.build=${url}`, "buf.build/acme/tools/web_search:v1", ...more], { env });
+    const first = await resolve("-v");
+    expect(first).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(/^input {3}acme\.tools\.v1\.WebSearchRequest\noutput {2}acme.*from {4}the registry/s),
+    });
+    expect(first.stdout + first.stderr + text).not.toContain(env.BUF_TOKEN);
+    const refused = await run(["schema", "resolve", "--no-cache", "--registry", `buf.build=${url}`, "buf.build/acme/tools/web_search:v1"], {
+      env: { ...env, BUF_TOKEN: "another" },
+    });
+    expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining("wants a token: set BUF_TOKEN")]);
+    registry.child.kill("SIGTERM");
+    expect((await registry.ended).code).toBe(143);
+    const offline = await resolve("--offline", "--json");
+    expect(JSON.parse(offline.stdout)).toMatchObject({
+      from: "disk",
+      input: "acme.tools.v1.WebSearchRequest",
+      inputSchema: { required: ["query"] },
+    });
+    const other = await resolve("--offline", "--sha256", "0".repeat(64));
+    expect([other.code, other.stderr]).toEqual([1, expect.stringContaining("have the hash")]);
   });
 });
 

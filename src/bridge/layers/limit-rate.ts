@@ -1,4 +1,6 @@
-import { AMBIENT, Fault, failing, type Layer, type LimitName, quotaOwner } from "../../core/index.js";
+import { AMBIENT, type Context, Fault, failing, type Layer, type LimitName, type Message, quotaOwner, RELEASE } from "../../core/index.js";
+import { dropOldest } from "../../stream/index.js";
+import { lookalike } from "./lookalikes.js";
 
 /** So many calls in so many milliseconds; as many may come at once. */
 export interface Rate {
@@ -7,34 +9,48 @@ export interface Rate {
 }
 
 export interface RateLimits {
-  /** Calls of one client: of a principal, or without one of a remote address. */
+  /** Calls and notifications of one client: of a principal, or without one of a remote address. */
   readonly perClient?: Rate | undefined;
   /** Calls of one tool by one client. */
   readonly perTool?: Rate | undefined;
 }
 
-/** Clients and tools that are remembered: those that have been called longest ago are forgotten first. */
-const REMEMBERED = 10_000;
+/** Clients that are remembered: those that called longest ago are forgotten first. */
+const CLIENTS = 10_000;
+/** Tools of one client that are told apart: the rest count as one, so nobody makes a tool be forgotten by calling others. */
+const TOOLS = 256;
+/** Tools of all clients together. */
+const ALL_TOOLS = 100_000;
 
-/** Calls that last as long as somebody listens, and signs of life. */
-const free: ReadonlySet<string> = new Set([AMBIENT, "subscriptions/listen", "ping"]);
+/** Calls that last as long as somebody listens, signs of life, and what lets go of a list. */
+const free: ReadonlySet<string> = new Set([AMBIENT, "subscriptions/listen", "ping", RELEASE]);
 
-/** Refuses what a client calls beyond its rate, with `overload` and `data.retryAfterMs`. Other clients do not notice. */
+/**
+ * Refuses what a client calls beyond its rate, with `overload` and `data.retryAfterMs`, and drops its notifications beyond it. Other
+ * clients do not notice.
+ */
 export function limitRate({ perClient, perTool }: RateLimits): Layer {
   const clients = perClient === undefined ? undefined : new Buckets(perClient);
-  const tools = perTool === undefined ? undefined : new Buckets(perTool);
+  const tools = perTool === undefined ? undefined : new ToolBuckets(perTool);
+  const clientWait = ({ method }: Message, { client }: Context): number =>
+    clients === undefined || free.has(method) ? 0 : clients.take(quotaOwner(client.identity));
   return (inner) => ({
     call(request, context) {
-      if (free.has(request.method)) return inner.call(request, context);
-      const owner = quotaOwner(context.client.identity);
-      const wait = clients?.take(owner) ?? 0;
+      const wait = clientWait(request, context);
       if (wait > 0) return failing(tooMany("clientRate", wait));
+      const disguised = tools === undefined ? undefined : lookalike(request);
+      if (disguised !== undefined) return failing(disguised);
       const { name } = request.params;
       if (tools === undefined || request.method !== "tools/call" || typeof name !== "string") return inner.call(request, context);
-      const later = tools.take(`${owner}\0${name.slice(0, 128)}`);
+      const later = tools.take(quotaOwner(context.client.identity), name.slice(0, 128));
       return later > 0 ? failing(tooMany("toolRate", later)) : inner.call(request, context);
     },
-    notify: (notification, context) => inner.notify(notification, context),
+    // A server may do as much for a notification as for a call.
+    async notify(notification, context) {
+      const wait = clientWait(notification, context);
+      if (wait > 0) throw tooMany("clientRate", wait);
+      return inner.notify(notification, context);
+    },
   });
 }
 
@@ -43,27 +59,86 @@ function tooMany(limit: LimitName, wait: number): Fault {
   return new Fault("overload", `too many calls; try again in ${retryAfterMs} ms`, { data: { limit, retryAfterMs } });
 }
 
+/** What is left of a rate, and since when. */
+interface Bucket {
+  left: number;
+  since: number;
+}
+
 class Buckets {
   readonly #rate: Rate;
-  /** What is left, and since when; the one that was used last comes last. */
-  readonly #buckets = new Map<string, { left: number; since: number }>();
+  /** The one that was used last comes last. */
+  readonly #buckets = new Map<string, Bucket>();
 
   constructor(rate: Rate) {
     this.#rate = rate;
   }
 
+  get size(): number {
+    return this.#buckets.size;
+  }
+
+  has(key: string): boolean {
+    return this.#buckets.has(key);
+  }
+
   /** Takes one call out; milliseconds until there is one, if there is none. */
   take(key: string): number {
     const { calls, ms } = this.#rate;
-    const now = performance.now();
-    const found = this.#buckets.get(key) ?? { left: calls, since: now };
-    found.left = Math.min(calls, found.left + ((now - found.since) / ms) * calls);
-    found.since = now;
+    const found = this.#buckets.get(key) ?? { left: calls, since: performance.now() };
+    this.#fill(found);
     this.#buckets.delete(key);
-    if (this.#buckets.size >= REMEMBERED) this.#buckets.delete(this.#buckets.keys().next().value as string);
+    if (this.#buckets.size >= CLIENTS) dropOldest(this.#buckets);
     this.#buckets.set(key, found);
     if (found.left < 1) return ((1 - found.left) / calls) * ms;
     found.left -= 1;
     return 0;
+  }
+
+  /** Forgets those that were used longest ago and are full again: they say nothing. */
+  forgetFull(): void {
+    for (const [key, bucket] of this.#buckets) {
+      if (this.#fill(bucket) < this.#rate.calls) return;
+      this.#buckets.delete(key);
+    }
+  }
+
+  #fill(bucket: Bucket): number {
+    const { calls, ms } = this.#rate;
+    const now = performance.now();
+    bucket.left = Math.min(calls, bucket.left + ((now - bucket.since) / ms) * calls);
+    bucket.since = now;
+    return bucket.left;
+  }
+}
+
+/** No tool has this name: names are told apart by what stands behind it. */
+const REST = "rest";
+
+class ToolBuckets {
+  readonly #rate: Rate;
+  /** By client; the one that called last comes last. */
+  readonly #clients = new Map<string, Buckets>();
+  #size = 0;
+
+  constructor(rate: Rate) {
+    this.#rate = rate;
+  }
+
+  take(client: string, tool: string): number {
+    const own = this.#clients.get(client) ?? new Buckets(this.#rate);
+    this.#clients.delete(client);
+    this.#clients.set(client, own);
+    this.#size -= own.size;
+    const key = `tool ${tool}`;
+    if (own.size >= TOOLS && !own.has(key)) own.forgetFull();
+    const wait = own.take(own.size < TOOLS || own.has(key) ? key : REST);
+    this.#size += own.size;
+    for (const [oldest, buckets] of this.#clients) {
+      if (this.#size <= ALL_TOOLS || buckets === own) break;
+      this.#clients.delete(oldest);
+      this.#size -= buckets.size;
+    }
+    return wait;
   }
 }

@@ -30,6 +30,12 @@ export class Options {
     return typeof value === "string" ? value : undefined;
   }
 
+  /** The value of an option that takes one of these words, as its table says: any other has been refused. */
+  oneOf<T extends string>(name: string, words: readonly T[]): T | undefined {
+    const text = this.text(name);
+    return words.find((word) => word === text);
+  }
+
   number(name: string): number | undefined {
     const value = this.#values.get(name)?.at(-1);
     return typeof value === "number" ? value : undefined;

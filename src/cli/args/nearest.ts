@@ -25,7 +25,7 @@ export class Nearest {
   constructor(wrong: string) {
     this.#wrong = wrong.toLowerCase();
     // Further away than this it is another name and no slip; and so it is where not one character is the same.
-    this.#least = Math.min(Math.max(2, Math.floor(wrong.length / 3)) + 1, Math.max(1, wrong.length));
+    this.#least = Math.min(Math.max(wrong.length < 5 ? 1 : 2, Math.floor(wrong.length / 3)) + 1, Math.max(1, wrong.length));
   }
 
   offer(name: string): void {

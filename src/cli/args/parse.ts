@@ -7,7 +7,7 @@ import { nearest, suggestion } from "./nearest.js";
 import { optionValue } from "./option-value.js";
 import { positionalsOf } from "./positionals.js";
 
-export type Parsed =
+export type ParsedLine =
   | { readonly tag: "run"; readonly command: CommandSpec; readonly input: Input }
   | { readonly tag: "help"; readonly command: CommandSpec | undefined }
   | { readonly tag: "version" }
@@ -21,7 +21,7 @@ interface Given {
 }
 
 /** Reads a command line by the table. What comes after `--` is a command to start, and none of ours. */
-export function parse(args: readonly string[]): Parsed {
+export function parse(args: readonly string[]): ParsedLine {
   const dashes = args.indexOf("--");
   const own = dashes < 0 ? args : args.slice(0, dashes);
   const { given, words } = scan(joinOptional(own));
@@ -44,11 +44,11 @@ export function parse(args: readonly string[]): Parsed {
   return { tag: "run", command, input: { ...sorted, options } };
 }
 
-function misuse(message: string): Parsed {
+function misuse(message: string): ParsedLine {
   return { tag: "misuse", message };
 }
 
-function help(name: string | undefined): Parsed {
+function help(name: string | undefined): ParsedLine {
   const command = commands.find((each) => each.name === name);
   return name === undefined || command !== undefined ? { tag: "help", command } : misuse(unknownCommand(name));
 }
@@ -98,6 +98,14 @@ function scan(args: readonly string[]): { given: Given[]; words: string[] } {
   return { given, words };
 }
 
+/** What somebody may have meant by an option that is like none. */
+function hint(command: CommandSpec, raw: string): string {
+  if (/^-[yp]$/.test(raw) && command.target !== undefined && command.target !== false)
+    return `; an option of the command that starts the server goes after --: anywire ${command.name} -- npx ${raw} …`;
+  if (command.positionals.at(-1)?.pair === true && raw.startsWith("--")) return `; arguments are written ${raw.slice(2)}=…`;
+  return `; see anywire ${command.name} --help`;
+}
+
 /** The values by option, or what is wrong. */
 function optionsOf(command: CommandSpec, given: readonly Given[]): Options | string {
   const own = [...command.options, ...everywhere];
@@ -110,7 +118,7 @@ function optionsOf(command: CommandSpec, given: readonly Given[]): Options | str
         own.map(({ name }) => name),
       );
       const why = spec === undefined ? `unknown option ${raw}` : `${command.name} has no option ${raw}`;
-      return `${why}${suggestion(near && `--${near}`) || `; see anywire ${command.name} --help`}`;
+      return `${why}${suggestion(near && `--${near}`) || hint(command, raw)}`;
     }
     const bare = option.kind === "flag" || option.kind === "optional";
     if (value === undefined && !bare) return `--${option.name} needs a value: --${option.name} <${option.value}>`;

@@ -30,9 +30,11 @@ export function positionalsOf(command: CommandSpec, words: readonly string[], st
   const lacking = command.positionals[words.length];
   if (lacking !== undefined && lacking.optional !== true) return missing(command, lacking);
   if (command.target === "or-file" && words.length > least) return checked(command, words, undefined);
-  const wild = firstStray(command, words);
-  if (wild >= 0 && words[wild] !== undefined)
-    return `to start a command put -- before it: ${line(command, words.slice(0, wild))} -- ${words.slice(wild).join(" ")}`;
+  if (firstStray(command, words) >= 0) {
+    // An optional word may be the first of the command that is meant.
+    const begins = words.findIndex((word, at) => at >= least && !isPair(word));
+    return `to start a command put -- before it: ${line(command, words.slice(0, begins))} -- ${words.slice(begins).join(" ")}`;
+  }
   return `what to talk to is missing: end with a URL, or with -- and the command that starts the server (${line(command, words)} -- <command...>)`;
 }
 
@@ -67,7 +69,9 @@ function checked(command: CommandSpec, words: readonly string[], target: Target 
   const word = words[stray];
   if (word !== undefined) {
     const wantsPairs = command.positionals.at(-1)?.pair === true;
-    return wantsPairs ? `${JSON.stringify(word)} is no key=value` : `anywire ${command.name} has no use for ${JSON.stringify(word)}`;
+    if (!wantsPairs) return `anywire ${command.name} has no use for ${JSON.stringify(word)}`;
+    const isJson = word.startsWith("{") && command.options.some(({ name }) => name === "args");
+    return `${JSON.stringify(word)} is not key=value${isJson ? "; JSON goes into --args" : ""}`;
   }
   for (const [at, given] of words.entries()) {
     const { choices } = command.positionals[at] ?? {};

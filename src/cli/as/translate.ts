@@ -1,6 +1,6 @@
 import { nearest, suggestion } from "../args/nearest.js";
 import { misuse } from "../session/mistake.js";
-import { bridge } from "../table/bridge.js";
+import { bridgeCommand } from "../table/bridge.js";
 import { mcpProxy } from "./mcp-proxy.js";
 import { mcpRemote } from "./mcp-remote.js";
 import { supergateway } from "./supergateway.js";
@@ -49,7 +49,7 @@ function scan(program: ForeignProgram, args: readonly string[]): { readonly give
   const words: string[] = [];
   const own: string[] = [];
   for (let at = 0; at < all.length; at++) {
-    const word = all[at] as string;
+    const word = all[at] ?? "";
     const [, name, inline] = /^--([^=]+)(?:=(.*))?$/s.exec(word) ?? [];
     if (name === undefined) {
       if (word.startsWith("-") && word !== "-") {
@@ -108,14 +108,14 @@ function takenBy({ name, takes }: ForeignFlag, inline: string | undefined, all: 
     return { values: [next], words: 1 };
   }
   let end = at + 1;
-  while (end < all.length && !(all[end] as string).startsWith("--")) end++;
+  while (end < all.length && all[end]?.startsWith("--") !== true) end++;
   const values = all.slice(at + 1, end);
   return { values: values.length === 0 ? [""] : values, words: values.length };
 }
 
 /** An option of the bridge itself may stand among them. */
 function takenByOurs(name: string, inline: string | undefined, all: readonly string[], at: number): Taken | undefined {
-  const option = bridge.options.find((each) => each.name === name);
+  const option = bridgeCommand.options.find((each) => each.name === name);
   if (option === undefined) return undefined;
   if (inline !== undefined || option.kind === "flag") return { values: inline === undefined ? [] : [inline], words: 0 };
   const next = all[at + 1];

@@ -25,13 +25,19 @@ export interface Announced {
 export function announcement({ name, addresses, publicUrl, client, keyed }: Announced): readonly string[] {
   const rows = [...addresses].sort((a, b) => rank(a) - rank(b)).map(({ wire, address }) => [titleOf(wire), shown(wire, address)] as const);
   const widest = Math.max(...rows.map(([title]) => title.length));
-  const url = publicUrl?.href ?? addresses.find(({ wire }) => wire === "http")?.address;
+  const http = addresses.find(({ wire }) => wire === "http")?.address;
+  const url = publicUrl === undefined ? http : publicAddress(publicUrl, http);
   return [
     `${name} is now at`,
     ...rows.map(([title, address]) => `  ${title.padEnd(widest)}  ${address}`),
-    ...(publicUrl === undefined ? [] : [`  ${"to clients".padEnd(widest)}  ${publicUrl.href}`]),
+    ...(publicUrl === undefined ? [] : [`  ${"to clients".padEnd(widest)}  ${url}`]),
     ...(url === undefined ? [] : snippet(client, { name, url, keyed })),
   ];
+}
+
+/** A public URL without a path is that of a proxy which passes the path on. */
+function publicAddress(given: URL, http: string | undefined): string {
+  return given.pathname === "/" && http !== undefined ? new URL(new URL(http).pathname, given).href : given.href;
 }
 
 function rank({ wire }: ListenAddress): number {

@@ -1,6 +1,8 @@
 import { createHash, timingSafeEqual } from "node:crypto";
 import type { ServeOptions } from "../../api/index.js";
 import { apiKeys, checkTrustedProxy } from "../../bridge/index.js";
+import { toFault } from "../../core/index.js";
+import { codeOf } from "../../stream/index.js";
 import type { Options } from "../args/input.js";
 import { misuse } from "../session/mistake.js";
 import { listenTls } from "../session/pem.js";
@@ -42,7 +44,7 @@ function trustedProxyOf(options: Options): ServeOptions["trustedProxy"] {
   try {
     checkTrustedProxy(trusted);
   } catch (error) {
-    throw misuse(`--trusted-proxy: ${(error as Error).message}`);
+    throw misuse(`--trusted-proxy: ${toFault(error).message}`);
   }
   return trusted;
 }
@@ -55,11 +57,12 @@ async function authOf(options: Options, warn: (text: string) => void): Promise<S
   try {
     return await apiKeys(file, { onFault: (fault) => warn(fault.message) });
   } catch (error) {
-    throw misuse(`--api-keys ${file}: ${(error as NodeJS.ErrnoException).code === "ENOENT" ? "no such file" : "cannot be read"}`);
+    throw misuse(`--api-keys ${file}: ${codeOf(error) === "ENOENT" ? "no such file" : "cannot be read"}`);
   }
 }
 
-function oneKey(variable: string): ServeOptions["auth"] {
+/** Lets in whoever has the key that a variable has. */
+export function oneKey(variable: string): ServeOptions["auth"] {
   const key = process.env[variable];
   if (key === undefined || key === "")
     throw misuse(`--api-key-env: no variable of that name is set; it takes the name of one, not the key`);

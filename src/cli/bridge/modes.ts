@@ -18,9 +18,11 @@ export function offered(options: Options): readonly Askable[] | undefined {
   const text = options.text("offer");
   if (text === undefined) return undefined;
   const words = text.split(/[\s,]+/).filter((word) => word !== "" && word !== "none");
-  const wrong = words.find((word) => !(askable as readonly string[]).includes(word));
-  if (wrong !== undefined) throw misuse(`--offer takes ${askable.join(", ")} or none, not ${JSON.stringify(wrong)}`);
-  return words as Askable[];
+  return words.map((word) => {
+    const known = askable.find((each) => each === word);
+    if (known === undefined) throw misuse(`--offer takes ${askable.join(", ")} or none, not ${JSON.stringify(word)}`);
+    return known;
+  });
 }
 
 const rateUnits: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000 };

@@ -1,28 +1,29 @@
-import type { CallToolResult, JsonObject, LogEntry, LogLevel, Progress, ToolEvent } from "../../api/index.js";
+import type { CallToolResult, JsonObject, LogEntry, Progress, ToolEvent } from "../../api/index.js";
+import { logLevels } from "../../core/index.js";
 import type { Input } from "../args/input.js";
 import { progressText } from "../out/amount.js";
 import { cleanLine } from "../out/clean.js";
 import { contentText } from "../out/contents.js";
 import { find } from "../session/find.js";
-import { type Session, withClient } from "../session/session.js";
+import { type CommandSession, withClient } from "../session/session.js";
 import { exitCodes } from "../table/exit-codes.js";
 import { checkRequired, givenArguments, typedArguments } from "../values/arguments.js";
 
-export function run(input: Input): Promise<number> {
+export function runCall(input: Input): Promise<number> {
   let given: JsonObject | undefined;
   const before = async (): Promise<void> => {
     const option = input.options.text("args");
     if (option !== undefined) given = await givenArguments(option);
   };
-  const work = async (session: Session): Promise<number> => {
+  const work = async (session: CommandSession): Promise<number> => {
     const { client, signal, out } = session;
     const { options } = input;
     const [name = ""] = input.positionals;
     const events = options.has("events");
     const json = events || options.has("json");
     const args = await argumentsOf(session, given);
-    const level = options.text("log-level") ?? (json && !events ? undefined : "info");
-    const call = client.streamTool(name, args, { signal, ...(level === undefined ? undefined : { logLevel: level as LogLevel }) });
+    const level = options.oneOf("log-level", logLevels) ?? (json && !events ? undefined : "info");
+    const call = client.streamTool(name, args, { signal, ...(level === undefined ? undefined : { logLevel: level }) });
     for await (const event of call) {
       if (event.kind === "result") {
         session.screen.clear();
@@ -37,7 +38,7 @@ export function run(input: Input): Promise<number> {
   return withClient(input, work, before);
 }
 
-async function argumentsOf({ client, input, signal }: Session, given: JsonObject | undefined): Promise<JsonObject> {
+async function argumentsOf({ client, input, signal }: CommandSession, given: JsonObject | undefined): Promise<JsonObject> {
   const [name = "", ...words] = input.positionals;
   const tool = await find(client.tools({ signal }), (each) => each.name, name, "tool");
   const schema = tool?.inputSchema ?? {};
@@ -58,7 +59,7 @@ function eventLine(event: Exclude<ToolEvent, { kind: "result" }>): JsonObject {
   }
 }
 
-function show({ screen }: Session, event: Exclude<ToolEvent, { kind: "result" }>): void {
+function show({ screen }: CommandSession, event: Exclude<ToolEvent, { kind: "result" }>): void {
   if (event.kind === "progress") screen.meter(() => meterText(event.progress));
   else if (event.kind === "log") screen.line(logText(event.entry));
 }
@@ -73,7 +74,7 @@ function logText({ level, logger, data }: LogEntry): string {
   return cleanLine(`${level}${logger === undefined ? "" : ` ${logger}`}: ${text}`);
 }
 
-async function writeResult({ out, style, screen }: Session, result: CallToolResult, json: boolean): Promise<void> {
+async function writeResult({ out, style, screen }: CommandSession, result: CallToolResult, json: boolean): Promise<void> {
   if (json) return out.write(`${JSON.stringify(result)}\n`);
   if (result.isError === true) {
     for (const block of result.content) screen.line(contentText(block, screen.style));

@@ -13,6 +13,7 @@ import {
   parseLock,
   readDescriptorSet,
 } from "../../schema/index.js";
+import { codeOf } from "../../stream/index.js";
 import type { Input } from "../args/input.js";
 import { cleanLine } from "../out/clean.js";
 import { say } from "../out/say.js";
@@ -20,9 +21,11 @@ import { misuse } from "../session/mistake.js";
 import { fileBytes, type ToolSource, told, withTools } from "../session/tool-source.js";
 import { exitCodes } from "../table/exit-codes.js";
 
-export function run(input: Input): Promise<number> {
+export function runSchema(input: Input): Promise<number> {
   const [action, file] = input.positionals;
   if (action === "to-json") return told(() => toJson(input, file));
+  if (action === "resolve") return told(async () => (await import("./schema-registry.js")).resolve(input, file));
+  if (action === "serve") return told(async () => (await import("./schema-registry.js")).serveFolder(input, file));
   const folder = input.options.text("output");
   if (folder === undefined) return told(() => Promise.reject(misuse(`schema ${action} needs -o <dir>`)));
   return withTools(input, file, (source) => (action === "check" ? check(input, source, folder) : toProto(input, source, folder)));
@@ -98,7 +101,7 @@ async function lockOf(folder: string): Promise<Lock | undefined> {
   try {
     text = await readFile(join(folder, LOCK_FILE), "utf8");
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
+    if (codeOf(error) === "ENOENT") return undefined;
     throw error;
   }
   return parseLock(text);

@@ -1,14 +1,40 @@
 import type { JsonObject, Tool } from "../../api/index.js";
 import { isObject } from "../../core/index.js";
 import type { Input } from "../args/input.js";
+import { clean, cleanLine } from "../out/clean.js";
 import { type Entry, writeList } from "../out/list.js";
-import { withClient } from "../session/session.js";
+import { find } from "../session/find.js";
+import { type CommandSession, withClient } from "../session/session.js";
+import { exitCodes } from "../table/exit-codes.js";
+import { requiredNames } from "../values/arguments.js";
 import { describe } from "../values/coerce.js";
 
-export function run(input: Input): Promise<number> {
-  return withClient(input, (session) =>
-    writeList(session, session.client.tools({ signal: session.signal }), entryOf, "the server has no tools"),
-  );
+export function runTools(input: Input): Promise<number> {
+  const [name] = input.positionals;
+  return withClient(input, (session) => {
+    const tools = session.client.tools({ signal: session.signal });
+    return name === undefined ? writeList(session, tools, entryOf, "the server has no tools") : writeTool(session, tools, name);
+  });
+}
+
+/** One tool, whole: its schemas and annotations too. */
+async function writeTool({ out, style, input }: CommandSession, tools: AsyncIterable<Tool>, name: string): Promise<number> {
+  const tool = await find(tools, (each) => each.name, name, "tool");
+  if (tool === undefined) return exitCodes.failed;
+  if (input.options.has("json")) {
+    await out.write(`${JSON.stringify(tool)}\n`);
+    return exitCodes.ok;
+  }
+  const { description, title, inputSchema, ...rest } = tool;
+  const about = [style.bold(cleanLine(tool.name)), cleanLine(title ?? ""), clean(description ?? "")].filter((line) => line !== "");
+  const others = Object.entries({ inputSchema, ...rest }).filter(([member]) => member !== "name");
+  const parts = [
+    about.join("\n"),
+    `anywire call ${cleanLine(tool.name)} ${cleanLine(signature(isObject(inputSchema) ? inputSchema : {}))}`.trim(),
+  ];
+  for (const [member, value] of others) parts.push(`${style.dim(cleanLine(member))}\n${clean(JSON.stringify(value, undefined, 2))}`);
+  await out.write(`${parts.join("\n\n")}\n`);
+  return exitCodes.ok;
 }
 
 function entryOf({ name, title, description, inputSchema }: Tool): Entry {
@@ -18,7 +44,7 @@ function entryOf({ name, title, description, inputSchema }: Tool): Entry {
 /** The arguments in one line: `text=<string> [times=<integer>]`. */
 function signature(schema: JsonObject): string {
   const properties = isObject(schema["properties"]) ? schema["properties"] : {};
-  const required = Array.isArray(schema["required"]) ? schema["required"] : [];
+  const required = requiredNames(schema);
   return Object.entries(properties)
     .map(([name, property]) => {
       const argument = `${name}=<${describe(property, schema)}>`;

@@ -1,4 +1,4 @@
-import { columns, wrap } from "../out/wrap.js";
+import { columns, wrapText } from "../out/wrap.js";
 import { commands } from "../table/commands.js";
 import { exitCodeHelp } from "../table/exit-codes.js";
 import { everywhere } from "../table/options.js";
@@ -11,7 +11,7 @@ export function help(command: CommandSpec | undefined, width: number): string {
 
 const target = "(<url> | -- <command...>)";
 /** By what the command takes. */
-const targets = { true: target, optional: `[${target}]`, "or-file": "(<url> | <file> | -- <command...>)" };
+const targets = { optional: `[${target}]`, "or-file": "(<url> | <file> | -- <command...>)" } as const;
 
 function overview(width: number): string {
   return `anywire: any MCP client, any MCP server, any wire, either era
@@ -44,14 +44,14 @@ examples
 }
 
 function detail(command: CommandSpec, width: number): string {
-  const notes = (command.notes ?? []).map((note) => `\n${wrap(note, width)}\n`).join("");
+  const notes = (command.notes ?? []).map((note) => `\n${wrapText(note, width)}\n`).join("");
   const codes = command.target
     ? `\nexit codes\n${columns(
         exitCodeHelp.filter(([code]) => code !== "3" || command.name === "call"),
         width,
       )}\n`
     : "";
-  return `${wrap(`anywire ${command.name}: ${command.about}`, width)}
+  return `${wrapText(`anywire ${command.name}: ${command.about}`, width)}
 
 usage
   ${usage(command)}
@@ -70,7 +70,7 @@ export function usage(command: CommandSpec): string {
     command.name,
     ...positionals.map(shape),
     "[options]",
-    ...(command.target === false ? [] : [targets[String(command.target) as keyof typeof targets]]),
+    ...(command.target === false ? [] : [command.target === true ? target : targets[command.target]]),
   ].join(" ");
 }
 

@@ -2,6 +2,7 @@ import { constants } from "node:fs";
 import { type FileHandle, open, rename, stat } from "node:fs/promises";
 import { dirname } from "node:path";
 import { Fault, type ResourceChunk } from "../../api/index.js";
+import { codeOf } from "../../stream/index.js";
 import { misuse } from "./mistake.js";
 
 /** A file that is written in several goes: under another name until it is whole. */
@@ -75,7 +76,7 @@ async function opened(name: string, path: string, direct: boolean): Promise<File
       return open(name, guarded | constants.O_CREAT | constants.O_EXCL);
     });
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
+    const code = codeOf(error);
     // What a symbolic link, a pipe nobody reads or a socket says to being opened like this.
     if (!direct && (code === "ELOOP" || code === "ENXIO" || code === "EEXIST")) throw notOurs(name, path);
     throw misuse(`-o ${path}: ${code === "ENOENT" ? `there is no directory ${dirname(path)}` : `cannot be written (${code})`}`);

@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import type { ConnectOptions, ServeOptions } from "../../api/index.js";
+import { codeOf } from "../../stream/index.js";
 import type { Options } from "../args/input.js";
 import { misuse } from "./mistake.js";
 
@@ -38,6 +39,6 @@ function fileOf(options: Options, name: string): Uint8Array | undefined {
   try {
     return readFileSync(file);
   } catch (error) {
-    throw misuse(`--${name} ${file}: ${(error as NodeJS.ErrnoException).code === "ENOENT" ? "no such file" : "cannot be read"}`);
+    throw misuse(`--${name} ${file}: ${codeOf(error) === "ENOENT" ? "no such file" : "cannot be read"}`);
   }
 }

@@ -8,7 +8,7 @@ export interface ServerWords {
   /** The same for a line that was shown already. */
   readonly keep: (line: string) => void;
   readonly onFault: (fault: Fault) => void;
-  /** The last line of its stderr that says anything. */
+  /** The line of its stderr that says most about why it ended. */
   readonly last: string | undefined;
   /** Of the first line that was no message, what was wrong with it. */
   readonly garbage: string | undefined;
@@ -21,6 +21,13 @@ export interface ServerWords {
 const KEPT = 20;
 /** Turns of the event loop to wait for more. */
 const TURNS = 5;
+
+/** The line that names an error, as runtimes print it before or after a stack; else the last one that is part of no stack. */
+export function tellingLine(lines: readonly string[]): string | undefined {
+  const said = lines.map((line) => line.trim()).filter((line) => line !== "" && !/^(at |Node\.js v\d|\^+$)/.test(line));
+  const named = said.filter((line) => /^(Uncaught )?([\w.]*(Error|Exception|Fault)\b[^:]*:|error:|fatal:|panic:)/i.test(line));
+  return named.at(-1) ?? said.at(-1);
+}
 
 export function serverWords(screen: Screen, verbose: boolean): ServerWords {
   const kept: string[] = [];
@@ -44,7 +51,7 @@ export function serverWords(screen: Screen, verbose: boolean): ServerWords {
       if (verbose) screen.line(screen.style.dim(`wire  ${cleanLine(shortened(`${fault.code}: ${why}`))}`));
     },
     get last() {
-      return kept.filter((line) => line.trim() !== "").at(-1);
+      return tellingLine(kept);
     },
     get garbage() {
       return garbage;

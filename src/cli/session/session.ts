@@ -1,16 +1,16 @@
 import { type ConnectOptions, type Fault, type McpClient, toFault, wireFor } from "../../api/index.js";
-import { defaultTimeouts, redactText } from "../../core/index.js";
+import { defaultTimeouts, type JsonObject, redactText, toRpcError } from "../../core/index.js";
 import type { Input, Options } from "../args/input.js";
 import { askPerson, refusePerson } from "../ask/elicit.js";
-import { type Terminal, terminal } from "../ask/terminal.js";
+import { askTerminal, type Terminal } from "../ask/terminal.js";
 import { type Output, output } from "../out/output.js";
 import { type Screen, screen } from "../out/screen.js";
 import { type Style, styleFor } from "../out/style.js";
 import { exitCodes } from "../table/exit-codes.js";
 import { addressOf } from "./command.js";
-import { explain } from "./explain.js";
+import { explainFault } from "./explain.js";
 import { headersOf } from "./headers.js";
-import { misuse } from "./mistake.js";
+import { isMisuse, misuse } from "./mistake.js";
 import { dialTls } from "./pem.js";
 import { rootsOf } from "./roots.js";
 import { type ServerWords, serverWords } from "./server-words.js";
@@ -19,7 +19,7 @@ import { type Stops, stops } from "./stops.js";
 import { wireLog } from "./wire-log.js";
 
 /** What a command works with. */
-export interface Session {
+export interface CommandSession {
   readonly client: McpClient;
   readonly input: Input;
   /** For every call that is made: aborts when the command is stopped. */
@@ -40,7 +40,11 @@ const WAITING_MS = 1_000;
  * Connects, works, and leaves nothing behind. Gives the exit code; a fault of any kind is told in one line. What `before` finds wrong
  * with the input is told before anything is started.
  */
-export async function withClient(input: Input, work: (session: Session) => Promise<number>, before?: () => Promise<void>): Promise<number> {
+export async function withClient(
+  input: Input,
+  work: (session: CommandSession) => Promise<number>,
+  before?: () => Promise<void>,
+): Promise<number> {
   const { options, target } = input;
   const verbose = options.times("verbose");
   const stop = stops();
@@ -52,7 +56,7 @@ export async function withClient(input: Input, work: (session: Session) => Promi
   };
   const tty = process.stdout.isTTY === true;
   const out = output(process.stdout, { signal: stop.signal, tty, onGone });
-  const person = process.stdin.isTTY && process.stderr.isTTY ? terminal(process.stdin, view) : undefined;
+  const person = process.stdin.isTTY && process.stderr.isTTY ? askTerminal(process.stdin, view) : undefined;
   let connected = false;
   try {
     const address = addressOf(target ?? "", options);
@@ -88,7 +92,7 @@ export async function withClient(input: Input, work: (session: Session) => Promi
     // The last words may have been the ones that could not be written.
     return stop.code || code;
   } catch (error) {
-    return await failed(toFault(error), { stop, view, words, input, connected });
+    return await failed(toFault(error), { stop, view, words, input, connected, out });
   } finally {
     person?.close();
     out.release();
@@ -109,10 +113,10 @@ async function connectOptions(options: Options, around: Surroundings): Promise<C
   const roots = options.has("root") ? await rootsOf(options.texts("root")) : undefined;
   const log = wireLog({ line: (text) => view.line(view.style.dim(`wire  ${text}`)), bodies: verbose > 1 });
   return {
-    era: options.text("era") as ConnectOptions["era"],
-    dialect: options.text("dialect") as ConnectOptions["dialect"],
-    calls: options.text("calls") as ConnectOptions["calls"],
-    http2: options.text("http2") as ConnectOptions["http2"],
+    era: options.oneOf("era", ["auto", "legacy", "modern"]),
+    dialect: options.oneOf("dialect", ["auto", "mcp.v1", "tunnel"]),
+    calls: options.oneOf("calls", ["session", "rpc"]),
+    http2: options.oneOf("http2", ["own", "node"]),
     tls: dialTls(options),
     elicit: person === undefined ? refusePerson(view) : askPerson(person),
     elicitUrl: true,
@@ -139,15 +143,29 @@ async function known(address: Parameters<typeof wireFor>[0]): Promise<void> {
 
 async function failed(
   fault: Fault,
-  around: { readonly stop: Stops; readonly view: Screen; readonly words: ServerWords; readonly input: Input; readonly connected: boolean },
+  around: {
+    readonly stop: Stops;
+    readonly view: Screen;
+    readonly words: ServerWords;
+    readonly input: Input;
+    readonly connected: boolean;
+    readonly out: Output;
+  },
 ): Promise<number> {
-  const { stop, view, words, input, connected } = around;
+  const { stop, view, words, input, connected, out } = around;
   if (stop.code !== undefined) return stop.code;
   if (fault.code === "unavailable") await words.settled();
-  const { code, message: told, words: helpful } = explain(fault, { target: input.target ?? "", connected, words });
+  const { code, message: told, words: helpful } = explainFault(fault, { target: input.target ?? "", connected, words });
   // A URL may have been given with credentials.
   const message = redactText(told);
   if (helpful) words.show(message);
   view.line(`anywire: ${message}`);
+  if (input.options.has("json") && !isMisuse(fault)) await out.write(`${JSON.stringify({ error: faultJson(fault, message) })}\n`);
   return code;
+}
+
+/** A fault for programs: what a server answered keeps its own code and data. */
+function faultJson(fault: Fault, message: string): JsonObject {
+  const { code, data } = toRpcError(fault, "modern");
+  return { code, reason: fault.code, message, ...(data === undefined ? undefined : { data }) };
 }

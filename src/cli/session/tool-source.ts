@@ -1,6 +1,7 @@
 import { readFile, stat } from "node:fs/promises";
 import { basename } from "node:path";
 import { toFault } from "../../api/index.js";
+import { isObject } from "../../core/index.js";
 import type { ToolSchemas } from "../../schema/index.js";
 import type { Input } from "../args/input.js";
 import { cleanLine } from "../out/clean.js";
@@ -28,7 +29,7 @@ export function withTools(input: Input, file: string | undefined, work: (source:
     return withClient(input, ({ client, signal, screen }) =>
       work({
         server: client.server.info?.name ?? "server",
-        tools: client.tools({ signal }) as AsyncIterable<unknown> as AsyncIterable<ToolSchemas>,
+        tools: client.tools({ signal }),
         meter: (text) => screen.meter(text),
       }),
     );
@@ -42,8 +43,8 @@ export function withTools(input: Input, file: string | undefined, work: (source:
       throw misuse(`${file}: is no JSON; it has to be the result of tools/list`);
     }
     const tools = toolsOf(parsed);
-    const info = (parsed as { readonly serverInfo?: { readonly name?: unknown } }).serverInfo?.name;
-    const server = typeof info === "string" ? info : basename(file).replace(/\.json$/, "");
+    const info = isObject(parsed) ? parsed["serverInfo"] : undefined;
+    const server = isObject(info) && typeof info["name"] === "string" ? info["name"] : basename(file).replace(/\.json$/, "");
     const view = screen(process.stderr, { style: styleFor(process.stderr, process.env), meterLines: input.options.has("verbose") });
     const code = await work({ server, tools: each(tools), meter: (shown) => view.meter(shown) });
     view.clear();

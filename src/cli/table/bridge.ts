@@ -5,7 +5,8 @@ import type { CommandSpec, OptionSpec } from "./types.js";
 export const stoodInFor = ["supergateway", "mcp-proxy", "mcp-remote"] as const;
 
 const shared = (name: string, about?: string): OptionSpec => {
-  const found = connecting.find((option) => option.name === name) as OptionSpec;
+  const found = connecting.find((option) => option.name === name);
+  if (found === undefined) throw new TypeError(`there is no option ${name}`);
   return about === undefined ? found : { ...found, about };
 };
 const under = (group: string, ...options: readonly OptionSpec[]): OptionSpec[] => options.map((option) => ({ ...option, group }));
@@ -127,7 +128,7 @@ const watching: readonly OptionSpec[] = [
   { ...verbose, about: "log each call; twice: each message" },
 ];
 
-export const bridge: CommandSpec = {
+export const bridgeCommand: CommandSpec = {
   name: "bridge",
   about: "put a server on every wire: any client, any server, either era",
   target: "optional",

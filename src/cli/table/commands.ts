@@ -1,4 +1,4 @@
-import { bridge } from "./bridge.js";
+import { bridgeCommand } from "./bridge.js";
 import { connecting, json, verbose } from "./options.js";
 import { schemaCommand, tokensCommand } from "./schema.js";
 import type { CommandSpec, OptionSpec } from "./types.js";
@@ -13,15 +13,19 @@ const logLevel: OptionSpec = {
 };
 
 export const commands: readonly CommandSpec[] = [
-  bridge,
+  bridgeCommand,
   {
     name: "tools",
-    about: "list the tools of a server, as they arrive",
+    about: "list the tools of a server as they arrive, or show one whole",
     target: true,
-    positionals: [],
+    positionals: [{ name: "tool", optional: true }],
     options: [json, ...connecting],
     notes: ["With --json each line is a tool exactly as the server sent it."],
-    examples: ["anywire tools -- npx -y @modelcontextprotocol/server-everything", "anywire tools --json -- anywire demo | head -1"],
+    examples: [
+      "anywire tools -- npx -y @modelcontextprotocol/server-everything",
+      "anywire tools echo -- anywire demo",
+      "anywire tools --json -- anywire demo | head -1",
+    ],
   },
   {
     name: "call",

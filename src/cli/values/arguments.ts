@@ -1,10 +1,11 @@
 import { readFile } from "node:fs/promises";
 import { text } from "node:stream/consumers";
 import type { JsonObject } from "../../api/index.js";
-import { isObject } from "../../core/index.js";
+import { isObject, toFault } from "../../core/index.js";
+import { codeOf } from "../../stream/index.js";
 import { nearest, suggestion } from "../args/nearest.js";
 import { misuse } from "../session/mistake.js";
-import { coerce, describe } from "./coerce.js";
+import { coerce, describe, hasDefault } from "./coerce.js";
 import { pairsOf } from "./pairs.js";
 
 /** The object that `--args` stands for: JSON, `@file`, or `-` for stdin. */
@@ -20,7 +21,7 @@ export async function givenArguments(option: string): Promise<JsonObject> {
   try {
     value = JSON.parse(source);
   } catch (error) {
-    throw misuse(`${where} is no JSON: ${(error as Error).message}`);
+    throw misuse(`${where} is not JSON: ${toFault(error).message}`);
   }
   if (!isObject(value)) throw misuse(`${where} must be a JSON object, such as '{"key": 1}'`);
   return value;
@@ -30,7 +31,7 @@ async function fileText(path: string): Promise<string> {
   try {
     return await readFile(path, "utf8");
   } catch (error) {
-    throw misuse(`--args: cannot read ${path} (${(error as NodeJS.ErrnoException).code})`);
+    throw misuse(`--args: cannot read ${path} (${codeOf(error)})`);
   }
 }
 
@@ -54,11 +55,17 @@ export function typedArguments(words: readonly string[], schema: JsonObject): Js
   return Object.fromEntries(entries);
 }
 
-/** Names what the schema requires and the arguments lack. */
-export function checkRequired(args: JsonObject, schema: JsonObject): void {
+/** What has to be given. Some libraries list a property as required although it has a default, because their servers fill it in. */
+export function requiredNames(schema: JsonObject): string[] {
   const required = Array.isArray(schema["required"]) ? schema["required"].map(String) : [];
   const properties = isObject(schema["properties"]) ? schema["properties"] : {};
-  const lacking = required.filter((name) => !Object.hasOwn(args, name));
+  return required.filter((name) => !hasDefault(properties[name], schema));
+}
+
+/** Names what the schema requires and the arguments lack. */
+export function checkRequired(args: JsonObject, schema: JsonObject): void {
+  const properties = isObject(schema["properties"]) ? schema["properties"] : {};
+  const lacking = requiredNames(schema).filter((name) => !Object.hasOwn(args, name));
   if (lacking.length === 0) return;
   throw misuse(`missing ${lacking.map((name) => `${name}=<${describe(properties[name], schema)}>`).join(" ")}`);
 }

@@ -122,6 +122,11 @@ function typesOf(schema: JsonObject, root: JsonObject): ReadonlySet<string> {
   return found;
 }
 
+/** Whether a property has a value where none is given. */
+export function hasDefault(property: unknown, root: JsonObject): boolean {
+  return (isObject(property) && "default" in property) || "default" in resolve(property, root);
+}
+
 /** A property's type in words. */
 export function describe(property: unknown, root: JsonObject): string {
   const schema = resolve(property, root);

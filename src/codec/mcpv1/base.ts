@@ -50,7 +50,7 @@ const INTERNAL = -32603;
 
 /** The text with each half of a surrogate pair written as its escape. */
 export function wellFormed(text: string): string {
-  return misfit("string", text) === undefined ? text : (JSON.parse(JSON.stringify(text).replace(/\\(ud[89a-f])/g, "\\\\$1")) as string);
+  return misfit("string", text) === undefined ? text : String(JSON.parse(JSON.stringify(text).replace(/\\(ud[89a-f])/g, "\\\\$1")));
 }
 
 interface Walk {
@@ -73,7 +73,7 @@ const ABSENT = "the base of mcp.v1 has no field for it";
 function walk(table: Table, given: JsonObject, how: Walk, path: string): JsonObject {
   const value = how.mode === "answer" ? standIn(table, given) : given;
   let changed: Record<string, unknown> | undefined;
-  const variant = table.variants?.get(value["type"] as string);
+  const variant = table.variants?.get(value["type"]);
   for (const name of Object.keys(value)) {
     const member = value[name];
     // As in protobuf's own JSON: null is absent.
@@ -112,17 +112,17 @@ function walkSlot(slot: Slot, value: unknown, how: Walk, path: string): unknown 
   switch (slot.role) {
     case "message":
       if (!isObject(value)) throw how.unfit(path, "it is no object");
-      return walk(slot.table as Table, value, how, path);
+      return walk(slot.table, value, how, path);
     case "messages": {
       if (!Array.isArray(value)) throw how.unfit(path, "it is no array");
       const elements = value.map((element, at) => {
         if (!isObject(element)) throw how.unfit(`${path}[${at}]`, "it is no object");
-        return walk(slot.table as Table, element, how, `${path}[${at}]`);
+        return walk(slot.table, element, how, `${path}[${at}]`);
       });
       return elements.some((element, at) => element !== value[at]) ? elements : value;
     }
     case "union": {
-      const chosen = isObject(value) ? slot.alternatives?.get(value["type"] as string) : undefined;
+      const chosen = isObject(value) ? slot.alternatives?.get(value["type"]) : undefined;
       if (chosen === undefined) throw how.unfit(path, "its type is not known");
       return walkSlot(chosen, value, how, path);
     }
@@ -170,7 +170,7 @@ const results: ReadonlySet<Table> = new Set([tableOf("CallToolResponse"), tableO
 /** What is said in place of something that the base does not know. */
 function standIn(table: Table, value: JsonObject): JsonObject {
   if (table === contentTable) {
-    const variant = table.variants?.get(value["type"] as string);
+    const variant = table.variants?.get(value["type"]);
     if (variant !== undefined && variant.field.added !== true) return value;
     const kind = typeof value["type"] === "string" ? value["type"] : "unknown";
     return {

@@ -1,11 +1,11 @@
-import type { Message } from "./field.js";
-import { compile, type Slot, type Table } from "./table.js";
+import type { MessageSpec } from "./field.js";
+import { compileTable, type Slot, type Table } from "./table.js";
 
 /** The tables of one protobuf package. */
 export interface DialectOptions {
   /** The name of the package. */
   readonly name: string;
-  readonly messages: readonly Message[];
+  readonly messages: readonly MessageSpec[];
   /** The names of each enum's values, by their numbers; the first is that of no value. */
   readonly enums?: Readonly<Record<string, readonly string[]>> | undefined;
   /** The number of the field, in every message, that holds members without a field as JSON. Without it, what has no field is refused. */
@@ -23,15 +23,16 @@ export function dialect({ name, messages, enums = {}, others = 0 }: DialectOptio
   const tables = new Map<string, Table>();
   for (const message of messages) {
     if (tables.has(message.name)) throw new TypeError(`${name}: two messages are named ${message.name}`);
-    tables.set(message.name, compile(message, others));
+    tables.set(message.name, compileTable(message, others));
   }
   const link = (slot: Slot): void => {
     const { role } = slot;
     const { of, kind } = slot.field;
     if (slot.value !== undefined) return link(slot.value);
     if (kind === "message" || kind === "messages") {
-      slot.table = tables.get(of ?? "");
-      if (slot.table === undefined) throw new TypeError(`${name}: ${slot.field.name} is of ${of}, which is no message here`);
+      const table = tables.get(of ?? "");
+      if (table === undefined) throw new TypeError(`${name}: ${slot.field.name} is of ${of}, which is no message here`);
+      slot.table = table;
     } else if (role === "enum" || role === "enums" || role === "enumList") {
       const names = enums[of ?? ""];
       if (names === undefined) throw new TypeError(`${name}: ${slot.field.name} is of ${of}, which is no enum here`);

@@ -13,7 +13,7 @@ import {
   writeEnums,
   writeId,
   writeInteger,
-  writeJson,
+  writeJsonField,
   writeMap,
   writeOctets,
   writeTime,
@@ -35,7 +35,7 @@ export function writeMessage(writer: Writer, table: Table, value: JsonObject, op
   let seen = 0;
   let variant: Slot | undefined;
   if (table.variants !== undefined) {
-    variant = table.variants.get(value["type"] as string);
+    variant = table.variants.get(value["type"]);
     if (variant !== undefined) writeVariant(writer, table, variant, value, options);
   }
   for (const name of Object.keys(value)) {
@@ -79,7 +79,7 @@ export function writeMessage(writer: Writer, table: Table, value: JsonObject, op
 
 /** The members of the object that are the variant's and not the message's own. */
 function writeVariant(writer: Writer, table: Table, variant: Slot, value: JsonObject, options: EncodeOptions): void {
-  const inner = variant.table as Table;
+  const inner = variant.table;
   const members: Record<string, unknown> = {};
   for (const name of inner.byMember.keys()) {
     if (!table.byMember.has(name) && Object.hasOwn(value, name)) members[name] = value[name];
@@ -135,14 +135,14 @@ function writeSlot(writer: Writer, slot: Slot, value: unknown, options: EncodeOp
     case "int32":
       return typeof value === "number" && value === (value | 0) && writeInteger(writer, slot.tag, value);
     case "int64":
-      return Number.isSafeInteger(value) && writeInteger(writer, slot.tag, value as number);
+      return typeof value === "number" && Number.isSafeInteger(value) && writeInteger(writer, slot.tag, value);
     case "double":
       if (typeof value !== "number" || !Number.isFinite(value)) return false;
       writer.varint(slot.tag);
       writer.double(value);
       return true;
     case "uint64":
-      return Number.isSafeInteger(value) && (value as number) >= 0 && writeInteger(writer, slot.tag, value as number);
+      return typeof value === "number" && Number.isSafeInteger(value) && value >= 0 && writeInteger(writer, slot.tag, value);
     case "enum":
       return writeEnum(writer, slot.tag, enumOf(slot.names, value));
     case "enums":
@@ -162,11 +162,11 @@ function writeSlot(writer: Writer, slot: Slot, value: unknown, options: EncodeOp
     case "message":
       if (!isObject(value)) return false;
       if (slot.twin !== 0 && options.twin)
-        return slot.member === "_meta" ? writeKeptMeta(writer, slot.twin, value) : writeJson(writer, slot.twin, value, true);
+        return slot.member === "_meta" ? writeKeptMeta(writer, slot.twin, value) : writeJsonField(writer, slot.twin, value, true);
       writer.varint(slot.tag);
-      return writeInner(writer, slot.table as Table, value, options);
+      return writeInner(writer, slot.table, value, options);
     case "union": {
-      const chosen = isObject(value) ? slot.alternatives?.get(value["type"] as string) : undefined;
+      const chosen = isObject(value) ? slot.alternatives?.get(value["type"]) : undefined;
       return chosen !== undefined && writeSlot(writer, chosen, value, options);
     }
     case "group":
@@ -175,7 +175,7 @@ function writeSlot(writer: Writer, slot: Slot, value: unknown, options: EncodeOp
       if (!Array.isArray(value) || !value.every(isObject)) return false;
       for (const element of value) {
         writer.varint(slot.tag);
-        writeInner(writer, slot.table as Table, element, options);
+        writeInner(writer, slot.table, element, options);
       }
       return true;
     case "strings":
@@ -199,7 +199,7 @@ function writeOpen(writer: Writer, slot: Slot, value: unknown, options: EncodeOp
   const open = slot.role === "value" || slot.role === "any";
   if (slot.role === "token") return writeToken(writer, slot.tag, value);
   if (!open && !isObject(value)) return false;
-  if (slot.twin !== 0 && options.twin) return writeJson(writer, slot.twin, value, !open);
+  if (slot.twin !== 0 && options.twin) return writeJsonField(writer, slot.twin, value, !open);
   writer.varint(slot.tag);
   const from = writer.open();
   const done = writeContent(writer, slot, value);
@@ -208,19 +208,18 @@ function writeOpen(writer: Writer, slot: Slot, value: unknown, options: EncodeOp
 }
 
 function writeContent(writer: Writer, slot: Slot, value: unknown): boolean {
+  if (slot.role === "value") return writeValue(writer, value);
+  if (slot.role === "any") return writeAny(writer, value);
+  if (!isObject(value)) return false;
   switch (slot.role) {
     case "struct":
-      return writeStruct(writer, value as object);
-    case "value":
-      return writeValue(writer, value);
-    case "any":
-      return writeAny(writer, value);
+      return writeStruct(writer, value);
     case "packed":
-      return writePacked(writer, value as JsonObject);
+      return writePacked(writer, value);
     case "anys":
-      return writeAnys(writer, value as JsonObject);
+      return writeAnys(writer, value);
     default:
-      return Object.keys(value as object).length > 0 && writeMap(writer, KEY, value as JsonObject);
+      return Object.keys(value).length > 0 && writeMap(writer, KEY, value);
   }
 }
 
@@ -248,7 +247,7 @@ function writeInner(writer: Writer, table: Table, value: JsonObject, options: En
 function writeGroup(writer: Writer, slot: Slot, value: JsonObject, options: EncodeOptions): boolean {
   let count = 0;
   for (const part of slot.parts) {
-    const name = part.field.part as string;
+    const name = part.field.part ?? "";
     if (Object.hasOwn(value, name)) {
       if (!writeSlot(writer, part, value[name], options)) return false;
       count++;

@@ -27,7 +27,9 @@ export function misfit(role: Role, value: unknown, inside?: (found: Misfit) => v
     case "double":
       return Number.isFinite(value) ? undefined : "it is no number";
     case "uint64":
-      return Number.isSafeInteger(value) && (value as number) >= 0 && !Object.is(value, -0) ? undefined : "it is no safe integer from 0 up";
+      return typeof value === "number" && Number.isSafeInteger(value) && value >= 0 && !Object.is(value, -0)
+        ? undefined
+        : "it is no safe integer from 0 up";
     case "enum":
       return enumOf(names, value) === undefined ? `it is none of ${names.slice(1).join(", ")}` : undefined;
     case "bytes":
@@ -89,8 +91,8 @@ function unwritable(value: unknown, depth = 0): Misfit | undefined {
     }
     return undefined;
   }
-  for (const name of Object.keys(value)) {
-    const found = isText(name) ? unwritable((value as Record<string, unknown>)[name], depth + 1) : { path: "", why: HALF };
+  for (const [name, member] of Object.entries(value)) {
+    const found = isText(name) ? unwritable(member, depth + 1) : { path: "", why: HALF };
     if (found !== undefined) return { ...found, path: pathTo("", name) + found.path };
   }
   return undefined;

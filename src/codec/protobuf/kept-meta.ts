@@ -1,5 +1,5 @@
 import { extended, isObject, type JsonObject } from "../../core/index.js";
-import { readJson, stringify } from "./json.js";
+import { readJsonField, stringify } from "./json.js";
 import type { Reader } from "./reader.js";
 import type { Writer } from "./writer.js";
 
@@ -20,8 +20,7 @@ interface Kept {
 
 function keep(value: unknown): Kept {
   if (typeof value !== "object" || value === null) return { value, names: undefined, members: [] };
-  const names = Object.keys(value);
-  return { value, names: Array.isArray(value) ? undefined : names, members: names.map((name) => keep((value as JsonObject)[name])) };
+  return { value, names: Array.isArray(value) ? undefined : Object.keys(value), members: Object.values(value).map(keep) };
 }
 
 /** Whether a value has the JSON text that what is kept was parsed from. It may say no of one that has. */
@@ -30,8 +29,7 @@ function isSame(value: unknown, kept: Kept): boolean {
   const { names, members } = kept;
   if (names === undefined) {
     if (!Array.isArray(value) || !Array.isArray(kept.value) || value.length !== members.length) return false;
-    for (let at = 0; at < members.length; at++) if (!isSame(value[at], members[at] as Kept)) return false;
-    return true;
+    return members.every((member, at) => isSame(value[at], member));
   }
   // What is of a class may say itself how it is written.
   if (Object.getPrototypeOf(value) !== Object.prototype) return false;
@@ -72,7 +70,7 @@ export function readKeptMeta(reader: Reader, depth: number): unknown {
   const bytes = reader.octets();
   if (read !== undefined && read.depth <= depth && sameBytes(bytes, read.bytes)) return extended(read.value);
   reader.at = at;
-  const value = readJson(reader, depth);
+  const value = readJsonField(reader, depth);
   if (!isObject(value) || bytes.length > KEPT) return value;
   for (const member of Object.values(value)) freeze(member);
   read = { value, bytes: bytes.slice(), depth };

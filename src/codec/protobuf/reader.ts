@@ -1,6 +1,6 @@
 import { MOST_VALUES, tooManyValues } from "../depth.js";
 import { malformed } from "./fault.js";
-import { readText } from "./text.js";
+import { utf8Text } from "./text.js";
 
 /** Groups inside groups that are skipped; nothing of this protocol has any. */
 const GROUPS = 64;
@@ -27,7 +27,7 @@ export class Reader {
     let value = 0;
     for (let shift = 0; shift < 70; shift += 7) {
       if (this.at >= end) throw malformed("the message is cut off");
-      const octet = bytes[this.at++] as number;
+      const octet = bytes[this.at++] ?? 0;
       if (shift < 32) value |= (octet & 0x7f) << shift;
       if (octet < 128) return value >>> 0;
     }
@@ -45,7 +45,7 @@ export class Reader {
     let high = 0;
     for (let count = 0; count < 10; count++) {
       if (this.at >= end) throw malformed("the message is cut off");
-      const octet = bytes[this.at++] as number;
+      const octet = bytes[this.at++] ?? 0;
       const bits = octet & 0x7f;
       if (count < 4) low |= bits << (7 * count);
       else if (count === 4) {
@@ -73,7 +73,7 @@ export class Reader {
     let value = 0;
     for (let place = 1; place <= 2 ** 28; place *= 128) {
       if (this.at >= end) throw malformed("the message is cut off");
-      const octet = bytes[this.at++] as number;
+      const octet = bytes[this.at++] ?? 0;
       value += (octet & 0x7f) * place;
       if (octet < 128) return value;
     }
@@ -95,7 +95,7 @@ export class Reader {
 
   text(): string {
     const to = this.limit();
-    const text = readText(this.bytes, this.at, to);
+    const text = utf8Text(this.bytes, this.at, to);
     this.at = to;
     return text;
   }

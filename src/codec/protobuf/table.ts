@@ -1,4 +1,4 @@
-import type { Field, Kind, Message } from "./field.js";
+import type { Field, Kind, MessageSpec } from "./field.js";
 
 /** What a slot of a table is besides the kinds: the other places where a field's value may be. */
 export type Role = Kind | "json" | "enumList" | "flag" | "extra" | "variant" | "union" | "group";
@@ -53,14 +53,15 @@ export interface Slot {
   readonly bit: number;
   readonly lift: boolean;
   readonly repeated: boolean;
-  /** The table of the message `of`. */
-  table: Table | undefined;
+  /** The table of the message `of`; an empty one where there is no such message. */
+  table: Table;
   /** The names of the enum `of`, by number. */
   names: readonly string[];
   /** A map's value, if it is no string. */
   readonly value: Slot | undefined;
   readonly parts: readonly Slot[];
-  readonly alternatives: ReadonlyMap<string, Slot> | undefined;
+  /** By the value of the member `type`. */
+  readonly alternatives: ReadonlyMap<unknown, Slot> | undefined;
 }
 
 export interface Table {
@@ -77,9 +78,23 @@ export interface Table {
   readonly required: number;
   /** Members of `_meta` that have a field. */
   readonly lifts: ReadonlyMap<string, Slot> | undefined;
-  readonly variants: ReadonlyMap<string, Slot> | undefined;
+  /** By the value of the member `type`. */
+  readonly variants: ReadonlyMap<unknown, Slot> | undefined;
   readonly rest: Slot | undefined;
 }
+
+const noTable: Table = {
+  name: "",
+  byMember: new Map(),
+  byNumber: [],
+  others: 0,
+  initial: [],
+  open: [],
+  required: 0,
+  lifts: undefined,
+  variants: undefined,
+  rest: undefined,
+};
 
 /** Field numbers index an array. */
 const LARGEST = 4095;
@@ -103,7 +118,7 @@ function slotOf(field: Field, role: Role, number: number, bit: number, more: Slo
     bit,
     lift: field.lift === true,
     repeated: repeated.has(role),
-    table: undefined,
+    table: noTable,
     names: [],
     value: more.value,
     parts: more.parts ?? [],
@@ -143,7 +158,7 @@ class Layout {
 }
 
 /** The table of one message; what it names of others is not yet there. Throws a TypeError on what cannot be a message. */
-export function compile(message: Message, others: number): Table {
+export function compileTable(message: MessageSpec, others: number): Table {
   const layout = new Layout(message.name);
   const byMember = new Map<string, Slot>();
   const lifts = new Map<string, Slot>();

@@ -17,12 +17,12 @@ const encoder = new TextEncoder();
 const SHORT = 8;
 
 /** The text of the bytes; throws a Fault on what is no UTF-8. */
-export function readText(bytes: Uint8Array, start: number, end: number): string {
+export function utf8Text(bytes: Uint8Array, start: number, end: number): string {
   if (end - start <= SHORT) {
     let text = "";
     let at = start;
     for (; at < end; at++) {
-      const octet = bytes[at] as number;
+      const octet = bytes[at] ?? 0;
       if (octet > 127) break;
       text += String.fromCharCode(octet);
     }

@@ -171,7 +171,7 @@ export function readUnsigned(reader: Reader): number | ExactNumber {
 /** The bits of the varint that was read just now. */
 function bitsFrom(reader: Reader, from: number): bigint {
   let bits = 0n;
-  for (let at = reader.at - 1; at >= from; at--) bits = (bits << 7n) | BigInt((reader.bytes[at] as number) & 0x7f);
+  for (let at = reader.at - 1; at >= from; at--) bits = (bits << 7n) | BigInt((reader.bytes[at] ?? 0) & 0x7f);
   return bits;
 }
 

@@ -18,7 +18,7 @@ export function writeInteger(writer: Writer, tag: number, value: number): boolea
 
 /** The number of a value of an enum; one that nobody knows is a number in JSON too. */
 export function enumOf(names: readonly string[], value: unknown): number | undefined {
-  const at = names.indexOf(value as string);
+  const at = typeof value === "string" ? names.indexOf(value) : 0;
   if (at > 0) return at;
   return typeof value === "number" && value === (value | 0) && (value < 0 || value >= names.length) ? value : undefined;
 }
@@ -39,7 +39,7 @@ export function writeEnums(writer: Writer, slot: Slot, values: readonly unknown[
   if (several !== undefined && numbers.length === 1) return writeEnum(writer, slot.tag, numbers[0]);
   writer.varint((several ?? slot.number) * 8 + 2);
   const from = writer.open();
-  for (const number of numbers) writer.integer(number as number);
+  for (const number of numbers) writer.integer(number ?? 0);
   writer.close(from);
   return true;
 }
@@ -95,7 +95,7 @@ export function writeToken(writer: Writer, tag: number, token: unknown): boolean
   if (typeof token === "string") {
     writer.varint(KEY);
     if (!writer.text(token)) return false;
-  } else if (!Number.isSafeInteger(token) || !writeInteger(writer, 0x10, token as number)) return false;
+  } else if (typeof token !== "number" || !Number.isSafeInteger(token) || !writeInteger(writer, 0x10, token)) return false;
   writer.close(from);
   return true;
 }
@@ -142,7 +142,7 @@ export function writeAnys(writer: Writer, value: JsonObject): boolean {
 }
 
 /** A field that holds JSON, of an object if it has to be one: a program's `toJSON` may make something else of it. */
-export function writeJson(writer: Writer, tag: number, value: unknown, object = false): boolean {
+export function writeJsonField(writer: Writer, tag: number, value: unknown, object = false): boolean {
   const text = stringify(value);
   if (text === undefined || (object && !text.startsWith("{"))) return false;
   writer.varint(tag);

@@ -1,12 +1,12 @@
 import { toFault } from "../fault.js";
 import { AMBIENT } from "../service.js";
 import type { Engine } from "./engine.js";
-import type { Exchange } from "./exchange.js";
+import type { CallExchange } from "./exchange.js";
 
 /** The background call on which asks, logs and notifications of no call arrive. Its end is no matter to the client. */
 export class Ambient {
   readonly #engine: Engine;
-  #exchange: Exchange | undefined;
+  #exchange: CallExchange | undefined;
 
   constructor(engine: Engine) {
     this.#engine = engine;
@@ -30,7 +30,7 @@ export class Ambient {
     void exchange?.return();
   }
 
-  async #read(exchange: Exchange): Promise<void> {
+  async #read(exchange: CallExchange): Promise<void> {
     try {
       for await (const reply of exchange) this.#engine.hear(reply, AMBIENT, {});
     } catch (error) {

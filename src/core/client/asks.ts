@@ -21,7 +21,7 @@ export function clientCapabilities(options: ClientOptions, era: Era): JsonObject
 }
 
 /** Answers a server's questions with the user's handlers, whichever way they come. */
-export class Answers {
+export class AskAnswers {
   readonly #handlers: ReadonlyMap<string, AskHandler>;
   readonly #report: (fault: Fault) => void;
 

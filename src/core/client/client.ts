@@ -19,7 +19,7 @@ import type { Connection } from "../wire.js";
 import { Ambient } from "./ambient.js";
 import type { ResourceChunk } from "./chunks.js";
 import { Engine } from "./engine.js";
-import { type ListenFilter, listen } from "./listen.js";
+import { type ListenFilter, listenStream } from "./listen.js";
 import { listItems, listPage } from "./lists.js";
 import type {
   ListPromptsResult,
@@ -132,7 +132,7 @@ class StreamingClient implements McpClient {
   }
 
   listen(filter: ListenFilter, options: CallOptions = {}): Stream<Message> {
-    return listen(this.#engine, this.#server, filter, options);
+    return listenStream(this.#engine, this.#server, filter, options);
   }
 
   async getPrompt(name: string, args?: Readonly<Record<string, string>>, options?: CallOptions): Promise<GetPromptResult> {

@@ -86,6 +86,6 @@ function contentOf({ content, data }: Part): JsonObject {
     case "text":
       return { ...content.head, text: data.join("") };
     case "blob":
-      return { ...content.head, blob: encodeBase64(concat(data as Uint8Array[])) };
+      return { ...content.head, blob: encodeBase64(concat(data.filter((piece) => typeof piece !== "string"))) };
   }
 }

@@ -7,9 +7,9 @@ import { optionLimits } from "../limits.js";
 import { type LogLevel, listMembers } from "../methods.js";
 import type { Client, Context, Message, Range, Reply, Request } from "../service.js";
 import type { Connection } from "../wire.js";
-import { Answers, clientCapabilities } from "./asks.js";
+import { AskAnswers, clientCapabilities } from "./asks.js";
 import { Collected } from "./collect.js";
-import { Exchange, type Home, type Start } from "./exchange.js";
+import { CallExchange, type ExchangeStart, type Home } from "./exchange.js";
 import type { CallOptions, ClientOptions, LogEntry, Progress } from "./options.js";
 
 /** What a call is made with, beyond what its caller says. */
@@ -29,19 +29,19 @@ const noMetadata: Context["metadata"] = {};
 export class Engine implements Home {
   readonly service: Connection;
   readonly options: ClientOptions;
-  readonly answers: Answers;
+  readonly answers: AskAnswers;
   readonly maxRounds: number;
   readonly collectBytes: number;
   /** One object for the connection's life: every call is this one client's. */
   readonly client: Client;
   logLevel: LogLevel | undefined;
-  readonly #open = new Registry<Exchange>();
+  readonly #open = new Registry<CallExchange>();
   #closed: Fault | undefined;
 
   constructor(connection: Connection, options: ClientOptions, info: JsonObject) {
     this.service = connection;
     this.options = options;
-    this.answers = new Answers(options, this.report);
+    this.answers = new AskAnswers(options, this.report);
     this.maxRounds = options.maxRounds ?? optionLimits.maxRounds;
     this.collectBytes = options.collectBytes ?? optionLimits.collectBytes;
     this.logLevel = options.logLevel;
@@ -54,12 +54,12 @@ export class Engine implements Home {
     };
   }
 
-  enter(exchange: Exchange): Fault | undefined {
+  enter(exchange: CallExchange): Fault | undefined {
     if (this.#closed === undefined) this.#open.set(exchange.number, exchange);
     return this.#closed;
   }
 
-  leave(exchange: Exchange): void {
+  leave(exchange: CallExchange): void {
     this.#open.delete(exchange.number);
   }
 
@@ -74,9 +74,9 @@ export class Engine implements Home {
     for (const exchange of this.#open.values()) exchange.lost(reason);
   }
 
-  exchange(method: string, params: JsonObject, terms: Terms = plain): Exchange {
+  exchange(method: string, params: JsonObject, terms: Terms = plain): CallExchange {
     const request: Request = { method, params: terms.meta === undefined ? params : extended(params, { _meta: terms.meta }) };
-    return new Exchange(this, request, () => this.#start(terms));
+    return new CallExchange(this, request, () => this.#start(terms));
   }
 
   async notify(notification: Message): Promise<void> {
@@ -107,7 +107,7 @@ export class Engine implements Home {
   /** Passes a result whose type a typed call can return; any other has a meaning that its caller would miss. */
   complete(result: JsonObject): JsonObject {
     const type = result["resultType"];
-    if (type === undefined || type === "complete" || this.options.resultTypes?.includes(type as string) === true) return result;
+    if (type === undefined || type === "complete" || this.options.resultTypes?.some((known) => known === type) === true) return result;
     throw new Fault("invalid-request", `the server sent a result of the unknown type ${JSON.stringify(type)}`, {
       data: { resultType: type },
     });
@@ -170,7 +170,7 @@ export class Engine implements Home {
     return context;
   }
 
-  #start(terms: Terms): Start {
+  #start(terms: Terms): ExchangeStart {
     if (terms.signal === undefined) {
       const cancel = new Canceller();
       return { context: this.context(terms, cancel), cancel };

@@ -1,12 +1,12 @@
 import { type CallAgain, callAgain, requiresInput } from "../call-again.js";
-import type { Canceller } from "../cancel.js";
+import { type Canceller, reasonOf } from "../cancel.js";
 import { Fault, toFault } from "../fault.js";
 import type { JsonObject } from "../json.js";
 import { fixedLimits } from "../limits.js";
 import { RELEASE } from "../parked.js";
 import { DONE, type Timed, timed } from "../replies.js";
 import type { Ask, Context, Replies, Reply, Request, Service } from "../service.js";
-import type { Answers } from "./asks.js";
+import type { AskAnswers } from "./asks.js";
 import { readable } from "./readable.js";
 
 type Step = IteratorResult<Reply, undefined>;
@@ -20,17 +20,17 @@ const mostAsks = fixedLimits.asks;
 /** What an exchange needs of the client it belongs to. */
 export interface Home {
   readonly service: Service;
-  readonly answers: Answers;
+  readonly answers: AskAnswers;
   readonly maxRounds: number;
   /** Called when the first next() comes; the fault of a client that is closed. */
-  enter(exchange: Exchange): Fault | undefined;
-  leave(exchange: Exchange): void;
+  enter(exchange: CallExchange): Fault | undefined;
+  leave(exchange: CallExchange): void;
   /** Hears of what is no matter of one call's result. */
   report(fault: Fault): void;
 }
 
 /** How a call starts: made when the first next() comes, so that its deadline counts from there. */
-export interface Start {
+export interface ExchangeStart {
   readonly context: Context;
   readonly cancel: Canceller;
   /** Unhooks the caller's signal. */
@@ -41,13 +41,13 @@ export interface Start {
  * One call as its caller sees it: asks in the middle are answered while reading goes on, and a result that requires input
  * is answered by calling again, so that neither is ever a reply.
  */
-export class Exchange implements Replies {
+export class CallExchange implements Replies {
   /** Names it among all others. */
   readonly number: number = ++count;
   readonly #home: Home;
-  readonly #begin: () => Start;
+  readonly #begin: () => ExchangeStart;
   readonly #request: Request;
-  #start: Start | undefined;
+  #start: ExchangeStart | undefined;
   #inner: Replies | undefined;
   #timed: Timed | undefined;
   #deadline: number | undefined;
@@ -59,7 +59,7 @@ export class Exchange implements Replies {
   #resolve: ((step: Step) => void) | undefined;
   #reject: ((fault: Fault) => void) | undefined;
 
-  constructor(home: Home, request: Request, begin: () => Start) {
+  constructor(home: Home, request: Request, begin: () => ExchangeStart) {
     this.#home = home;
     this.#request = request;
     this.#begin = begin;
@@ -116,7 +116,7 @@ export class Exchange implements Replies {
     }
     const start = (this.#start = this.#begin());
     this.#deadline = start.context.deadline;
-    if (start.release !== undefined) start.cancel.on(() => this.fail(start.cancel.reason as Fault));
+    if (start.release !== undefined) start.cancel.on(() => this.fail(reasonOf(start.cancel)));
     if (!this.#ended) this.#read(this.#home.service.call(this.#request, start.context));
   }
 
@@ -183,7 +183,7 @@ export class Exchange implements Replies {
 
   #again(required: JsonObject): CallAgain {
     const { service, maxRounds } = this.#home;
-    const { context } = this.#start as Start;
+    const { context } = this.#start as ExchangeStart;
     return {
       request: this.#request,
       context,

@@ -67,8 +67,8 @@ function indexOutside(pattern: string, wanted: string, from: number): number {
 function tokensOf(pattern: string): Token[] {
   const tokens: Token[] = [];
   for (let at = 0; at < pattern.length; at++) {
-    const character = pattern[at] as string;
-    if (character === "\\" && at + 1 < pattern.length) tokens.push(pattern[++at] as string);
+    const character = pattern.charAt(at);
+    if (character === "\\" && at + 1 < pattern.length) tokens.push(pattern.charAt(++at));
     else if (character === "?") tokens.push(wild.one);
     else if (character !== "*") tokens.push(character);
     else if (pattern[at + 1] !== "*") tokens.push(wild.star);
@@ -90,7 +90,7 @@ function matches(tokens: readonly Token[], uri: string): boolean {
   let following = new Uint8Array(end + 1);
   reach(tokens, current, 0);
   for (let i = 0; i < uri.length; i++) {
-    const character = uri[i] as string;
+    const character = uri.charAt(i);
     const slash = character === "/";
     let alive = false;
     following.fill(0);

@@ -1,7 +1,7 @@
 import type { JsonObject } from "../json.js";
 import type { Message } from "../service.js";
 import type { Engine, Terms } from "./engine.js";
-import type { Exchange } from "./exchange.js";
+import type { CallExchange } from "./exchange.js";
 import { requireCapability, type ServerView } from "./server-view.js";
 import { leavable, type Stream } from "./stream.js";
 
@@ -32,12 +32,12 @@ export function listenNeeds(filter: ListenFilter): string[] | undefined {
   return paths.length === 0 ? undefined : paths;
 }
 
-export function openListen(engine: Engine, filter: ListenFilter, terms: Terms): Exchange {
+export function openListen(engine: Engine, filter: ListenFilter, terms: Terms): CallExchange {
   return engine.exchange("subscriptions/listen", { notifications: filter }, { ...terms, lasting: true });
 }
 
 /** The notifications of one subscription, the acknowledgement first; ends when the server ends it. */
-export function listen(engine: Engine, server: ServerView, filter: ListenFilter, terms: Terms): Stream<Message> {
+export function listenStream(engine: Engine, server: ServerView, filter: ListenFilter, terms: Terms): Stream<Message> {
   const exchange = openListen(engine, filter, terms);
   async function* notes(): AsyncGenerator<Message, undefined, undefined> {
     const paths = listenNeeds(filter);

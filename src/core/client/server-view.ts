@@ -1,7 +1,7 @@
 import { Fault } from "../fault.js";
-import { isObject, type JsonObject } from "../json.js";
+import { isObject, type JsonObject, noParams } from "../json.js";
 import { meta } from "../methods.js";
-import type { DiscoverResult, Implementation } from "../protocol.js";
+import type { Implementation } from "../protocol.js";
 import type { Era } from "../service.js";
 import type { Connection } from "../wire.js";
 
@@ -21,7 +21,7 @@ export interface ServerView {
 }
 
 export function serverView(connection: Connection, discovered: JsonObject | undefined): ServerView {
-  const { capabilities, instructions, supportedVersions, serverInfo, _meta } = (discovered ?? {}) as Partial<DiscoverResult>;
+  const { capabilities, instructions, supportedVersions, serverInfo, _meta } = discovered ?? noParams;
   const info = isObject(_meta) && isObject(_meta[meta.serverInfo]) ? _meta[meta.serverInfo] : serverInfo;
   const declared = isObject(capabilities) ? capabilities : {};
   return {

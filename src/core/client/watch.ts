@@ -1,7 +1,7 @@
 import { Fault, toFault } from "../fault.js";
 import type { JsonObject } from "../json.js";
 import type { Engine } from "./engine.js";
-import type { Exchange } from "./exchange.js";
+import type { CallExchange } from "./exchange.js";
 import { type Glob, glob } from "./glob.js";
 import { openListen } from "./listen.js";
 import { listItems } from "./lists.js";
@@ -46,7 +46,7 @@ class Watcher {
   /** At most one change a URI. */
   readonly #pending = new Map<string, ResourceChange["change"]>();
   /** The subscription that counts, and the one that is to replace it. */
-  readonly #listens = new Set<Exchange>();
+  readonly #listens = new Set<CallExchange>();
   #listing: Stream<JsonObject> | undefined;
   /** Whether changes wait: two subscriptions may both tell of them, and the first change of a URI is to be the first told. */
   #held: boolean;
@@ -191,7 +191,7 @@ class Watcher {
     this.#subscribed = wanted;
   }
 
-  async #read(exchange: Exchange, acknowledged: () => void): Promise<void> {
+  async #read(exchange: CallExchange, acknowledged: () => void): Promise<void> {
     try {
       for (;;) {
         if (this.#full()) await new Promise<void>((go) => this.#paused.add(go));

@@ -1,5 +1,5 @@
 import type { FaultCode } from "../fault.js";
-import { isObject } from "../json.js";
+import { isObject, noParams } from "../json.js";
 import type { Era } from "../service.js";
 import { type PerRevision, revisionOf } from "./revisions.js";
 
@@ -77,7 +77,7 @@ export const requestStatuses: Readonly<Record<RequestRefusal, number>> = {
 
 /** The status of a request that is refused. */
 export function refusedStatus(fault: { readonly code: FaultCode; readonly data?: unknown }, era: Era = "modern"): number {
-  const { limit, reason } = isObject(fault.data) ? fault.data : ({} as { limit?: unknown; reason?: unknown });
+  const { limit, reason } = isObject(fault.data) ? fault.data : noParams;
   return refusalDetails[`${fault.code}/${String(limit ?? reason)}`] ?? httpStatuses[fault.code][revisionOf[era]].refused;
 }
 

@@ -1,5 +1,5 @@
 import { type Node, parsePattern } from "./parse.js";
-import { compile, type Program, type Step } from "./program.js";
+import { compilePattern, type Program, type Step } from "./program.js";
 
 /** A regular expression that is tested in time linear in the text, whatever the pattern. */
 export interface LinearPattern {
@@ -25,7 +25,7 @@ export function linearPattern(source: string, spend: Spend = () => {}): LinearPa
     };
     return { test, toString: () => native.toString() };
   }
-  const program = compile(node, source);
+  const program = compilePattern(node, source);
   const test = (text: string): boolean => {
     spend(program.size + text.length);
     return run(program, Array.from(text), spend, true).includes(1);
@@ -96,7 +96,7 @@ function run({ steps, backwards }: Program, text: readonly string[], spend: Spen
     }
     if (first && ends[at] === 1) return ends;
     if (read === text.length) break;
-    const character = text[backwards ? at - 1 : at] as string;
+    const character = text[backwards ? at - 1 : at] ?? "";
     for (const step of passing) if (step.fits(character)) following.push(step.to);
     spend(passing.length);
     [current, following] = [following, current];

@@ -30,14 +30,17 @@ export function parsePattern(source: string): Node {
 
   const choice = (depth: number): Node => {
     if (depth > DEPTH) throw unsafe(source, "its groups are nested too deeply");
-    const branches = [sequence(depth)];
+    const first = sequence(depth);
+    if (source[at] !== "|") return first;
+    const branches = [first];
     for (; source[at] === "|"; branches.push(sequence(depth))) at++;
-    return branches.length === 1 ? (branches[0] as Node) : { kind: "choice", of: branches };
+    return { kind: "choice", of: branches };
   };
   const sequence = (depth: number): Node => {
     const parts: Node[] = [];
     while (at < source.length && source[at] !== "|" && source[at] !== ")") parts.push(repeated(atom(depth)));
-    return parts.length === 1 ? (parts[0] as Node) : { kind: "sequence", of: parts };
+    const [only] = parts;
+    return only !== undefined && parts.length === 1 ? only : { kind: "sequence", of: parts };
   };
   const atom = (depth: number): Node => {
     if (source[at] === "(") {

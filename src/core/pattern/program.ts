@@ -21,7 +21,7 @@ export interface Program {
 const MOST = 20_000;
 
 /** Writes a pattern as steps. Looking ahead is a program that reads backwards: it knows where what was looked for begins. */
-export function compile(node: Node, source: string, backwards = false, budget: { left: number } = { left: MOST }): Program {
+export function compilePattern(node: Node, source: string, backwards = false, budget: { left: number } = { left: MOST }): Program {
   const steps: Step[] = [];
   const before = budget.left;
   const add = <S extends Step>(step: S): S => {
@@ -38,7 +38,12 @@ export function compile(node: Node, source: string, backwards = false, budget: {
         add({ kind: "at", place: from.place, to: steps.length + 1 });
         return;
       case "look":
-        add({ kind: "look", program: compile(from.of, source, !from.behind, budget), negative: from.negative, to: steps.length + 1 });
+        add({
+          kind: "look",
+          program: compilePattern(from.of, source, !from.behind, budget),
+          negative: from.negative,
+          to: steps.length + 1,
+        });
         return;
       case "sequence":
         for (const each of backwards ? [...from.of].reverse() : from.of) write(each);

@@ -5,17 +5,17 @@ import type { CompletionRef, DiscoverResult } from "../protocol.js";
 import { failing, guard, once, type Produce } from "../replies.js";
 import { AMBIENT, type Context, type Replies, type Request } from "../service.js";
 import { legacyVersions, modernVersions } from "../versions.js";
-import type { Changes, Feature } from "./changes.js";
+import type { ChangeListeners, Feature } from "./changes.js";
 import { type CompleteAny, complete } from "./completion.js";
 import { type HandlerContext, Handling } from "./context.js";
-import { listing, type Opening } from "./listing.js";
+import { listing, type OpenList } from "./listing.js";
 import type { Prompts } from "./prompts.js";
 import type { Resources } from "./resources.js";
-import { run } from "./run.js";
+import { runHandler } from "./run.js";
 import type { Tools } from "./tools.js";
 import type { MethodHandler, ServerOptions } from "./types.js";
 
-export type Answer = (request: Request, context: Context) => Replies;
+export type AnswerMethod = (request: Request, context: Context) => Replies;
 
 /** What a server is made of. */
 export interface Parts {
@@ -24,7 +24,7 @@ export interface Parts {
   readonly resources: Resources;
   readonly prompts: Prompts;
   readonly completions: readonly CompleteAny[];
-  readonly changes: Changes;
+  readonly changes: ChangeListeners;
   /** Takes what a handler threw; Faults are the handler's answer and no news. */
   readonly report: (error: unknown) => void;
 }
@@ -34,7 +34,7 @@ export function unknownMethod(method: string): Fault {
 }
 
 /** The protocol's methods, each answered from the server's parts. A feature without a single entry is not there. */
-export function answers(parts: Parts): Map<string, Answer> {
+export function methodAnswers(parts: Parts): Map<string, AnswerMethod> {
   const { tools, resources, prompts, changes, report } = parts;
   const { ttlMs, cacheScope } = parts.options;
   const cache: JsonObject = { ...(ttlMs === undefined ? {} : { ttlMs }), ...(cacheScope === undefined ? {} : { cacheScope }) };
@@ -42,15 +42,15 @@ export function answers(parts: Parts): Map<string, Answer> {
 
   type Steps = (request: Request, context: Context) => ReturnType<Produce>;
   const of =
-    (feature: Feature, steps: Steps): Answer =>
+    (feature: Feature, steps: Steps): AnswerMethod =>
     (request, context) =>
       has(feature) ? guard((inner) => steps(request, inner), context) : failing(unknownMethod(request.method));
-  const list = (feature: Feature, sources: (ctx: HandlerContext) => readonly Opening[]): Answer =>
+  const list = (feature: Feature, sources: (ctx: HandlerContext) => readonly OpenList[]): AnswerMethod =>
     of(feature, (request, context) => listing({ request, context, sources: sources(new Handling(context, request)), rest: cache, report }));
   const find = (ref: CompletionRef): ReturnType<Prompts["completion"]> =>
     ref.type === "ref/prompt" ? prompts.completion(ref.name ?? "") : resources.completion(ref.uri ?? "");
 
-  return new Map<string, Answer>([
+  return new Map<string, AnswerMethod>([
     ["ping", (_, context) => once(context, () => ({}))],
     ["server/discover", (_, context) => once(context, () => ({ ...discover(parts), ...cache }))],
     ["tools/list", list("tools", (ctx) => tools.sources(ctx))],
@@ -73,11 +73,11 @@ export function answers(parts: Parts): Map<string, Answer> {
 }
 
 /** A method of the user's own. */
-export function custom(handler: MethodHandler, report: (error: unknown) => void): Answer {
+export function custom(handler: MethodHandler, report: (error: unknown) => void): AnswerMethod {
   return (request, context) =>
     guard(
       (inner) =>
-        run(
+        runHandler(
           {
             start: () => handler(request.params, new Handling(inner, request)),
             end: (result) => (result ?? {}) as JsonObject,

@@ -17,7 +17,7 @@ interface Subscription {
 }
 
 /** Who listens for changes, and who for logs of no call. */
-export class Changes {
+export class ChangeListeners {
   readonly #listeners = new Map<Feed, Subscription>();
   readonly #ambient = new Map<Feed, Context>();
   #closed = false;

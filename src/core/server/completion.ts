@@ -4,7 +4,7 @@ import type { CompleteResult, CompletionRef } from "../protocol.js";
 import type { Context, Request } from "../service.js";
 import { type CompleteContext, Completing } from "./context.js";
 import type { Awaitable } from "./run.js";
-import { pull, type Source } from "./source.js";
+import { isSource, pull, type Source } from "./source.js";
 
 /** What completes a value: all that fits, in any sequence; or the answer as the protocol has it. */
 export type Completions = Source<string> | CompleteResult["completion"];
@@ -49,12 +49,12 @@ export async function complete(
 /** At most the limit; of a sequence that goes on beyond it, no more than one is made. */
 async function cut(given: Completions, context: Context): Promise<CompleteResult["completion"]> {
   if (Array.isArray(given)) return { values: given.slice(0, most), total: given.length, hasMore: given.length > most };
-  if ("values" in given && Array.isArray(given.values)) {
+  if (!isSource(given)) {
     const { values } = given;
     return values.length > most ? { ...given, values: values.slice(0, most), total: given.total ?? values.length, hasMore: true } : given;
   }
   const values: string[] = [];
-  const pulled = pull(given as Source<string>, context.cancel);
+  const pulled = pull(given, context.cancel);
   try {
     for (;;) {
       const step = await pulled.next();

@@ -2,15 +2,15 @@ import { DEFAULT_CHUNK_BYTES, LARGEST_CHUNK_BYTES } from "../chunk-size.js";
 import { Fault } from "../fault.js";
 import type { JsonObject } from "../json.js";
 import type { Context, Reply } from "../service.js";
-import { cutBytes, cutText, endsInHigh, stretch } from "./text.js";
+import { cutBytes, endsInHigh, stretch, textPieces } from "./text.js";
 
 /** What is wanted of a read, checked. */
-export interface Wanted {
+export interface WantedRange {
   readonly offset: number;
   readonly chunkSize: number;
 }
 
-export function wanted({ range }: Context): Wanted {
+export function wanted({ range }: Context): WantedRange {
   const { offset = 0, chunkSize = DEFAULT_CHUNK_BYTES } = range ?? {};
   if (!Number.isSafeInteger(offset) || offset < 0) throw new Fault("invalid-params", "range.offset: must be a whole number from 0");
   if (!Number.isSafeInteger(chunkSize) || chunkSize < 1)
@@ -38,7 +38,7 @@ export class ContentWriter {
   #begun = false;
   #half = "";
 
-  constructor(head: JsonObject, extent: Extent, want: Wanted) {
+  constructor(head: JsonObject, extent: Extent, want: WantedRange) {
     this.#head = head;
     this.#extent = extent;
     this.#chunkSize = want.chunkSize;
@@ -64,7 +64,7 @@ export class ContentWriter {
   *#pieces(kept: string | Uint8Array): Generator<Reply> {
     if (kept.length === 0) return;
     if (!this.#begun) yield this.#begin();
-    if (typeof kept === "string") for (const data of cutText(kept, this.#chunkSize)) yield { kind: "chunk", data };
+    if (typeof kept === "string") for (const data of textPieces(kept, this.#chunkSize)) yield { kind: "chunk", data };
     else for (const data of cutBytes(kept, this.#chunkSize)) yield { kind: "chunk", data };
   }
 

@@ -73,7 +73,7 @@ export class Handling implements TemplateContext {
     return this.context.range;
   }
   can(capability: string): boolean {
-    return declares(this.context.client.capabilities, capability.split("."));
+    return declaresAt(this.context.client.capabilities, capability.split("."));
   }
 }
 
@@ -87,7 +87,7 @@ export class Completing extends Handling implements CompleteContext {
 }
 
 /** Whether `path` leads to a member that is there and not false. */
-export function declares(capabilities: JsonObject, path: readonly string[]): boolean {
+export function declaresAt(capabilities: JsonObject, path: readonly string[]): boolean {
   // Forms came before modes had names: a capability that names none means forms.
   if (path.length === 2 && path[0] === "elicitation" && path[1] === "form") {
     const modes = member(capabilities, "elicitation");

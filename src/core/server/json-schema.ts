@@ -1,8 +1,8 @@
 import type { Ajv, ErrorObject, Options, ValidateFunction } from "ajv";
 import { step } from "../exact.js";
-import { Fault } from "../fault.js";
+import { Fault, toFault } from "../fault.js";
 import { isObject, type JsonObject } from "../json.js";
-import type { Check, Checked } from "./check.js";
+import type { Checked, ValueCheck } from "./check.js";
 
 const latest = "https://json-schema.org/draft/2020-12/schema";
 const draft07 = "http://json-schema.org/draft-07/schema";
@@ -35,7 +35,7 @@ interface Validator {
 const compiled = new WeakMap<JsonObject, Promise<Validator>>();
 
 /** A check against JSON Schema, bounded in time. The validator is loaded and compiled at the first check; a `$ref` out of the schema is never fetched. */
-export function jsonSchemaCheck(schema: JsonObject): Check {
+export function jsonSchemaCheck(schema: JsonObject): ValueCheck {
   let validator: Validator | undefined;
   return (value, root) => {
     if (validator !== undefined) return checked(validator, value, root);
@@ -69,7 +69,7 @@ async function load(schema: JsonObject): Promise<Validator> {
   try {
     return { validate: ajv.compile(schema), budget };
   } catch (error) {
-    throw new Fault("internal", `a JSON Schema cannot be used: ${(error as Error).message}`, { cause: error });
+    throw new Fault("internal", `a JSON Schema cannot be used: ${toFault(error).message}`, { cause: error });
   }
 }
 

@@ -5,7 +5,7 @@ import type { Awaitable } from "./run.js";
 import { type Pulled, pull, type Source } from "./source.js";
 
 /** Makes one source of a list when the list has come to it. */
-export type Opening = () => Awaitable<Source<JsonObject>>;
+export type OpenList = () => Awaitable<Source<JsonObject>>;
 
 type Step = IteratorResult<Reply, JsonObject>;
 
@@ -13,7 +13,7 @@ export interface ListingOptions {
   readonly request: Request;
   readonly context: Context;
   /** Read one after another. */
-  readonly sources: readonly Opening[];
+  readonly sources: readonly OpenList[];
   /** What the result has beside the items. */
   readonly rest: JsonObject;
   /** Takes what a source threw. */

@@ -5,8 +5,8 @@ import type { GetPromptResult, Prompt, PromptMessage } from "../protocol.js";
 import type { Context, Reply, Request } from "../service.js";
 import type { Complete } from "./completion.js";
 import { type HandlerContext, Handling } from "./context.js";
-import type { Opening } from "./listing.js";
-import { type Awaitable, type Handled, run } from "./run.js";
+import type { OpenList } from "./listing.js";
+import { type Awaitable, type Handled, runHandler } from "./run.js";
 import type { Source } from "./source.js";
 
 export interface PromptArgumentOptions {
@@ -88,7 +88,7 @@ export class Prompts {
     this.#catalogues.push(catalogue);
   }
 
-  sources(ctx: HandlerContext): Opening[] {
+  sources(ctx: HandlerContext): OpenList[] {
     return [() => registered(this.#entries.values()), ...this.#catalogues.map((catalogue) => () => catalogue.list(ctx))];
   }
 
@@ -102,7 +102,7 @@ export class Prompts {
     const args = strings(given);
     const ctx = new Handling(context, request);
     const entry = this.#entries.get(name);
-    return run(
+    return runHandler(
       {
         start: () => {
           if (entry === undefined) return this.#catalogues.length > 0 ? this.#catalogued(name, args, ctx) : undefined;

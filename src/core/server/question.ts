@@ -5,7 +5,7 @@ import { isObject, type JsonObject } from "../json.js";
 import { neededCapability } from "../methods.js";
 import type { ElicitParams, ElicitResult, RootsResult, SampleParams, SampleResult } from "../protocol.js";
 import type { Ask, AskReply, Context, Request } from "../service.js";
-import { declares } from "./context.js";
+import { declaresAt } from "./context.js";
 
 export interface AskOptions {
   /** Hears how the answer is coming on. */
@@ -112,8 +112,8 @@ export class Question {
 function meets(capabilities: JsonObject, needed: JsonObject): boolean {
   return Object.entries(needed).every(([name, inner]) => {
     const modes = isObject(inner) ? Object.keys(inner) : [];
-    if (name === "elicitation" && modes.length === 0) return declares(capabilities, ["elicitation", "form"]);
-    return declares(capabilities, [name]) && modes.every((mode) => declares(capabilities, [name, mode]));
+    if (name === "elicitation" && modes.length === 0) return declaresAt(capabilities, ["elicitation", "form"]);
+    return declaresAt(capabilities, [name]) && modes.every((mode) => declaresAt(capabilities, [name, mode]));
   });
 }
 

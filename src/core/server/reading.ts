@@ -1,9 +1,10 @@
+import { overtime } from "../../stream/index.js";
 import { Fault } from "../fault.js";
 import { isObject, type JsonObject } from "../json.js";
 import type { ReadResourceResult } from "../protocol.js";
 import type { Context, Reply } from "../service.js";
-import { ContentWriter, type Wanted, wanted } from "./content.js";
-import { Outlet } from "./run.js";
+import { ContentWriter, type WantedRange, wanted } from "./content.js";
+import { YieldedReplies } from "./run.js";
 import { isSource, pull, type Source } from "./source.js";
 import { stretch } from "./text.js";
 import type { Yield } from "./yields.js";
@@ -64,25 +65,25 @@ async function* whole(result: JsonObject): AsyncGenerator<Reply, JsonObject, und
 type Steps = AsyncGenerator<Reply, JsonObject, undefined>;
 
 class Reader {
-  readonly want: Wanted;
+  readonly want: WantedRange;
   readonly #head: JsonObject;
   readonly #context: Context;
   readonly #rest: JsonObject;
-  readonly #outlet: Outlet;
+  readonly #outlet: YieldedReplies;
 
   constructor(head: JsonObject, context: Context, rest: JsonObject) {
     this.#head = head;
     this.#context = context;
     this.#rest = rest;
-    this.#outlet = new Outlet(context);
+    this.#outlet = new YieldedReplies(context);
     this.want = wanted(context);
   }
 
-  part(part: Part, want: Wanted): Steps {
+  part(part: Part, want: WantedRange): Steps {
     return isChunk(part.data) ? this.#single(part, part.data, want) : this.stream(part.data, part, want, true);
   }
 
-  async *#single(part: Part, data: Chunk, want: Wanted): Steps {
+  async *#single(part: Part, data: Chunk, want: WantedRange): Steps {
     const writer = this.#writer(part, want);
     for (const reply of writer.write(data)) yield reply;
     for (const reply of writer.end()) yield reply;
@@ -90,12 +91,14 @@ class Reader {
   }
 
   /** Chunks make up the content of `part`; parts among them are contents of their own. `content`: there is one even without chunks. */
-  async *stream(source: Source<unknown>, part: Part, want: Wanted, content: boolean): Steps {
+  async *stream(source: Source<unknown>, part: Part, want: WantedRange, content: boolean): Steps {
     const pulled = pull(source, this.#context.cancel);
     let writer: ContentWriter | undefined;
     let empty = content;
     try {
-      for (;;) {
+      for (let round = 1; ; round++) {
+        const rest = overtime(round);
+        if (rest !== undefined) await rest;
         const step = await pulled.next();
         if (step.done === true) break;
         const element = step.value;
@@ -120,7 +123,7 @@ class Reader {
     }
   }
 
-  #writer(part: Part, want: Wanted): ContentWriter {
+  #writer(part: Part, want: WantedRange): ContentWriter {
     const { data, offset: start = 0, size, ...members } = part;
     const known = size ?? (isChunk(data) ? start + octets(data) : undefined);
     return new ContentWriter({ ...this.#head, ...members }, { start, size: known }, want);

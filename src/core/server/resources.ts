@@ -6,7 +6,7 @@ import type { Context, Reply, Request } from "../service.js";
 import { type UriTemplate, uriTemplate } from "../uri-template.js";
 import type { Complete } from "./completion.js";
 import { type HandlerContext, Handling, type ReadContext, type TemplateContext } from "./context.js";
-import type { Opening } from "./listing.js";
+import type { OpenList } from "./listing.js";
 import { type ReadResult, reading } from "./reading.js";
 import type { Awaitable } from "./run.js";
 import type { Source } from "./source.js";
@@ -74,15 +74,15 @@ export class Resources {
     this.#catalogues.push(catalogue);
   }
 
-  sources(ctx: HandlerContext): Opening[] {
-    const openings: Opening[] = [() => registered(this.#fixed.values())];
+  sources(ctx: HandlerContext): OpenList[] {
+    const openings: OpenList[] = [() => registered(this.#fixed.values())];
     for (const { list } of this.#templates) if (list !== undefined) openings.push(() => list(ctx));
     for (const catalogue of this.#catalogues) openings.push(() => catalogue.list(ctx));
     return openings;
   }
 
-  templateSources(ctx: HandlerContext): Opening[] {
-    const openings: Opening[] = [() => this.#templates.map(({ published }) => published)];
+  templateSources(ctx: HandlerContext): OpenList[] {
+    const openings: OpenList[] = [() => this.#templates.map(({ published }) => published)];
     for (const catalogue of this.#catalogues) openings.push(() => catalogue.templates?.(ctx) ?? []);
     return openings;
   }

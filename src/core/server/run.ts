@@ -1,3 +1,4 @@
+import { overtime } from "../../stream/index.js";
 import { Fault } from "../fault.js";
 import type { JsonObject } from "../json.js";
 import type { Context, Reply } from "../service.js";
@@ -9,7 +10,7 @@ export type Awaitable<T> = T | Promise<T>;
 export type Handled<R> = Awaitable<R> | AsyncGenerator<Yield, R, undefined>;
 
 /** Turns what a handler of one call yields into replies; undefined for what nobody wants. */
-export class Outlet {
+export class YieldedReplies {
   readonly #context: Context;
   #asks = 0;
 
@@ -33,29 +34,29 @@ export class Outlet {
 }
 
 /** One handler's work: `start` runs it, `end` makes its result presentable, `fail` answers what it threw or throws on. */
-export interface Work {
+export interface HandlerWork {
   start(): unknown;
   end(result: unknown): Awaitable<JsonObject>;
   fail(error: unknown): JsonObject;
 }
 
 /** Drives a handler's work as the steps of a call. */
-export function run(work: Work, context: Context): AsyncIterator<Reply, JsonObject, undefined> {
+export function runHandler(work: HandlerWork, context: Context): AsyncIterator<Reply, JsonObject, undefined> {
   return new Run(work, context);
 }
 
 type Steps = AsyncGenerator<Yield, unknown, undefined>;
 
 class Run implements AsyncIterator<Reply, JsonObject, undefined> {
-  readonly #work: Work;
-  readonly #outlet: Outlet;
+  readonly #work: HandlerWork;
+  readonly #outlet: YieldedReplies;
   readonly #context: Context;
   #steps: Steps | undefined;
 
-  constructor(work: Work, context: Context) {
+  constructor(work: HandlerWork, context: Context) {
     this.#work = work;
     this.#context = context;
-    this.#outlet = new Outlet(context);
+    this.#outlet = new YieldedReplies(context);
   }
 
   async next(): Promise<IteratorResult<Reply, JsonObject>> {
@@ -67,11 +68,13 @@ class Run implements AsyncIterator<Reply, JsonObject, undefined> {
         if (this.#context.cancel.fired) throw this.#context.cancel.reason;
         this.#steps = started;
       }
-      for (;;) {
+      for (let round = 1; ; round++) {
         const step = await this.#steps.next();
         if (step.done === true) return { done: true, value: await this.#work.end(step.value) };
         const reply = this.#outlet.reply(step.value);
         if (reply !== undefined) return { done: false, value: reply };
+        const rest = overtime(round);
+        if (rest !== undefined) await rest;
       }
     } catch (error) {
       // What a handler throws because it was told to stop is neither an answer nor news.

@@ -1,7 +1,7 @@
 import { step } from "../exact.js";
 import { Fault } from "../fault.js";
 import type { JsonObject } from "../json.js";
-import type { Check, Checked } from "./check.js";
+import type { Checked, ValueCheck } from "./check.js";
 import { jsonSchemaCheck } from "./json-schema.js";
 import { isStandard, type Schema, type SchemaIssue, type StandardResult } from "./standard.js";
 
@@ -23,7 +23,7 @@ export function published(schema: Schema, explicit: JsonObject | undefined, side
   }
 }
 
-export function checker(schema: Schema): Check {
+export function checker(schema: Schema): ValueCheck {
   if (!isStandard(schema)) return jsonSchemaCheck(schema);
   const standard = schema["~standard"];
   return (value, root) => {

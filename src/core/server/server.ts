@@ -4,18 +4,20 @@ import { askingMethods } from "../methods.js";
 import { isKeptState, RELEASE } from "../parked.js";
 import { failing } from "../replies.js";
 import type { Message, Request } from "../service.js";
-import { answers, custom, type Parts, unknownMethod } from "./answers.js";
-import { Changes } from "./changes.js";
+import { custom, methodAnswers, type Parts, unknownMethod } from "./answers.js";
+import { ChangeListeners } from "./changes.js";
 import type { CompleteAny } from "./completion.js";
 import { type HandlerContext, Handling } from "./context.js";
 import { Prompts } from "./prompts.js";
 import { Resources } from "./resources.js";
-import { Tools } from "./tools.js";
+import { type ToolHandler, type ToolOptions, Tools } from "./tools.js";
 import type { NotificationHandler, Server, ServerOptions } from "./types.js";
 import { log } from "./yields.js";
 
 /** Makes a server to register handlers on. It is a Service: a wire listens with it, a layer wraps it, a test calls it. */
 export function createServer(options: ServerOptions): Server {
+  if (typeof options?.name !== "string" || typeof options.version !== "string")
+    throw new Fault("invalid-params", 'createServer needs { name, version }, such as createServer({ name: "example", version: "1.0.0" })');
   const notified = new Map<string, Set<NotificationHandler>>();
   const faults = new Set<(fault: Fault) => void>();
   const completions: CompleteAny[] = [];
@@ -34,12 +36,12 @@ export function createServer(options: ServerOptions): Server {
   const report = (error: unknown): void => {
     if (!(error instanceof Fault)) tell(toFault(error));
   };
-  const changes = new Changes();
+  const changes = new ChangeListeners();
   const tools = new Tools(report);
   const resources = new Resources(report);
   const prompts = new Prompts(report);
   const parts: Parts = { options, tools, resources, prompts, completions, changes, report };
-  const methods = answers(parts);
+  const methods = methodAnswers(parts);
 
   const hear = async (handler: NotificationHandler, notification: Message, ctx: HandlerContext): Promise<void> => {
     try {
@@ -80,8 +82,9 @@ export function createServer(options: ServerOptions): Server {
       }
       return Promise.resolve();
     },
-    tool: (name, toolOptions, handler) => {
-      tools.add(name, toolOptions, handler);
+    tool: (name: string, given: ToolOptions | ToolHandler, handler?: ToolHandler) => {
+      if (typeof given === "function") tools.add(name, {}, given);
+      else tools.add(name, given, handler);
       return server;
     },
     tools: (catalogue) => {

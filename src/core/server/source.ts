@@ -47,7 +47,7 @@ export function pull<T>(source: Source<T>, cancel: Cancel): Pulled<T> {
     next: () => {
       try {
         const step = iterator.next();
-        return step instanceof Promise ? step.then(ended, failed) : ended(step as IteratorResult<T, unknown>);
+        return step instanceof Promise ? step.then(ended, failed) : ended(step);
       } catch (error) {
         return failed(error);
       }

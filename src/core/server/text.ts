@@ -21,7 +21,7 @@ export function stretch(text: string, from: number, limit: number): Stretch {
 }
 
 /** Pieces of at most `limit` bytes of UTF-8; a single code point is never cut, however small the limit. */
-export function* cutText(text: string, limit: number): Generator<string> {
+export function* textPieces(text: string, limit: number): Generator<string> {
   for (let at = 0; at < text.length; ) {
     // Three bytes a unit at the most: no need to count.
     let end = (text.length - at) * 3 <= limit ? text.length : stretch(text, at, limit).end;

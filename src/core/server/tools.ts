@@ -3,22 +3,30 @@ import { fixed } from "../fixed.js";
 import { isObject, type JsonObject } from "../json.js";
 import type { CallToolResult, ContentBlock, Tool, ToolAnnotations } from "../protocol.js";
 import type { Context, Reply, Request } from "../service.js";
-import type { Check, Checked } from "./check.js";
+import type { Checked, ValueCheck } from "./check.js";
 import { type HandlerContext, Handling } from "./context.js";
 import { jsonSchemaCheck } from "./json-schema.js";
-import type { Opening } from "./listing.js";
-import { type Awaitable, type Handled, run } from "./run.js";
+import type { OpenList } from "./listing.js";
+import { type Awaitable, type Handled, runHandler } from "./run.js";
 import { checker, published } from "./schema.js";
 import type { Source } from "./source.js";
-import type { InputOf, OutputOf, Schema } from "./standard.js";
+import type { Schema } from "./standard.js";
+import { badResult, checkRegistration } from "./tool-mistakes.js";
 
-/** What a tool may give: text, content blocks, or a result, whose content is made of `structuredContent` where it has none. */
+/** What a tool may give: text, texts and content blocks, or a result, whose content is made of `structuredContent` where it has none. */
 export type ToolResult<S = unknown> =
   | string
-  | readonly ContentBlock[]
+  | readonly (string | ContentBlock)[]
   | CallToolResult
-  | { readonly content?: readonly ContentBlock[]; readonly structuredContent: S; readonly isError?: boolean; readonly _meta?: JsonObject }
-  | { readonly resultType: string; readonly [member: string]: unknown };
+  | { readonly resultType: string; readonly [member: string]: unknown }
+  // The last one is what the compiler calls missing in an object that is none of these.
+  | {
+      readonly structuredContent: S;
+      readonly content?: readonly ContentBlock[];
+      readonly isError?: boolean;
+      readonly _meta?: JsonObject;
+      readonly [member: string]: unknown;
+    };
 
 export type ToolHandler<A = JsonObject, S = unknown> = (args: A, ctx: HandlerContext) => Handled<ToolResult<S>>;
 
@@ -49,15 +57,15 @@ export interface ToolCatalogue {
 type Invoke = (args: never, ctx: HandlerContext) => unknown;
 interface Entry {
   readonly tool: Tool;
-  readonly input: Check;
-  readonly output: Check | undefined;
+  readonly input: ValueCheck;
+  readonly output: ValueCheck | undefined;
   readonly handler: Invoke;
 }
 /** A tool found for one call. */
-type Found = Omit<Entry, "tool" | "input"> & { readonly input: Check | undefined };
+type Found = Omit<Entry, "tool" | "input"> & { readonly input: ValueCheck | undefined };
 
 const anyObject: JsonObject = { type: "object" };
-const checkObject: Check = (value, root) => (isObject(value) ? { value } : { problem: `${root}: must be object` });
+const checkObject: ValueCheck = (value, root) => (isObject(value) ? { value } : { problem: `${root}: must be object` });
 
 export class Tools {
   readonly #entries = new Map<string, Entry>();
@@ -72,8 +80,9 @@ export class Tools {
     return this.#entries.size > 0 || this.#catalogues.length > 0;
   }
 
-  add<I extends Schema, O extends Schema>(name: string, options: ToolOptions<I, O>, handler: ToolHandler<OutputOf<I>, InputOf<O>>): void {
+  add(name: string, options: ToolOptions, handler: Invoke | undefined): void {
     if (this.#entries.has(name)) throw new Fault("invalid-params", `a tool named ${name} is there already`);
+    checkRegistration(name, options, handler);
     const { input, output, inputSchema, outputSchema, ...rest } = options;
     const owner = `tool ${name}`;
     const takes = input === undefined ? (inputSchema ?? anyObject) : published(input, inputSchema, "input", owner);
@@ -88,7 +97,7 @@ export class Tools {
       }),
       input: takes === anyObject ? checkObject : checker(input ?? takes),
       output: gives === undefined ? undefined : checker(output ?? gives),
-      handler: handler as Invoke,
+      handler,
     });
   }
 
@@ -96,7 +105,7 @@ export class Tools {
     this.#catalogues.push(catalogue);
   }
 
-  sources(ctx: HandlerContext): Opening[] {
+  sources(ctx: HandlerContext): OpenList[] {
     return [() => registered(this.#entries.values()), ...this.#catalogues.map((catalogue) => () => catalogue.list(ctx))];
   }
 
@@ -104,14 +113,14 @@ export class Tools {
     const { name, arguments: args = {} } = request.params;
     if (typeof name !== "string") throw new Fault("invalid-params", "params.name: must be a string");
     const ctx = new Handling(context, request);
-    let output: Check | undefined;
+    let output: ValueCheck | undefined;
     const invoke = (found: Found): unknown => {
       output = found.output;
       const checked = (found.input ?? checkObject)(args, "arguments");
       if (checked instanceof Promise) return checked.then((late) => enter(late, found.handler, ctx));
       return enter(checked, found.handler, ctx);
     };
-    return run(
+    return runHandler(
       {
         start: () => {
           const entry = this.#entries.get(name);
@@ -119,7 +128,7 @@ export class Tools {
         },
         end: (result) => {
           if (result === undefined && !this.#entries.has(name)) throw unknownTool(name);
-          return present(result, output);
+          return present(name, result, output);
         },
         fail: (error) => {
           if (error instanceof Fault) throw error;
@@ -160,20 +169,31 @@ function enter(checked: Checked, handler: Invoke, ctx: HandlerContext): unknown 
   return handler(checked.value as never, ctx);
 }
 
-function failure(text: string): CallToolResult {
-  return { content: [{ type: "text", text }], isError: true };
+function failure(message: string): CallToolResult {
+  return { content: [{ type: "text", text: message }], isError: true };
+}
+
+/** An object with none of these was not meant as a result. */
+const resultMembers = ["content", "structuredContent", "resultType", "isError", "_meta"] as const;
+
+const text = (of: string): JsonObject => ({ type: "text", text: of });
+
+function block(name: string, item: unknown, result: unknown): JsonObject {
+  if (typeof item === "string") return text(item);
+  if (isObject(item) && typeof item["type"] === "string") return item;
+  throw badResult(name, result);
 }
 
 /** A handler's result as the protocol has it. */
-function present(result: unknown, output: Check | undefined): Awaitable<JsonObject> {
-  if (typeof result === "string") return complete({ content: [{ type: "text", text: result }] }, undefined, output);
-  if (Array.isArray(result)) return complete({ content: result }, undefined, output);
-  if (!isObject(result)) throw new Fault("internal", "a tool returned what is no result");
+function present(name: string, result: unknown, output: ValueCheck | undefined): Awaitable<JsonObject> {
+  if (typeof result === "string") return complete({ content: [text(result)] }, undefined, output);
+  if (Array.isArray(result)) return complete({ content: result.map((item) => block(name, item, result)) }, undefined, output);
+  if (!isObject(result) || !resultMembers.some((member) => member in result)) throw badResult(name, result);
   if ((result["resultType"] ?? "complete") !== "complete") return result;
   return complete(result, result["structuredContent"], output);
 }
 
-function complete(result: JsonObject, structured: unknown, output: Check | undefined): Awaitable<JsonObject> {
+function complete(result: JsonObject, structured: unknown, output: ValueCheck | undefined): Awaitable<JsonObject> {
   if (output === undefined || result["isError"] === true) return filled(result, structured);
   const settle = (checked: Checked): JsonObject =>
     "problem" in checked ? failure(`the tool broke its output schema\n${checked.problem}`) : filled(result, checked.value);

@@ -32,6 +32,7 @@ export type NotificationHandler = (notification: Message, ctx: HandlerContext) =
 
 /** A service made of handlers. Names are given once; what is registered may grow while it serves. */
 export interface Server extends Service {
+  tool(name: string, handler: ToolHandler): Server;
   tool<I extends Schema = JsonObject, O extends Schema = JsonObject>(
     name: string,
     options: ToolOptions<I, O>,

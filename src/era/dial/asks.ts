@@ -1,4 +1,4 @@
-import type { Id, IncomingRequest } from "../../codec/index.js";
+import { type Id, type IncomingRequest, isId } from "../../codec/index.js";
 import {
   type Ask,
   Canceller,
@@ -14,7 +14,7 @@ import {
   toRpcError,
 } from "../../core/index.js";
 import { lacking } from "../capabilities.js";
-import { own } from "../keys.js";
+import { anywireKeys } from "../keys.js";
 import type { LinkCall } from "./link-call.js";
 import type { Peer } from "./peer.js";
 import type { Presence } from "./presence.js";
@@ -90,8 +90,9 @@ export function serverAsks(peer: Peer): ServerAsks {
     const calls = peer.presence.calls(owner);
     const listener = peer.unnamed.listener(owner);
     const able = calls.filter((call) => lacking(asked.request, call.context.client.capabilities) === undefined);
-    if (calls.length === 1 || (listener === undefined && calls.length > 0)) {
-      askIn(asked, (able[0] ?? calls[0]) as LinkCall, calls.length === 1 ? "sole" : "guessed");
+    const inCall = able[0] ?? calls[0];
+    if (inCall !== undefined && (calls.length === 1 || listener === undefined)) {
+      askIn(asked, inCall, calls.length === 1 ? "sole" : "guessed");
       return true;
     }
     if (listener === undefined) return false;
@@ -122,7 +123,7 @@ export function serverAsks(peer: Peer): ServerAsks {
         return peer.answers.send({ jsonrpc: "2.0", id, error: toRpcError(fault, "legacy") });
       }
       const { progressToken, request, named } = strip(method, params);
-      const stated = peer.callOf((named ?? call) as Id | undefined);
+      const stated = peer.callOf(isId(named) ? named : call);
       const asked: OpenAsk = {
         id,
         request,
@@ -192,7 +193,7 @@ function nobody({ method }: Request): Fault {
 function strip(method: string, params: JsonObject): { progressToken: unknown; named: unknown; request: Request } {
   const found = params["_meta"];
   if (!isObject(found)) return { progressToken: undefined, named: undefined, request: { method, params } };
-  const { progressToken, [own.call]: named, [own.bare]: bare, ...others } = found;
+  const { progressToken, [anywireKeys.call]: named, [anywireKeys.bare]: bare, ...others } = found;
   const { _meta, ...rest } = params;
   const kept = progressToken === undefined && named === undefined;
   return {

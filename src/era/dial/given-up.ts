@@ -1,5 +1,6 @@
 import type { Id, IncomingError, IncomingResult } from "../../codec/index.js";
 import { Fault, type Identity, type JsonObject } from "../../core/index.js";
+import { dropOldest } from "../../stream/index.js";
 import { keptFor } from "../kept.js";
 import type { LinkCall } from "./link-call.js";
 
@@ -37,7 +38,7 @@ export class GivenUp {
 
   #put(id: Id, late: Late): void {
     this.#calls.set(id, late);
-    if (this.#calls.size > REMEMBERED) this.#calls.delete(this.#calls.keys().next().value as Id);
+    if (this.#calls.size > REMEMBERED) dropOldest(this.#calls);
   }
 }
 

@@ -19,18 +19,23 @@ export function sessionLevels(tell: (level: LogLevel) => void): Levels {
     const first = wanted.findIndex((count) => count > 0);
     return Math.min(first < 0 ? logLevels.length : first, ...sessions.values());
   };
+  const count = (at: number, by: 1 | -1): void => {
+    wanted[at] = (wanted[at] ?? 0) + by;
+  };
+  const change = (level: number): void => {
+    const name = logLevels[level];
+    if (name === undefined) return;
+    current = level;
+    tell(name);
+  };
   const raise = (): void => {
     const level = needed();
-    if (level >= current) return;
-    current = level;
-    tell(logLevels[level] as LogLevel);
+    if (level < current) change(level);
   };
   /** Quieter again: only a session that set a level expects that, and calls that come and go would change it all the time. */
   const lower = (): void => {
     const level = needed();
-    if (level === current || level >= logLevels.length) return;
-    current = level;
-    tell(logLevels[level] as LogLevel);
+    if (level !== current) change(level);
   };
 
   return {
@@ -38,11 +43,11 @@ export function sessionLevels(tell: (level: LogLevel) => void): Levels {
       const at = levelAt(level);
       // Whoever set a level for its session has said what it wants.
       if (at < 0 || sessions.has(identity)) return () => {};
-      (wanted[at] as number)++;
+      count(at, 1);
       raise();
       let held = true;
       return () => {
-        if (held) (wanted[at] as number)--;
+        if (held) count(at, -1);
         held = false;
       };
     },

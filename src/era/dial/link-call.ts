@@ -1,5 +1,16 @@
 import type { Id } from "../../codec/index.js";
-import { type Context, DONE, Fault, type JsonObject, type Replies, type Reply, type Request, weigh } from "../../core/index.js";
+import {
+  type Context,
+  DONE,
+  Fault,
+  type JsonObject,
+  type Replies,
+  type Reply,
+  type Request,
+  reasonOf,
+  toFault,
+  weigh,
+} from "../../core/index.js";
 import { WINDOW_BYTES } from "../keys.js";
 import { weighPart } from "../size.js";
 import type { CallWatch } from "../watch/call-watch.js";
@@ -112,9 +123,9 @@ export class LinkCall implements Replies {
     this.watch?.reply(reply);
     if (reply.kind === "result") this.#finish();
     if (this.#resolve !== undefined) {
-      const resolve = this.#settle().resolve as (step: Step) => void;
+      const { resolve } = this.#settle();
       if (this.#caller.counts) this.#account(reply, weighReply(reply));
-      return resolve({ done: false, value: reply });
+      return resolve?.({ done: false, value: reply });
     }
     const weight = weighReply(reply);
     this.#queue.push(reply);
@@ -144,16 +155,16 @@ export class LinkCall implements Replies {
   #open(): void {
     const { cancel } = this.context;
     if (cancel.fired) {
-      this.#state = { tag: "ending", fault: cancel.reason as Fault };
+      this.#state = { tag: "ending", fault: reasonOf(cancel) };
       return;
     }
     try {
       this.#room = this.#caller.roomFor(this);
       this.id = this.#caller.open(this);
       this.#state = OPEN;
-      this.#unhook = cancel.on(() => this.#cancelled(cancel.reason as Fault));
+      this.#unhook = cancel.on(() => this.#cancelled(reasonOf(cancel)));
     } catch (error) {
-      this.#state = { tag: "ending", fault: error as Fault };
+      this.#state = { tag: "ending", fault: toFault(error) };
     }
   }
 
@@ -189,7 +200,7 @@ export class LinkCall implements Replies {
   }
 
   #shift(): Reply {
-    const weight = this.#weights[this.#read] as number;
+    const weight = this.#weights[this.#read] ?? 0;
     const reply = this.#queue[this.#read++] as Reply;
     if (this.#read === this.#queue.length) this.#empty();
     else if (this.#read >= COMPACT && this.#read * 2 > this.#queue.length) this.#compact();

@@ -6,7 +6,9 @@ import {
   type IncomingNotification,
   type IncomingPart,
   type IncomingResult,
+  isId,
   type Link,
+  namedCall,
   type OutgoingMessage,
   type OutgoingRequest,
   type SendOptions,
@@ -66,7 +68,7 @@ export class LinkState {
       return link.send(message, options);
     }
     if (!("id" in message)) {
-      if (message.method === "notifications/cancelled") this.leave(message.params?.["requestId"] as Id);
+      if (message.method === "notifications/cancelled") this.leave(namedCall(message.params));
       return link.send(message, options);
     }
     const { id } = message;
@@ -77,15 +79,16 @@ export class LinkState {
   }
 
   /** A call was given up. */
-  leave(call: Id): void {
+  leave(call: Id | undefined): void {
+    if (call === undefined) return;
     this.#calls.delete(call);
     if (this.#accepted.size > 0) this.#accepted.delete(call);
   }
 
   /** What came, without what is not for the callers. */
   take(batch: readonly Message[]): readonly Message[] {
-    for (let at = 0; at < batch.length; at++) {
-      const instead = this.#take(batch[at] as Message);
+    for (const [at, message] of batch.entries()) {
+      const instead = this.#take(message);
       if (instead !== undefined) return [...batch.slice(0, at), ...instead, ...this.take(batch.slice(at + 1))];
     }
     return batch;
@@ -177,12 +180,13 @@ export class LinkState {
 
   #heard({ method, params }: IncomingNotification): readonly Message[] | undefined {
     if (method === "notifications/cancelled") {
-      this.#asked.delete(params["requestId"] as Id);
-      this.leave(params["requestId"] as Id);
+      const call = namedCall(params);
+      if (call !== undefined) this.#asked.delete(call);
+      this.leave(call);
     }
     if (method !== ACKNOWLEDGED) return undefined;
-    const id = isObject(params["_meta"]) ? (params["_meta"][meta.subscriptionId] as Id | undefined) : undefined;
-    if (id === undefined || !this.#calls.has(id)) return undefined;
+    const id = isObject(params["_meta"]) ? params["_meta"][meta.subscriptionId] : undefined;
+    if (!isId(id) || !this.#calls.has(id)) return undefined;
     if (this.#accepted.has(id)) return newsOfListen(id, params);
     this.#accepted.add(id);
     return undefined;

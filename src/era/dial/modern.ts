@@ -1,10 +1,11 @@
+import { namedCall } from "../../codec/index.js";
 import { Fault, type JsonObject } from "../../core/index.js";
 import { sealModern } from "../envelope.js";
-import { type Manner, stampsOf } from "./manner.js";
+import { type EraRules, stampsOf } from "./era-rules.js";
 import type { Peer } from "./peer.js";
 
 /** A modern peer: every request says for itself who calls, and the peer makes no requests. */
-export function modernManner(peer: Peer): Manner {
+export function modernRules(peer: Peer): EraRules {
   return {
     era: "modern",
     params(call, id): JsonObject {
@@ -17,7 +18,8 @@ export function modernManner(peer: Peer): Manner {
     notification({ method, params }) {
       if (method !== "notifications/cancelled") return false;
       // A server ends a subscription so; nothing else may be cancelled from its side.
-      const call = peer.pending.get(params["requestId"] as string | number);
+      const id = namedCall(params);
+      const call = id === undefined ? undefined : peer.pending.get(id);
       if (call?.request.method === "subscriptions/listen") {
         peer.close(call, false);
         call.push({ kind: "result", value: {} });

@@ -3,8 +3,10 @@ import {
   type Id,
   type Incoming,
   type IncomingPart,
+  isBatch,
   type Link,
   type LinkTraits,
+  namedCall,
   type Outgoing,
   type OutgoingMessage,
   type SendOptions,
@@ -12,8 +14,8 @@ import {
 } from "../../codec/index.js";
 import { type DialOptions, Fault, fixedTimeouts, RELEASE, toFault } from "../../core/index.js";
 import { Backoff } from "../../stream/index.js";
-import { careful } from "../careful.js";
-import { own } from "../keys.js";
+import { anywireKeys } from "../keys.js";
+import { safeListener } from "../safe-listener.js";
 import { type LinkWatch, linkWatch } from "../watch/link-watch.js";
 import { inTime } from "./in-time.js";
 import { LinkState } from "./link-state.js";
@@ -84,7 +86,7 @@ class Renewing<L extends Link> implements RenewingLink<L> {
     this.#backoff = new Backoff(options.restart);
     this.#proven = options.proven ?? false;
     this.#watch = linkWatch(options, { side: "dial" });
-    this.#state = new LinkState(this.#watch, careful(options.onFault));
+    this.#state = new LinkState(this.#watch, safeListener(options.onFault));
     this.#waiting = new WaitingCalls(options, () => this.#backoff.fault);
     this.#steps = first.incoming[Symbol.asyncIterator]();
     const messages: AsyncIterableIterator<Batch, undefined> = {
@@ -98,11 +100,11 @@ class Renewing<L extends Link> implements RenewingLink<L> {
     return this.now?.backlog ?? 0;
   }
 
-  send(given: Outgoing, options?: SendOptions): Promise<void> {
-    const message = given as OutgoingMessage;
+  send(message: Outgoing, options?: SendOptions): Promise<void> {
+    if (isBatch(message)) return Promise.reject(new Fault("internal", "batches are received, not sent"));
     if (this.now !== undefined) return this.#state.send(this.now, message, options);
     if ("method" in message && message.method === "notifications/cancelled") {
-      const call = message.params?.["requestId"] as Id;
+      const call = namedCall(message.params);
       this.#state.leave(call);
       this.#waiting.leave(call);
     }
@@ -264,7 +266,7 @@ class Renewing<L extends Link> implements RenewingLink<L> {
 
   #later<T>(call: Id | undefined, act: (link: L) => Promise<T>): Promise<T> {
     if (this.#closed !== undefined) return Promise.reject(this.#closed);
-    if (this.#backoff.exhausted) return Promise.reject(exhausted(this.#backoff.fault as Fault));
+    if (this.#backoff.exhausted) return Promise.reject(exhausted(this.#backoff.fault));
     const done = this.#waiting.add(call, act);
     this.#wake();
     return done;
@@ -275,8 +277,9 @@ function closedByPeer(): Fault {
   return new Fault("unavailable", "the peer closed the link", { data: { reason: "closed" } });
 }
 
-function exhausted(cause: Fault): Fault {
-  return new Fault("unavailable", `the server was lost too often, and is tried again later: ${cause.message}`, {
+function exhausted(cause: Fault | undefined): Fault {
+  const why = cause === undefined ? "" : `: ${cause.message}`;
+  return new Fault("unavailable", `the server was lost too often, and is tried again later${why}`, {
     cause,
     data: { reason: "failed" },
   });
@@ -288,4 +291,10 @@ function isOfLostLink(message: OutgoingMessage): boolean {
   return !("id" in message) && aboutCalls.has(message.method);
 }
 
-const aboutCalls: ReadonlySet<string> = new Set(["notifications/cancelled", "notifications/progress", own.credit, own.gone, RELEASE]);
+const aboutCalls: ReadonlySet<string> = new Set([
+  "notifications/cancelled",
+  "notifications/progress",
+  anywireKeys.credit,
+  anywireKeys.gone,
+  RELEASE,
+]);

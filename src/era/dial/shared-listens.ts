@@ -6,6 +6,7 @@ import {
   isObject,
   type JsonObject,
   type NoteReply,
+  noParams,
   outgoingMetadata,
   type Replies,
   type Reply,
@@ -75,7 +76,7 @@ export class SharedListens {
   }
 
   async *listen({ params }: Request, context: Context): AsyncGenerator<Reply, JsonObject> {
-    const topics = topicsOf(params["notifications"] as JsonObject);
+    const topics = topicsOf(isObject(params["notifications"]) ? params["notifications"] : noParams);
     const uris = topics.filter((topic) => topic.startsWith(RESOURCE)).map((topic) => topic.slice(RESOURCE.length));
     const subscriber: Subscriber = { topics: new Set(topics), uris: new Set(uris), unread: new ChangeQueue(this.#options.callBytes) };
     const unhook = context.cancel.on(() => subscriber.unread.end());

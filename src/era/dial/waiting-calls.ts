@@ -50,7 +50,8 @@ export class WaitingCalls<L> {
   }
 
   /** A call was given up: it is not made. */
-  leave(call: Id): void {
+  leave(call: Id | undefined): void {
+    if (call === undefined) return;
     for (const waiting of this.#waiting) if (waiting.call === call) waiting.fail(new Fault("cancelled", "the call was given up"));
   }
 

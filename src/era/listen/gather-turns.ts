@@ -1,3 +1,4 @@
+import { platform } from "../../stream/index.js";
 /** Bytes that are gathered in one turn of the event loop. */
 export const TURN_BYTES: number = 256 * 1024;
 
@@ -29,16 +30,19 @@ export function gatherTurn(order: number): Promise<void> {
 }
 
 function next(): void {
-  let first = 0;
-  for (let at = 1; at < waiting.length; at++) if ((waiting[at] as Waiting).order < (waiting[first] as Waiting).order) first = at;
-  const chosen = waiting[first];
-  waiting[first] = waiting[waiting.length - 1] as Waiting;
-  waiting.pop();
+  let chosen: Waiting | undefined;
+  let place = 0;
+  for (const [at, each] of waiting.entries())
+    if (chosen === undefined || each.order < chosen.order) {
+      chosen = each;
+      place = at;
+    }
+  const last = waiting.pop();
+  if (last !== undefined && last !== chosen) waiting[place] = last;
   scheduled = waiting.length > 0;
   if (scheduled) later(next);
   chosen?.go();
 }
 
 /** Node's own is as soon as the others were served; browsers have none. */
-const { setImmediate: immediate } = globalThis as { readonly setImmediate?: (run: () => void) => unknown };
-const later: (run: () => void) => unknown = immediate ?? ((run) => setTimeout(run, 0));
+const later: (run: () => void) => unknown = platform.setImmediate ?? ((run) => setTimeout(run, 0));

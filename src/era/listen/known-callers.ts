@@ -1,4 +1,5 @@
 import { Caller, fixedTimeouts, type Identity, type IdentityOptions, Owned, quotaOwner } from "../../core/index.js";
+import { unref } from "../../stream/index.js";
 
 /** How long callers without a connection of their own are remembered, how many, and how many of one principal or remote address. */
 const CALLER_IDLE_MS = fixedTimeouts.callerIdleMs;
@@ -91,7 +92,7 @@ export class KnownCallers {
     if (this.#timer !== undefined) return;
     this.#timer = setTimeout(() => this.#sweep(), this.#idleMs);
     // In a browser a timer is a number.
-    (this.#timer as { unref?(): void }).unref?.();
+    unref(this.#timer);
   }
 
   #sweep(): void {

@@ -1,15 +1,15 @@
-import type { Id, IncomingNotification } from "../../codec/index.js";
-import { Canceller, type Context, Fault, type JsonObject, jsonText, RELEASE, toFault } from "../../core/index.js";
+import { type IncomingNotification, namedCall } from "../../codec/index.js";
+import { Canceller, type Context, Fault, type JsonObject, jsonText, RELEASE, requestMethods, toFault } from "../../core/index.js";
 import { openEnvelope, senderOf, withoutOwn } from "../envelope.js";
-import { own } from "../keys.js";
+import { anywireKeys } from "../keys.js";
+import type { AnswerOptions } from "./answer-options.js";
 import type { Calls } from "./calls.js";
-import type { Desk } from "./desk.js";
 import type { LegacyListen } from "./legacy.js";
+import type { LinkClient } from "./link-client.js";
 import { listOwner } from "./parking.js";
-import type { Party } from "./party.js";
 
 /** What a notification of a client may be about, on the link that it came on. */
-export interface Notified extends Pick<Desk, "service" | "parking">, Party {
+export interface Notified extends Pick<AnswerOptions, "service" | "parking">, LinkClient {
   readonly calls: Calls;
   readonly legacy: LegacyListen;
   readonly onFault: (fault: Fault) => void;
@@ -22,14 +22,17 @@ export function takeNotification(at: Notified, { method, params }: IncomingNotif
   switch (method) {
     case "notifications/cancelled": {
       const reason = typeof params["reason"] === "string" ? params["reason"] : "the client cancelled the call";
-      if (!at.calls.cancel(params["requestId"] as Id, new Fault("cancelled", reason)))
+      const id = namedCall(params);
+      if (id === undefined || !at.calls.cancel(id, new Fault("cancelled", reason)))
         at.onFault(new Fault("invalid-request", `a cancellation of no open call: id ${jsonText(params["requestId"])}`));
       return undefined;
     }
-    case own.credit:
-      at.calls.grant(params["requestId"] as Id, Number(params["messages"]) || 0);
+    case anywireKeys.credit: {
+      const id = namedCall(params);
+      if (id !== undefined) at.calls.grant(id, Number(params["messages"]) || 0);
       return undefined;
-    case own.gone:
+    }
+    case anywireKeys.gone:
       at.forget(params["key"]);
       return undefined;
     case RELEASE:
@@ -42,6 +45,11 @@ export function takeNotification(at: Notified, { method, params }: IncomingNotif
       at.legacy.session?.start();
       return undefined;
     default:
+      // Nobody could be answered, and what looks at calls on their way, as filters and rates do, would not see this one.
+      if (requestMethods.has(method)) {
+        at.onFault(new Fault("invalid-request", `a request without an id: ${method}`));
+        return undefined;
+      }
       // Waited for, so that a client cannot flood a service that does not take them.
       return passOn(at, method, params);
   }

@@ -9,6 +9,7 @@ import {
   principalShares,
   type SharedLimit,
 } from "../../core/index.js";
+import { unref } from "../../stream/index.js";
 import { randomToken } from "../seal.js";
 
 /** What a listener's options say of its sessions. */
@@ -149,7 +150,7 @@ export class SessionTable<S extends TableSession> {
     if (this.#timer !== undefined) return;
     this.#timer = setInterval(() => this.#sweep(), Math.min(SWEEP_MS, this.#idleMs, this.#leftMs));
     // In a browser a timer is a number.
-    (this.#timer as { unref?(): void }).unref?.();
+    unref(this.#timer);
   }
 
   #disarm(): void {

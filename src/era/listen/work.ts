@@ -1,4 +1,5 @@
 import { type Ask, DONE, type Held, type Replies, type Reply } from "../../core/index.js";
+import { overtime } from "../../stream/index.js";
 import { Contents } from "./contents.js";
 
 type Step = IteratorResult<Reply, undefined>;
@@ -19,6 +20,7 @@ export class Work {
   #next: Promise<Step> | undefined;
   #ahead: Reply | undefined;
   #asked = 0;
+  #steps = 0;
 
   constructor(replies: Replies) {
     this.#replies = replies;
@@ -63,6 +65,9 @@ export class Work {
 
   /** The next reply; WAITING when it is time to tell the client of the asks that wait. */
   async step(): Promise<Step | typeof WAITING> {
+    // A handler need not wait for anything, and neither need a link whose client has gone or wants none of it.
+    const rest = overtime(++this.#steps);
+    if (rest !== undefined) await rest;
     if (this.#asks === undefined || this.#asks.size === 0) return this.next();
     if (Date.now() - this.#asked > GATHER_MS) return WAITING;
     const step = await this.soon();

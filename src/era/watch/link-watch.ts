@@ -1,10 +1,11 @@
 import {
+  type AnswerPart,
   type Id,
   type Incoming,
   type IncomingPart,
+  isBatch,
   type Outgoing,
   type OutgoingMessage,
-  type Part,
   receivedMessage,
   sentMessage,
 } from "../../codec/index.js";
@@ -22,7 +23,7 @@ import {
   type UpstreamChange,
   type WireOptions,
 } from "../../core/index.js";
-import { own } from "../keys.js";
+import { anywireKeys } from "../keys.js";
 import { CallWatch } from "./call-watch.js";
 
 /** Tells an observer of what passes on one link. */
@@ -41,12 +42,12 @@ export class LinkWatch {
 
   sent(message: Outgoing): void {
     if (this.observer.frame === undefined) return;
-    this.#frame("sent", Array.isArray(message) ? message.map(objectOf) : objectOf(message as OutgoingMessage));
+    this.#frame("sent", isBatch(message) ? message.map(objectOf) : objectOf(message));
   }
 
   received(message: Incoming | IncomingPart): void {
     if (this.observer.frame === undefined || message.kind === "bad") return;
-    if (message.kind === "notification" && message.method === own.renewed) return;
+    if (message.kind === "notification" && message.method === anywireKeys.renewed) return;
     if (message.kind === "part") return this.part("received", message.id, message.part);
     this.#frame(
       "received",
@@ -56,7 +57,7 @@ export class LinkWatch {
     );
   }
 
-  part(direction: Frame["direction"], id: Id, part: Part): void {
+  part(direction: Frame["direction"], id: Id, part: AnswerPart): void {
     if (this.observer.frame !== undefined) this.#frame(direction, { id, part });
   }
 
@@ -91,5 +92,5 @@ export function observedAs<O extends WireOptions>(options: O, side: Observed["si
 }
 
 function objectOf(message: OutgoingMessage): JsonObject {
-  return sentMessage(message) as object as JsonObject;
+  return { ...sentMessage(message) };
 }

@@ -65,10 +65,8 @@ export class Deframer {
     let lent = borrowed;
     let at = this.#prefixed === 0 ? 0 : this.#continue(chunk);
     while (end - at >= PREFIX) {
-      const flag = chunk[at] as number;
-      const length =
-        (chunk[at + 1] as number) * 0x1000000 +
-        (((chunk[at + 2] as number) << 16) | ((chunk[at + 3] as number) << 8) | (chunk[at + 4] as number));
+      const flag = chunk[at] ?? 0;
+      const length = (chunk[at + 1] ?? 0) * 0x1000000 + (((chunk[at + 2] ?? 0) << 16) | ((chunk[at + 3] ?? 0) << 8) | (chunk[at + 4] ?? 0));
       this.#check(flag, length);
       const start = at + PREFIX;
       if (end - start < length) {
@@ -88,7 +86,7 @@ export class Deframer {
       at = start + length;
       this.#onFrame(chunk.subarray(start, at), flag === 1);
     }
-    while (at < end) this.#prefix[this.#prefixed++] = chunk[at++] as number;
+    while (at < end) this.#prefix[this.#prefixed++] = chunk[at++] ?? 0;
   }
 
   /** Goes on with what an earlier chunk began; returns where the next message begins. */
@@ -96,7 +94,7 @@ export class Deframer {
     let at = 0;
     while (this.#prefixed < PREFIX) {
       if (at === chunk.length) return at;
-      this.#prefix[this.#prefixed++] = chunk[at++] as number;
+      this.#prefix[this.#prefixed++] = chunk[at++] ?? 0;
       if (this.#prefixed === PREFIX) {
         const [flag = 0, a = 0, b = 0, c = 0, d = 0] = this.#prefix;
         const length = a * 0x1000000 + ((b << 16) | (c << 8) | d);

@@ -45,7 +45,7 @@ export function firstOf(metadata: Metadata, name: string): string | undefined {
 }
 
 /** Received headers or trailers as metadata. `raw` keeps apart repeated values, which Node joins with commas. */
-export function readMetadata(headers: IncomingHttpHeaders, raw?: readonly string[]): Metadata {
+export function receivedMetadata(headers: IncomingHttpHeaders, raw?: readonly string[]): Metadata {
   const metadata: Record<string, string | readonly string[]> = Object.create(null);
   for (const name in headers) {
     if (name.startsWith(":") || reserved.has(name)) continue;
@@ -61,7 +61,7 @@ function apart(name: string, joined: string, raw: readonly string[] | undefined)
   if (name.endsWith("-bin")) return joined.split(/, */);
   if (raw === undefined) return joined;
   const values: string[] = [];
-  for (let at = 0; at + 1 < raw.length; at += 2) if (raw[at] === name) values.push(raw[at + 1] as string);
+  for (let at = 0; at + 1 < raw.length; at += 2) if (raw[at] === name) values.push(raw[at + 1] ?? "");
   return values.length > 1 ? values : joined;
 }
 

@@ -1,5 +1,5 @@
 import { constants } from "node:http2";
-import { Fault, type FaultCode, grpcStatuses } from "../../core/index.js";
+import { Fault, type FaultCode, grpcStatuses, isObject } from "../../core/index.js";
 import type { Metadata, Status } from "./types.js";
 
 /** The statuses that the framing itself gives. */
@@ -79,7 +79,7 @@ export function statusFault(status: Status): Fault {
 
 /** A fault as the status that tells it. A number that a peer gave passes on; its trailers do not. */
 export function faultStatus(fault: Fault): Status {
-  const { grpcStatus } = (fault.data ?? {}) as Partial<StatusData>;
+  const grpcStatus = isObject(fault.data) ? fault.data["grpcStatus"] : undefined;
   const passed = typeof grpcStatus === "number" && grpcStatus > 0 && statusNames[grpcStatus] !== undefined;
   return { code: passed ? grpcStatus : grpcStatuses[fault.code], message: fault.message };
 }

@@ -4,7 +4,7 @@ const units: Readonly<Record<string, number>> = { H: 3_600_000, M: 60_000, S: 10
 export function parseTimeout(text: string): number | undefined {
   const match = /^(\d{1,8})([HMSmun])$/.exec(text);
   if (match === null) return undefined;
-  return Number(match[1]) * (units[match[2] as string] as number);
+  return Number(match[1]) * (units[match[2] ?? ""] ?? 0);
 }
 
 /** A `grpc-timeout` of at most eight digits, never longer than asked by more than its unit. */

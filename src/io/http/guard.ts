@@ -80,10 +80,13 @@ const allowed = [
   "Baggage",
 ];
 
+/** The headers of an answer that needs none of its own. One object, by which that is seen. */
+export const noHeaders: Readonly<Record<string, string>> = {};
+
 /** What a page of another origin needs to read the answer: the guard has let it in. */
-export function corsHeaders(exchange: Exchange): Record<string, string> {
+export function corsHeaders(exchange: Exchange): Readonly<Record<string, string>> {
   const origin = exchange.header("origin");
-  if (origin === undefined) return {};
+  if (origin === undefined) return noHeaders;
   return {
     "access-control-allow-origin": origin,
     vary: "Origin",

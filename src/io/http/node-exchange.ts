@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { constants, type Http2ServerRequest, type Http2ServerResponse } from "node:http2";
 import type { TLSSocket } from "node:tls";
 import { type Account, accountOf, Fault, fixedLimits, type Held, type Limits, SMALL_BYTES } from "../../core/index.js";
+import { bodyText, bodyTooLarge } from "./body-text.js";
 import type { Exchange, Outlet } from "./exchange.js";
 import { hostsOf } from "./hosts.js";
 import { claimRequest } from "./open-request.js";
@@ -10,7 +11,6 @@ type NodeRequest = IncomingMessage | Http2ServerRequest;
 type NodeResponse = ServerResponse | Http2ServerResponse;
 
 const written: Promise<void> = Promise.resolve();
-const utf8 = new TextDecoder("utf-8", { fatal: true });
 
 export interface NodeExchangeOptions {
   /** Milliseconds for the body of the request; 60,000 unless given. */
@@ -223,12 +223,12 @@ function readBody(request: NodeRequest, { maxBytes, ms, held: hold }: BodyOption
     const whole = request.read() as Buffer;
     // Nothing else comes, but for the end.
     request.resume();
-    return decoded(whole);
+    return bodyText(whole);
   }
   if (declared > maxBytes) {
     // It is read to nowhere, so that the client can read the answer.
     request.resume();
-    return Promise.reject(tooLarge(maxBytes));
+    return Promise.reject(bodyTooLarge(maxBytes));
   }
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
@@ -249,29 +249,17 @@ function readBody(request: NodeRequest, { maxBytes, ms, held: hold }: BodyOption
     };
     const onData = (chunk: Buffer): void => {
       bytes += chunk.length;
-      const over = bytes > maxBytes ? tooLarge(maxBytes) : held.count(bytes);
+      const over = bytes > maxBytes ? bodyTooLarge(maxBytes) : held.count(bytes);
       if (over === undefined) return void chunks.push(chunk);
       // The rest is read to nowhere, so that the client can read the answer.
       settle(() => reject(over));
       request.resume();
     };
-    const onEnd = (): void => settle(() => resolve(decoded(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks))));
+    const onEnd = (): void => settle(() => resolve(bodyText(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks))));
     const onClose = (): void => settle(() => reject(new Fault("unavailable", "the client closed the request before its end")));
     request.on("data", onData);
     request.on("end", onEnd);
     request.on("close", onClose);
     request.on("error", onClose);
   });
-}
-
-function tooLarge(maxBytes: number): Fault {
-  return new Fault("overload", `the body is larger than ${maxBytes} bytes`, { data: { limit: "messageBytes", max: maxBytes } });
-}
-
-async function decoded(bytes: Uint8Array): Promise<string> {
-  try {
-    return utf8.decode(bytes);
-  } catch (error) {
-    throw new Fault("parse", "the body is not UTF-8", { cause: error });
-  }
 }

@@ -22,9 +22,9 @@ export function strayText(pass: (bytes: Uint8Array) => void, onStray: (fault: Fa
         left -= step;
         continue;
       }
-      head[headed++] = bytes[at++] as number;
+      head[headed++] = bytes[at++] ?? 0;
       // The first two bytes tell text already, which may be shorter than a head.
-      const length = ((head[0] as number) << 16) | ((head[1] as number) << 8) | (head[2] as number);
+      const length = ((head[0] ?? 0) << 16) | ((head[1] ?? 0) << 8) | (head[2] ?? 0);
       if (head[0] !== 0 || length > FRAME_BYTES) return onStray(fault(head.subarray(0, headed), bytes.subarray(at)));
       if (headed < HEAD) continue;
       headed = 0;

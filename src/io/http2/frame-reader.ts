@@ -16,7 +16,7 @@ export interface FrameSink {
 const NOT_READ = -1;
 
 /** Cuts HTTP/2 frames out of bytes. Data passes through as it comes; other frames are small and come whole. */
-export class FrameReader {
+export class Http2FrameReader {
   readonly #sink: FrameSink;
   readonly #head = new Uint8Array(HEAD);
   #headed = 0;
@@ -42,7 +42,7 @@ export class FrameReader {
     let at = 0;
     while (at < end) {
       if (this.#headed < HEAD) {
-        while (this.#headed < HEAD && at < end) this.#head[this.#headed++] = bytes[at++] as number;
+        while (this.#headed < HEAD && at < end) this.#head[this.#headed++] = bytes[at++] ?? 0;
         if (this.#headed < HEAD) return;
         this.#begin();
       } else if (this.#type === DATA) {
@@ -55,8 +55,8 @@ export class FrameReader {
 
   #begin(): void {
     this.#left = readUint32(this.#head, 0) >>> 8;
-    this.#type = this.#head[3] as number;
-    this.#flags = this.#head[4] as number;
+    this.#type = this.#head[3] ?? 0;
+    this.#flags = this.#head[4] ?? 0;
     if (this.#left > FRAME_BYTES) throw this.#tooLong();
     this.#begun = true;
     this.#id = readUint31(this.#head, 5);
@@ -77,7 +77,7 @@ export class FrameReader {
 
   #data(bytes: Uint8Array, at: number, end: number): number {
     if (this.#padding === NOT_READ) {
-      this.#padding = bytes[at] as number;
+      this.#padding = bytes[at] ?? 0;
       this.#left--;
       if (this.#padding > this.#left) throw broken(PROTOCOL_ERROR, "the server sent more padding than frame");
       if (this.#left === 0) this.#end(nothing);

@@ -84,9 +84,7 @@ export function settings(values: readonly (readonly [number, number])[]): Uint8A
 }
 
 export function readUint32(bytes: Uint8Array, at: number): number {
-  return (
-    (bytes[at] as number) * 0x1000000 + (((bytes[at + 1] as number) << 16) | ((bytes[at + 2] as number) << 8) | (bytes[at + 3] as number))
-  );
+  return (bytes[at] ?? 0) * 0x1000000 + (((bytes[at + 1] ?? 0) << 16) | ((bytes[at + 2] ?? 0) << 8) | (bytes[at + 3] ?? 0));
 }
 
 /** Without the first bit, which is reserved. */

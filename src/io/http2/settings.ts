@@ -17,7 +17,7 @@ const ENTRY = 6;
 export function readSettings(payload: Uint8Array, take: (name: number, value: number) => void): void {
   if (payload.length % ENTRY !== 0) throw broken(FRAME_SIZE_ERROR, "the server sent settings of a wrong length");
   for (let at = 0; at < payload.length; at += ENTRY) {
-    const name = (payload[at] as number) * 256 + (payload[at + 1] as number);
+    const name = (payload[at] ?? 0) * 256 + (payload[at + 1] ?? 0);
     const value = readUint32(payload, at + 2);
     check(name, value);
     take(name, value);

@@ -1,4 +1,4 @@
-import type { AddressInfo, Server } from "node:net";
+import type { Server } from "node:net";
 import type { Duplex } from "node:stream";
 import { Fault } from "../../core/index.js";
 import { listenPrivately, removeStale } from "./unix-socket.js";
@@ -20,7 +20,13 @@ export async function bind(server: Server, carrier: NetworkCarrier): Promise<num
     if ("path" in carrier) listenPrivately(server, carrier.path, resolve);
     else server.listen(carrier.port, carrier.host, resolve);
   });
-  return "path" in carrier ? 0 : (server.address() as AddressInfo).port;
+  return boundPort(server);
+}
+
+/** The port that a server listens on; 0 if it is none of TCP. */
+export function boundPort(server: Server): number {
+  const address = server.address();
+  return typeof address === "object" && address !== null ? address.port : 0;
 }
 
 /** `host:port` as a URL has it. */

@@ -13,6 +13,7 @@ import { CONCURRENT, SESSION_MEMORY, WINDOW } from "../grpc/bounds.js";
 import { Watch } from "../grpc/keepalive.js";
 import { kill } from "../grpc/kill.js";
 import { isGrpc } from "../grpc/server.js";
+import { PlainConnections } from "../http1/plain-connection.js";
 import { countedRequests } from "./counted-requests.js";
 import type { Mount, NodeRequest, NodeResponse } from "./mount.js";
 import { progressOf, type Stallable } from "./stalled.js";
@@ -49,7 +50,8 @@ export function httpServers(mounts: readonly Mount[], options: HttpServersOption
   const { headersMs, limits } = options;
   const headerBytes = limits?.headerBytes ?? defaultLimits.headerBytes;
   const counted = countedRequests(limits);
-  const request = (asked: NodeRequest, response: NodeResponse): void => ownerOf(mounts, "request", asked.url)?.request?.(asked, response);
+  const takers = mounts.filter((mount) => mount.request !== undefined);
+  const request = (asked: NodeRequest, response: NodeResponse): void => ownerOf(takers, asked.url)?.request?.(asked, response);
   const http1 = createHttp(
     {
       maxHeaderSize: headerBytes,
@@ -71,12 +73,18 @@ export function httpServers(mounts: readonly Mount[], options: HttpServersOption
     socket.unshift(first);
     socket.resume();
   };
-  if (mounts.some((mount) => mount.upgrade !== undefined))
+  const upgraders = mounts.filter((mount) => mount.upgrade !== undefined);
+  if (upgraders.length > 0)
     http1.on("upgrade", (asked: IncomingMessage, socket: Duplex, head: Buffer) => {
       if (/^websocket$/i.test(asked.headers.upgrade ?? "")) {
-        if (counted.upgrade(asked, socket)) ownerOf(mounts, "upgrade", asked.url)?.upgrade?.(asked, socket, head);
+        if (counted.upgrade(asked, socket)) ownerOf(upgraders, asked.url)?.upgrade?.(asked, socket, head);
       } else give(http1)(socket as Socket, withoutUpgrade(asked, head));
     });
+  const plain = new PlainConnections({
+    limits,
+    take: (target) => ownerOf(takers, target)?.exchange,
+    others: give(http1),
+  });
   const sessions = new Set<ServerHttp2Session>();
   const http2 = createHttp2(
     {
@@ -123,9 +131,10 @@ export function httpServers(mounts: readonly Mount[], options: HttpServersOption
     else closeWhenIdle(session);
   });
   return {
-    http1: give(http1),
+    http1: (socket, first) => (first === undefined ? give(http1)(socket) : plain.take(socket, first)),
     http2: give(http2),
     close() {
+      plain.close();
       http1.close();
       for (const session of sessions) session.close();
     },
@@ -135,11 +144,10 @@ export function httpServers(mounts: readonly Mount[], options: HttpServersOption
   };
 }
 
-/** The mount that a path belongs to, among those that take requests or upgrades. */
-function ownerOf(mounts: readonly Mount[], kind: "request" | "upgrade", url = "/"): Mount | undefined {
+/** The mount that a path belongs to, among those that take requests, or upgrades. */
+function ownerOf(takers: readonly Mount[], url = "/"): Mount | undefined {
   const mark = url.indexOf("?");
   const path = mark < 0 ? url : url.slice(0, mark);
-  const takers = mounts.filter((mount) => mount[kind] !== undefined);
   return takers.find((mount) => mount.claims?.(path) === true) ?? takers[0];
 }
 
@@ -150,7 +158,7 @@ function ownerOf(mounts: readonly Mount[], kind: "request" | "upgrade", url = "/
 function withoutUpgrade({ method, url, rawHeaders }: IncomingMessage, head: Buffer): Buffer {
   const lines = [`${method} ${url} HTTP/1.1`];
   for (let at = 0; at < rawHeaders.length; at += 2)
-    if (!/^(upgrade|http2-settings|connection)$/i.test(rawHeaders[at] as string)) lines.push(`${rawHeaders[at]}: ${rawHeaders[at + 1]}`);
+    if (!/^(upgrade|http2-settings|connection)$/i.test(rawHeaders[at] ?? "")) lines.push(`${rawHeaders[at]}: ${rawHeaders[at + 1]}`);
   return Buffer.concat([Buffer.from(`${lines.join("\r\n")}\r\n\r\n`, "latin1"), head]);
 }
 

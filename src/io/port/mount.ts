@@ -3,7 +3,8 @@ import type { Http2ServerRequest, Http2ServerResponse, IncomingHttpHeaders, Serv
 import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import type { ListenAddress } from "../../core/index.js";
-import type { Peer } from "../grpc/types.js";
+import type { GrpcPeer } from "../grpc/types.js";
+import type { Exchange } from "../http/exchange.js";
 import type { Detect } from "./detect.js";
 
 export type NodeRequest = IncomingMessage | Http2ServerRequest;
@@ -28,6 +29,8 @@ export interface Mount {
   /** Whether a request or an upgrade for this path belongs to it. The first mount that claims a path gets it; nobody's goes to the first mount that takes its kind. */
   claims?(path: string): boolean;
   request?(request: NodeRequest, response: NodeResponse): void;
+  /** Takes what `request` would, where there are no objects of Node to it: a POST of HTTP/1.1 that has come whole. */
+  readonly exchange?: ((exchange: Exchange) => void) | undefined;
   /** Takes requests of HTTP/1.1 that ask for WebSocket. */
   upgrade?(request: IncomingMessage, socket: Duplex, head: Buffer): void;
   /** Takes HTTP/2 requests of gRPC's content type, whatever their path; they do not come to `request`. */
@@ -43,5 +46,5 @@ export interface Mount {
 export interface ByteMount {
   readonly detect: Detect;
   /** Takes a connection. What was looked at can be read again. */
-  take(socket: Socket, peer: Peer): void;
+  take(socket: Socket, peer: GrpcPeer): void;
 }

@@ -1,6 +1,7 @@
 import type { JsonObject } from "../../core/index.js";
 import { schemaLimits } from "../limits.js";
 import { list } from "../read/merge.js";
+import { celText } from "./cel.js";
 import { formatRules } from "./formats.js";
 import { re2Pattern } from "./re2.js";
 import type { Rules, ScalarKind } from "./shape.js";
@@ -18,15 +19,15 @@ const INT64 = 2n ** 63n;
 export function stringScalar(schema: JsonObject, asserted: boolean): Scalar {
   const said = new Set<string>();
   const rules: Record<string, unknown> = {};
+  let test: { readonly id: string; readonly message: string; readonly expression: string } | undefined;
   const format = schema["format"];
   if (typeof format === "string" && asserted && Object.hasOwn(formatRules, format)) {
     const rule = formatRules[format];
-    // There is one pattern for a string.
-    if (rule?.pattern === undefined || schema["pattern"] === undefined) {
-      Object.assign(rules, rule);
-      said.add("format");
-    }
-  } else said.add("format");
+    // There is one pattern for a string; a format that needs one beside the schema's own is tested by CEL.
+    if (rule?.pattern === undefined || schema["pattern"] === undefined) Object.assign(rules, rule);
+    else test = { id: "format", message: `must be a ${format}`, expression: `this.matches(${celText(rule.pattern)})` };
+  }
+  said.add("format");
   Object.assign(rules, countRules(schema, ["minLength", "maxLength"], ["minLen", "maxLen"], said));
   const pattern = typeof schema["pattern"] === "string" ? re2Pattern(schema["pattern"]) : undefined;
   if (pattern !== undefined) {
@@ -40,7 +41,11 @@ export function stringScalar(schema: JsonObject, asserted: boolean): Scalar {
     delete rules["minLen"];
     delete rules["maxLen"];
   }
-  return { kind: "string", rules: withRules("string", alone(rules, said)), said };
+  const base = withRules("string", alone(rules, said));
+  if (test === undefined) return { kind: "string", rules: base, said };
+  // Where values are given, it is one of them or none, and ajv says which.
+  if (values !== undefined) said.delete("format");
+  return { kind: "string", rules: values === undefined ? { ...base, cel: [test] } : base, said };
 }
 
 export function boolScalar(schema: JsonObject): Scalar {

@@ -10,7 +10,10 @@ import {
   FileOptionsSchema,
   FieldDescriptorProto_Label as Label,
   MessageOptionsSchema,
+  MethodOptionsSchema,
   OneofOptionsSchema,
+  type ServiceDescriptorProto,
+  ServiceOptionsSchema,
   FieldDescriptorProto_Type as Type,
 } from "@bufbuild/protobuf/wkt";
 import { type ShortName, shortNames } from "./names.js";
@@ -46,7 +49,7 @@ const scalars: Partial<Record<Type, string>> = {
 
 /**
  * A file descriptor as the text of a .proto file, with the comments of its source info. `registry` knows the extensions that options use,
- * and every type that a name could be taken for. Services are left out: files of schemas have none.
+ * and every type that a name could be taken for.
  */
 export function printFile(file: FileDescriptorProto, registry: Registry): string {
   const short = shortNames([
@@ -71,6 +74,7 @@ export function printFile(file: FileDescriptorProto, registry: Registry): string
   lines.push(...extensions(printing, file.extension, [7], file.package));
   for (const [index, message] of file.messageType.entries()) lines.push(...messageLines(printing, message, [4, index], file.package), "");
   for (const [index, each] of file.enumType.entries()) lines.push(...enumLines(printing, each, [5, index], file.package), "");
+  for (const [index, service] of file.service.entries()) lines.push(...serviceLines(printing, service, [6, index]), "");
   while (lines.at(-1) === "") lines.pop();
   return `${lines.join("\n")}\n`;
 }
@@ -164,6 +168,18 @@ function enumLines(printing: Printing, each: EnumDescriptorProto, path: Path, ou
     body.push(`${value.name} = ${value.number}${options.length === 0 ? "" : ` [${options.join(", ")}]`};`);
   }
   return [...commentOf(printing, path), ...block(`enum ${each.name}`, body)];
+}
+
+function serviceLines(printing: Printing, service: ServiceDescriptorProto, path: Path): string[] {
+  const scope = within(printing.file.package, service.name);
+  const body = printing.options(service.options, ServiceOptionsSchema, scope).map((option) => `option ${option};`);
+  for (const [index, method] of service.method.entries()) {
+    const side = (type: string, streaming: boolean): string => `(${streaming ? "stream " : ""}${printing.short(type.slice(1), scope)})`;
+    const head = `rpc ${method.name}${side(method.inputType, method.clientStreaming)} returns ${side(method.outputType, method.serverStreaming)}`;
+    const options = printing.options(method.options, MethodOptionsSchema, scope).map((option) => `option ${option};`);
+    body.push(...commentOf(printing, [...path, 2, index]), ...(options.length === 0 ? [`${head};`] : block(head, options)));
+  }
+  return [...commentOf(printing, path), ...block(`service ${service.name}`, body)];
 }
 
 function extensions(printing: Printing, fields: readonly FieldDescriptorProto[], path: Path, scope: string): string[] {

@@ -93,6 +93,8 @@ class Encoder {
       case "list":
         if (!Array.isArray(value)) throw badValue("must be array", path);
         this.#list(desc, value, path, depth);
+        // The rule of an optional list is silent about one that is empty, which travels elsewhere.
+        if (value.length === 0 && plan.least > 0) throw badValue(`must NOT have fewer than ${plan.least} items`, path);
         return required || value.length > 0;
       case "map":
         if (!isObject(value)) throw badValue("must be object", path);
@@ -102,6 +104,7 @@ class Encoder {
           path,
           depth,
         );
+        if (Object.keys(value).length === 0 && plan.least > 0) throw badValue(`must NOT have fewer than ${plan.least} properties`, path);
         return required || Object.keys(value).length > 0;
       default:
         this.#single(desc, value, path, depth);

@@ -10,6 +10,8 @@ export interface FieldPlan {
   readonly required: boolean;
   /** Null is allowed, beside the values of the type. Undefined: nobody said. */
   readonly nullable: boolean | undefined;
+  /** The least items or members that a collection may have. */
+  readonly least: number;
 }
 
 /** One of several objects: which, says a property that they all have. */
@@ -77,12 +79,18 @@ export class Plans {
       property: note?.property ?? desc.jsonName,
       required: note?.required ?? (!collection && rulesOf(desc)?.required === true),
       nullable: this.#notes === undefined ? undefined : note?.nullable === true,
+      least: collection ? leastOf(desc) : 0,
     };
   }
 }
 
 export function rulesOf(field: DescField): FieldRules | undefined {
   return hasOption(field, fieldExtension) ? getOption(field, fieldExtension) : undefined;
+}
+
+function leastOf(field: DescField): number {
+  const type = rulesOf(field)?.type;
+  return Number(type?.case === "repeated" ? type.value.minItems : type?.case === "map" ? type.value.minPairs : 0);
 }
 
 /** The field that holds what is no property. */

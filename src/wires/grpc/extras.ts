@@ -1,3 +1,4 @@
+import { COMPLETED, PROMPT_COMPLETION, WATCH, WATCHED } from "../../codec/mcpv1/index.js";
 import {
   type Client,
   type Connection,
@@ -15,7 +16,6 @@ import {
   weigh,
 } from "../../core/index.js";
 import { concat, encodeBase64 } from "../../stream/index.js";
-import { COMPLETED, PROMPT_COMPLETION, WATCH, WATCHED } from "./names.js";
 
 /** Bytes of a resource that come along with the news of its change. */
 const CONTENTS_BYTES = 256 * 1024;
@@ -89,13 +89,13 @@ function firstOf(result: JsonObject): JsonObject | undefined {
 
 function withData(head: JsonObject, chunks: readonly (string | Uint8Array)[]): JsonObject {
   if (chunks.every((chunk) => typeof chunk === "string")) return { ...head, text: chunks.join("") };
-  return { ...head, blob: encodeBase64(concat(chunks as readonly Uint8Array[])) };
+  return { ...head, blob: encodeBase64(concat(chunks.filter((chunk) => typeof chunk !== "string"))) };
 }
 
 /** The texts of a prompt, message by message. */
 async function* complete(service: Service, params: JsonObject, context: Context): AsyncGenerator<Reply, JsonObject> {
   const result = await resultOf(service.call({ method: "prompts/get", params }, context));
-  const messages = Array.isArray(result["messages"]) ? (result["messages"] as readonly unknown[]) : [];
+  const messages = Array.isArray(result["messages"]) ? result["messages"] : [];
   for (const message of messages) {
     const content = isObject(message) ? message["content"] : undefined;
     if (isObject(content) && typeof content["text"] === "string")

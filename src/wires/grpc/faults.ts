@@ -1,6 +1,6 @@
 import { parseJson } from "../../codec/index.js";
 import { encodeErrorNote, wellFormed } from "../../codec/mcpv1/index.js";
-import { Fault, fromRpcError, grpcStatuses, type JsonObject, jsonText, type RpcError, toRpcError } from "../../core/index.js";
+import { Fault, fromRpcError, grpcStatuses, jsonText, type RpcError, toRpcError } from "../../core/index.js";
 import { binary, fitsStatus, fromBinary, type ServerCall, type Status, statusFault, valuesOf } from "../../io/index.js";
 import { header } from "./names.js";
 
@@ -27,15 +27,20 @@ export function errorStatus(error: RpcError, fault: Fault = fromRpcError(error))
   };
 }
 
-export function faultStatus(fault: Fault): Status {
+export function mcpStatus(fault: Fault): Status {
   return errorStatus(toRpcError(fault, "modern"), fault);
 }
 
 /** Ends a call with an error. Between Anywire ends the whole of it goes before the status, if the status has not all of it. */
-export function endWithError(call: ServerCall, error: RpcError, { fault, kin }: { fault?: Fault | undefined; kin: boolean }): void {
+export function endWithError(
+  call: ServerCall,
+  error: RpcError,
+  { fault, isAnywirePeer }: { fault?: Fault | undefined; isAnywirePeer: boolean },
+): void {
   const status = errorStatus(error, fault);
-  const { code, message, data, ...more } = error as RpcError & JsonObject;
-  if (kin && (status.metadata?.[header.errorCut] !== undefined || Object.keys(more).length > 0)) void call.send(encodeErrorNote(error));
+  const { code, message, data, ...more } = error;
+  if (isAnywirePeer && (status.metadata?.[header.errorCut] !== undefined || Object.keys(more).length > 0))
+    void call.send(encodeErrorNote(error));
   call.end(status);
 }
 

@@ -15,8 +15,7 @@ export function withMirror(metadata: Metadata, method: string, params: JsonObjec
   if (version !== undefined) mirrored[header.version] = version;
   if (name !== undefined && name.length <= NAME) mirrored[header.name] = encodeHeader(name);
   const trace = traceHeaders(params);
-  for (const each in trace) mirrored[each] = trace[each] as string;
-  return mirrored;
+  return trace === undefined ? mirrored : Object.assign(mirrored, trace);
 }
 
 /** Throws where metadata and body say different things: a router would have been led astray. */

@@ -1,4 +1,4 @@
-import { type Id, type Incoming, parseMessage, serialise } from "../../codec/index.js";
+import { type Id, type Incoming, type IncomingRequest, parseMessage, serialise } from "../../codec/index.js";
 import {
   type CredentialWatch,
   closingFault,
@@ -21,7 +21,7 @@ import {
 } from "../../core/index.js";
 import { observedAs, Parking, SessionTable } from "../../era/index.js";
 import { admit, type Exchange, tellRefused, whileValid } from "../../io/index.js";
-import { Alone, type Manner } from "./alone.js";
+import { Alone, type AnswerForm } from "./alone.js";
 import { JSON_TYPE, PARTS_TYPE, SSE_TYPE } from "./answer.js";
 import { accepts, checkBody, checkEnvelope, checkVersion, expectsAnswer } from "./checks.js";
 import { type EventStore, memoryEvents } from "./events.js";
@@ -186,7 +186,7 @@ class HttpEndpoint implements Endpoint {
     // Member by member here and in what every call makes: a spread takes as long as all the rest of it.
     const parts = accept.includes(PARTS_TYPE);
     const { headers, principal } = caller;
-    const manner: Manner = { era: modern ? "modern" : "legacy", streams, json, parts, headers, principal };
+    const form: AnswerForm = { era: modern ? "modern" : "legacy", streams, json, parts, headers, principal };
     const begins = message.kind === "request" && message.method === "initialize";
     if (modern) {
       const checked = checkModern(exchange, message) ?? this.#checkParams(exchange, caller, message);
@@ -198,7 +198,7 @@ class HttpEndpoint implements Endpoint {
       if (this.#stateful) return json && streams ? this.#postSession(exchange, caller, message, begins) : unacceptable();
     }
     const listens = message.kind === "request" && message.method === "subscriptions/listen";
-    this.#alone.take(listens ? whileValid(exchange, caller.credentials) : exchange, message, manner);
+    this.#alone.take(listens ? whileValid(exchange, caller.credentials) : exchange, message, form);
     return undefined;
   }
 
@@ -213,14 +213,14 @@ class HttpEndpoint implements Endpoint {
   async #postSession(exchange: Exchange, caller: Caller, message: Incoming, begins: boolean): Promise<Routed> {
     const session = begins ? this.#begin(exchange, caller) : this.#find(exchange, caller);
     if (!(session instanceof HttpSession)) return session;
-    const headers = { ...caller.headers, "mcp-session-id": session.id };
+    const headers = session.headersWith(caller.headers);
     if (!expectsAnswer(message)) {
       await session.take(message);
       exchange.reply(202, headers);
       return undefined;
     }
     const parts = (exchange.header("accept") ?? "").includes(PARTS_TYPE);
-    await session.take(message.kind === "request" ? { ...message, metadata: exchange.headers } : message, { exchange, headers, parts });
+    await session.take(message.kind === "request" ? withMetadata(message, exchange.headers) : message, { exchange, headers, parts });
     return undefined;
   }
 
@@ -268,7 +268,7 @@ class HttpEndpoint implements Endpoint {
       return refuseRequest("an Accept that leaves nothing to answer with", `the Accept has to name ${SSE_TYPE}`);
     const session = this.#find(exchange, caller);
     if (!(session instanceof HttpSession)) return session;
-    const headers = { ...caller.headers, "mcp-session-id": session.id };
+    const headers = session.headersWith(caller.headers);
     if (this.#closing !== undefined && !session.busy) return refuse(this.#closing);
     const last = exchange.header("last-event-id");
     if (last === undefined)
@@ -291,6 +291,11 @@ class HttpEndpoint implements Endpoint {
 
 function unacceptable(): Refusal {
   return refuseRequest("an Accept that leaves nothing to answer with", `the Accept has to name ${JSON_TYPE} and ${SSE_TYPE}`);
+}
+
+/** A request that has come in an exchange of its own, so that it belongs to no call. */
+function withMetadata({ kind, id, method, params }: IncomingRequest, metadata: Exchange["headers"]): IncomingRequest {
+  return { kind, id, method, params, metadata };
 }
 
 /** A message whose trace is what the headers say. */

@@ -66,7 +66,7 @@ export function memoryEvents(options: MemoryEventsOptions = {}): EventStore {
     total += more;
   };
   const trim = (kept: Kept): void => {
-    const text = kept.texts[kept.gone] as string;
+    const text = kept.texts[kept.gone] ?? "";
     kept.texts[kept.gone++] = "";
     kept.first++;
     add(kept, -text.length - EVENT_CHARS);

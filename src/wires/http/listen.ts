@@ -12,13 +12,14 @@ export function httpMount(service: Service, options: HttpOptions): Mount {
     addresses: (bound) => [{ wire: "http", address: addressOf(bound, path) }],
     claims: (asked) => asked === path,
     request: (request, response) => void endpoint.handle(nodeExchange(request, response, { bodyMs: 4 * headersMs, limits })),
+    exchange: (exchange) => void endpoint.handle(exchange),
     // A legacy client answers questions of its calls by requests of their own.
     connectsWhileDraining: true,
     close: () => endpoint.close(),
   };
 }
 
-export async function listen(service: Service, address: Address, options: HttpOptions): Promise<Listener> {
+export async function listenHttp(service: Service, address: Address, options: HttpOptions): Promise<Listener> {
   const { carrier, path } = placeOf(address, "/mcp", options);
   // Nobody but a local process gets to a Unix socket, whatever it calls the host.
   const hosts = "path" in carrier ? { allowedHosts: ["*"] } : undefined;

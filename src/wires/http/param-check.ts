@@ -1,6 +1,7 @@
 import type { IncomingRequest } from "../../codec/index.js";
 import { Caller, Canceller, type Client, Fault, isObject, modernVersions, type Service, withoutCredentials } from "../../core/index.js";
 import type { Exchange } from "../../io/index.js";
+import { overtime } from "../../stream/index.js";
 import { mirrorsEncoded } from "./headers.js";
 import { argumentAt, type ParamHeader } from "./param-headers.js";
 import { ToolHeaders } from "./tool-headers.js";
@@ -67,7 +68,10 @@ async function look(
       { method: "tools/list", params: {} },
       { client, cancel, progress: false, metadata: withoutCredentials(exchange.headers) },
     );
+    let round = 0;
     for await (const reply of replies) {
+      const rest = overtime(++round);
+      if (rest !== undefined) await rest;
       if (reply.kind !== "item") continue;
       tools.learn(reply.value, principal);
       if (reply.value["name"] !== name) continue;

@@ -1,4 +1,4 @@
-import { ExactNumber, isObject, type JsonObject } from "../../core/index.js";
+import { ExactNumber, isObject } from "../../core/index.js";
 
 /** A tool argument that a header mirrors: the header's name and the way to the argument. */
 export interface ParamHeader {
@@ -46,8 +46,7 @@ function first<T>(values: readonly T[], f: (value: T) => string | undefined): st
 /** The value at a path of the arguments; undefined where there is none to mirror. */
 export function argumentAt(args: unknown, path: readonly string[]): string | number | boolean | ExactNumber | undefined {
   let value: unknown = args;
-  for (const name of path)
-    value = isObject(value as JsonObject) && Object.hasOwn(value as JsonObject, name) ? (value as JsonObject)[name] : undefined;
-  const mirrored = typeof value === "string" || typeof value === "number" || typeof value === "boolean" || value instanceof ExactNumber;
-  return mirrored ? (value as string | number | boolean | ExactNumber) : undefined;
+  for (const name of path) value = isObject(value) && Object.hasOwn(value, name) ? value[name] : undefined;
+  if (typeof value === "string" || typeof value === "number" || typeof value === "boolean" || value instanceof ExactNumber) return value;
+  return undefined;
 }

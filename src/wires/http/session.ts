@@ -1,4 +1,4 @@
-import { type Id, type Incoming, type Outgoing, type OutgoingMessage, serialise } from "../../codec/index.js";
+import { type Id, type Incoming, isBatch, namedCall, type Outgoing, type OutgoingMessage, serialise } from "../../codec/index.js";
 import {
   Account,
   comesBackToStreams,
@@ -22,13 +22,13 @@ import {
   sharedStream,
   type TableSession,
 } from "../../era/index.js";
-import type { Exchange } from "../../io/index.js";
-import { type Answer, JSON_TYPE, postAnswer, sseHeaders } from "./answer.js";
+import { type Exchange, noHeaders } from "../../io/index.js";
+import { type HttpAnswer, JSON_TYPE, postAnswer, sseHeaders } from "./answer.js";
 import { statusOf } from "./checks.js";
 import { type EventStore, place } from "./events.js";
 import { EventStream } from "./stream.js";
 
-export interface SessionOptions extends ServeLinkOptions {
+export interface HttpSessionOptions extends ServeLinkOptions {
   readonly id: string;
   readonly events: EventStore;
   readonly awayMs?: number | undefined;
@@ -63,7 +63,7 @@ export interface Answering {
 interface Post {
   readonly ids: Set<Id>;
   readonly batch: boolean;
-  to: Answering | EventStream | { readonly direct: Answer };
+  to: Answering | EventStream | { readonly direct: HttpAnswer };
   unhook: () => void;
 }
 
@@ -75,7 +75,10 @@ export class HttpSession implements TableSession {
   /** Whether an `initialize` has succeeded. */
   established = false;
   readonly #serving: Serving;
-  readonly #options: SessionOptions;
+  readonly #options: HttpSessionOptions;
+  /** Of its answers, where there is nothing to add; and of one that is JSON. */
+  readonly #headers: Readonly<Record<string, string>>;
+  readonly #jsonHeaders: Readonly<Record<string, string>>;
   readonly #prefix = randomToken();
   /** Whom what it keeps counts for. */
   readonly #owner: string;
@@ -98,10 +101,12 @@ export class HttpSession implements TableSession {
   #streamed = false;
   #closed = false;
 
-  constructor(service: Service, options: SessionOptions) {
+  constructor(service: Service, options: HttpSessionOptions) {
     this.id = options.id;
     this.principal = options.principal;
     this.#options = options;
+    this.#headers = { "mcp-session-id": this.id };
+    this.#jsonHeaders = { "mcp-session-id": this.id, "content-type": JSON_TYPE };
     this.#owner = quotaOwner(options);
     const account = new Account(options.limits, options.remote);
     this.#held = account.hold(options.principal);
@@ -127,6 +132,11 @@ export class HttpSession implements TableSession {
     return false;
   }
 
+  /** Headers of an answer that also names the session. */
+  headersWith(headers: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+    return headers === noHeaders ? this.#headers : { ...headers, "mcp-session-id": this.id };
+  }
+
   /** Takes messages in turn; where requests are among them, their answer goes to `answering`. */
   async take(message: Incoming, answering?: Answering): Promise<void> {
     this.touched = Date.now();
@@ -141,7 +151,7 @@ export class HttpSession implements TableSession {
     const turn = this.#serving.take(message);
     this.#taking = undefined;
     for (const each of message.kind === "batch" ? message.messages : [message])
-      if (each.kind === "notification" && each.method === "notifications/cancelled") this.#cancelled(each.params["requestId"] as Id);
+      if (each.kind === "notification" && each.method === "notifications/cancelled") this.#cancelled(namedCall(each.params));
     if (turn === undefined) return;
     this.#turn = turn.finally(() => {
       this.#turn = undefined;
@@ -236,9 +246,13 @@ export class HttpSession implements TableSession {
   }
 
   #register(message: Incoming, answering: Answering): Post | undefined {
-    const messages = message.kind === "batch" ? message.messages : [message];
-    const ids = new Set(messages.flatMap((each) => (each.kind === "request" ? [each.id] : [])));
-    const open = [...ids].find((id) => this.#posts.has(id));
+    const ids = new Set<Id>();
+    let open: Id | undefined;
+    for (const each of message.kind === "batch" ? message.messages : [message]) {
+      if (each.kind !== "request") continue;
+      ids.add(each.id);
+      if (this.#posts.has(each.id)) open ??= each.id;
+    }
     if (open !== undefined) {
       const fault = new Fault("invalid-request", `a request with the id ${JSON.stringify(open)} is still open`);
       const id = message.kind === "batch" ? null : open;
@@ -258,6 +272,7 @@ export class HttpSession implements TableSession {
   }
 
   #reply({ exchange, headers }: Answering, message: Outgoing, status = 200): void {
+    if (this.established && headers === this.#headers) return exchange.reply(status, this.#jsonHeaders, serialise(message));
     const { "mcp-session-id": id, ...others } = headers;
     const failed = !this.established && !Array.isArray(message) && "error" in message;
     exchange.reply(status, { ...(failed ? others : headers), "content-type": JSON_TYPE }, serialise(message));
@@ -265,8 +280,8 @@ export class HttpSession implements TableSession {
 
   #send(message: Outgoing, call?: Id): Promise<void> {
     if (this.#closed) return Promise.reject(new Fault("unavailable", "the session has ended", { data: { reason: "closed" } }));
-    if (Array.isArray(message)) return this.#respond(message as readonly OutgoingMessage[], message);
-    const single = message as OutgoingMessage;
+    if (isBatch(message)) return this.#respond(message, message);
+    const single = message;
     if (!("method" in single)) return this.#respond([single], single);
     const post = call === undefined ? undefined : this.#posts.get(call);
     const to = post?.to;
@@ -279,7 +294,7 @@ export class HttpSession implements TableSession {
   }
 
   /** The answer to a read that is written in parts from now on, unless it has become a stream: its events are kept, so they come whole. */
-  #direct(call: Id): Answer | undefined {
+  #direct(call: Id): HttpAnswer | undefined {
     const post = this.#posts.get(call);
     if (post === undefined || post.batch || post.to instanceof EventStream) return undefined;
     if ("direct" in post.to) return post.to.direct;
@@ -309,18 +324,16 @@ export class HttpSession implements TableSession {
   }
 
   #respond(messages: readonly OutgoingMessage[], whole: Outgoing): Promise<void> {
-    const ids = messages.map((each) => ("id" in each ? each.id : null));
-    const named = ids.find((id) => id !== null && this.#posts.has(id));
-    const post = named === undefined || named === null ? this.#taking : this.#posts.get(named);
+    let post: Post | undefined;
+    for (const each of messages) if ("id" in each && each.id !== null) post ??= this.#posts.get(each.id);
+    post ??= this.#taking;
     if (post === undefined) return done;
     this.established ||= !Array.isArray(whole) && "result" in whole;
     for (const id of post.ids) this.#posts.delete(id);
     post.unhook();
     const { to } = post;
-    if (to instanceof EventStream) {
-      this.#forgetOldest();
-      return to.send(serialise(whole), true);
-    }
+    // Only when the last event is kept has the stream ended.
+    if (to instanceof EventStream) return to.send(serialise(whole), true).finally(() => this.#forgetOldest());
     if ("direct" in to) return to.direct.send(whole, true);
     this.#reply(to, whole, statusOf(whole, "legacy"));
     if (!this.established && !Array.isArray(whole)) this.#options.onRefused?.();
@@ -328,9 +341,9 @@ export class HttpSession implements TableSession {
   }
 
   /** A call that was cancelled is not answered: what waits for its answer ends. */
-  #cancelled(id: Id): void {
-    const post = this.#posts.get(id);
-    if (post === undefined) return;
+  #cancelled(id: Id | undefined): void {
+    const post = id === undefined ? undefined : this.#posts.get(id);
+    if (id === undefined || post === undefined) return;
     this.#posts.delete(id);
     post.ids.delete(id);
     // The others of a batch are still answered.

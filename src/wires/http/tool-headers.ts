@@ -1,5 +1,6 @@
 import { encodeHeader } from "../../codec/index.js";
 import { isObject, type JsonObject } from "../../core/index.js";
+import { dropOldest } from "../../stream/index.js";
 import { argumentAt, type ParamHeader, paramHeaders } from "./param-headers.js";
 
 /** Tools of which something is remembered. */
@@ -54,7 +55,7 @@ export class ToolHeaders {
   #remember(key: string, found: readonly ParamHeader[]): void {
     this.#known.delete(key);
     this.#known.set(key, found);
-    if (this.#known.size > REMEMBERED) this.#known.delete(this.#known.keys().next().value as string);
+    if (this.#known.size > REMEMBERED) dropOldest(this.#known);
   }
 }
 

@@ -1,7 +1,7 @@
 import type { Address, Connection, DialOptions, Wire } from "../../core/index.js";
 import { dialLink, type Link, observedAs, renewing } from "../../era/index.js";
 import type { TlsDialOptions } from "../../io/index.js";
-import { listen } from "./listen.js";
+import { listenLines } from "./listen.js";
 import { openLines } from "./open.js";
 
 export interface LinesDialOptions extends DialOptions {
@@ -12,7 +12,7 @@ export interface LinesDialOptions extends DialOptions {
 export const lines: Wire = {
   name: "lines",
   accepts: (address) => typeof address === "string" && /^(tcp:\/\/|tls:\/\/|unix:)/.test(address),
-  listen,
+  listen: listenLines,
   dial: (address, options) => dial(address, observedAs(options, "dial", "lines")),
 };
 

@@ -3,6 +3,7 @@ import { connect as connectTls } from "node:tls";
 import { defaultLimits, defaultTimeouts, Fault, fixedTimeouts } from "../../core/index.js";
 import type { Link } from "../../era/index.js";
 import { badAddress, DEFAULT_PORT, lineLink, secureContext, unixPath, whyUnreached } from "../../io/index.js";
+import { codeOf } from "../../stream/index.js";
 import { letGo } from "./let-go.js";
 import type { LinesDialOptions } from "./lines.js";
 
@@ -53,7 +54,7 @@ function connected(
       fail(
         new Fault("unavailable", `cannot reach ${address}: ${whyUnreached(cause)}`, {
           cause,
-          data: { reason: (cause as NodeJS.ErrnoException).code ?? "failed" },
+          data: { reason: codeOf(cause) ?? "failed" },
         }),
       );
     const giveUp = (): void => fail(new Fault("cancelled", "dialing was given up", { cause: signal?.reason }));

@@ -3,13 +3,14 @@ import {
   type Incoming,
   type IncomingNotification,
   type IncomingRequest,
+  isBatch,
   noParams,
   type Outgoing,
   type OutgoingMessage,
 } from "../../codec/index.js";
 import { Fault, type JsonObject, weigh } from "../../core/index.js";
 import { type Link, type LinkTraits, sharedStream } from "../../era/index.js";
-import { type Pipe, pipe } from "../../stream/index.js";
+import { type Pipe, pipe, platform } from "../../stream/index.js";
 
 /** Messages under way in one direction. */
 const ITEMS = 1024;
@@ -22,7 +23,7 @@ const CROWD = 16;
 
 type Schedule = (callback: () => void) => unknown;
 /** Where the runtime has no such function, a timer takes longer, but does as well. */
-const soon: Schedule = (globalThis as { readonly setImmediate?: Schedule }).setImmediate ?? ((callback) => setTimeout(callback, 0));
+const soon: Schedule = platform.setImmediate ?? ((callback) => setTimeout(callback, 0));
 
 /** Two ends of a link in one process. Messages pass as they are: treat what comes out as read-only. */
 export function linkPair(): [Link, Link] {
@@ -93,7 +94,7 @@ function end(from: Lane, to: Lane): Link {
 function received(step: IteratorResult<Outgoing, undefined>): IteratorResult<readonly Incoming[], undefined> {
   if (step.done === true) return step;
   const message = step.value;
-  const batch: Incoming = Array.isArray(message) ? { kind: "batch", messages: message.map(arrived) } : arrived(message as OutgoingMessage);
+  const batch: Incoming = isBatch(message) ? { kind: "batch", messages: message.map(arrived) } : arrived(message);
   return { done: false, value: [batch] };
 }
 

@@ -104,7 +104,7 @@ export function webSocketMount(service: Service, given: WebSocketListenOptions, 
   };
 }
 
-export async function listen(service: Service, address: Address, options: WebSocketListenOptions): Promise<Listener> {
+export async function listenWebSocket(service: Service, address: Address, options: WebSocketListenOptions): Promise<Listener> {
   const { carrier, path } = placeOf(address, "/mcp", options);
   return portListener(await port(carrier, [webSocketMount(service, options, [path])], options));
 }

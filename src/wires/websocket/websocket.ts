@@ -3,7 +3,7 @@ import { dialLink, type Link, observedAs, renewing } from "../../era/index.js";
 import { gatherer } from "./gather.js";
 import { keepAlive } from "./keep-alive.js";
 import { type Socket, socketLink } from "./link.js";
-import { listen } from "./listen.js";
+import { listenWebSocket } from "./listen.js";
 import { openSocket } from "./open.js";
 import type { WebSocketDialOptions } from "./options.js";
 
@@ -11,7 +11,7 @@ import type { WebSocketDialOptions } from "./options.js";
 export const websocket: Wire = {
   name: "websocket",
   accepts: (address) => typeof address === "string" && /^wss?:\/\//.test(address),
-  listen,
+  listen: listenWebSocket,
   dial: (address, options) => dial(address, observedAs(options, "dial", "websocket")),
 };
 

@@ -1,5 +1,5 @@
 import { Buffer } from "node:buffer";
-import { broken, tooLong } from "./faults.js";
+import { badHeaders, tooLong } from "./faults.js";
 import { readHuffman } from "./huffman.js";
 import { DEFAULT_SIZE, DynamicTable, OVERHEAD, STATIC_COUNT, staticNames, staticValues } from "./tables.js";
 
@@ -38,15 +38,15 @@ export class HpackDecoder {
     let room = this.#listBytes;
     this.#at = 0;
     while (this.#at < bytes.length) {
-      const first = bytes[this.#at] as number;
+      const first = bytes[this.#at] ?? 0;
       let name: string;
       let value: string;
       if (first >= 0x80) {
         const index = this.#integer(bytes, 0x7f);
         name = this.#name(index);
-        value = index <= STATIC_COUNT ? (staticValues[index] as string) : this.#table.value(this.#number(index));
+        value = index <= STATIC_COUNT ? (staticValues[index] ?? "") : this.#table.value(this.#number(index));
       } else if (first >= 0x20 && first < 0x40) {
-        if (list.length > 0) throw broken("the size of the table changes after a field");
+        if (list.length > 0) throw badHeaders("the size of the table changes after a field");
         this.#resize(this.#integer(bytes, 0x1f));
         continue;
       } else {
@@ -64,18 +64,18 @@ export class HpackDecoder {
   }
 
   #name(index: number): string {
-    return index <= STATIC_COUNT && index > 0 ? (staticNames[index] as string) : this.#table.name(this.#number(index));
+    return index <= STATIC_COUNT && index > 0 ? (staticNames[index] ?? "") : this.#table.name(this.#number(index));
   }
 
   /** The dynamic table's number of what has an index. */
   #number(index: number): number {
     const number = this.#table.next + STATIC_COUNT - index;
-    if (index === 0 || number < this.#table.oldest) throw broken(`there is no index ${index}`);
+    if (index === 0 || number < this.#table.oldest) throw badHeaders(`there is no index ${index}`);
     return number;
   }
 
   #resize(size: number): void {
-    if (size > this.#tableBytes) throw broken(`the size of the table is ${size}, over ${this.#tableBytes}`);
+    if (size > this.#tableBytes) throw badHeaders(`the size of the table is ${size}, over ${this.#tableBytes}`);
     this.#size = size;
     this.#shrink(size);
   }
@@ -93,24 +93,24 @@ export class HpackDecoder {
 
   /** RFC 7541, 5.1: `mask` covers the bits of the first byte that are the number's. */
   #integer(bytes: Uint8Array, mask: number): number {
-    let value = (bytes[this.#at++] as number) & mask;
+    let value = (bytes[this.#at++] ?? 0) & mask;
     if (value < mask) return value;
     for (let shift = 0; shift < BITS; shift += 7) {
       const next = bytes[this.#at++];
-      if (next === undefined) throw broken("it ends inside a number");
+      if (next === undefined) throw badHeaders("it ends inside a number");
       value += (next & 0x7f) << shift;
       if (next < 0x80) return value;
     }
-    throw broken("a number is too large");
+    throw badHeaders("a number is too large");
   }
 
   #text(bytes: Buffer, most: number): string {
-    if (this.#at === bytes.length) throw broken("it ends before a text");
-    const coded = (bytes[this.#at] as number) >= 0x80;
+    if (this.#at === bytes.length) throw badHeaders("it ends before a text");
+    const coded = (bytes[this.#at] ?? 0) >= 0x80;
     const length = this.#integer(bytes, 0x7f);
     const start = this.#at;
     const end = start + length;
-    if (end > bytes.length) throw broken("it ends inside a text");
+    if (end > bytes.length) throw badHeaders("it ends inside a text");
     this.#at = end;
     const text = coded ? readHuffman(bytes, { start, end }, most) : length <= most ? bytes.toString("latin1", start, end) : undefined;
     if (text === undefined) throw tooLong(this.#listBytes);

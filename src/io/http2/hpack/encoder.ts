@@ -41,8 +41,8 @@ function fixedNames(): Map<string, Known> {
     return known;
   };
   for (let index = 1; index <= STATIC_COUNT; index += 1) {
-    const name = staticNames[index] as string;
-    (names.get(name) ?? know(name, index)).places.set(staticValues[index] as string, -index);
+    const name = staticNames[index] ?? "";
+    (names.get(name) ?? know(name, index)).places.set(staticValues[index] ?? "", -index);
   }
   for (const name of changing) if (!names.has(name)) know(name, 0);
   return names;
@@ -76,13 +76,13 @@ export class HpackEncoder {
   encode(headers: readonly string[]): Uint8Array {
     const count = headers.length;
     let most = INTEGERS + (count >> 1) * INTEGERS;
-    for (let i = 0; i < count; i += 1) most += (headers[i] as string).length;
+    for (let i = 0; i < count; i += 1) most += (headers[i] ?? "").length;
     this.#out = most <= KEPT ? this.#kept : Buffer.allocUnsafeSlow(most);
     this.#at = 0;
     if (this.#least !== this.#announced || this.#limit !== this.#announced) this.#announce();
     for (let i = 0; i < count; i += 2) {
-      const name = headers[i] as string;
-      const value = headers[i + 1] as string;
+      const name = headers[i] ?? "";
+      const value = headers[i + 1] ?? "";
       const known = this.#names.get(name);
       const place = known?.places.get(value);
       if (place === undefined) this.#literal(name, value, known);

@@ -1,5 +1,5 @@
 import { Buffer } from "node:buffer";
-import { broken } from "./faults.js";
+import { badHeaders } from "./faults.js";
 
 /** Code lengths of the bytes 0 to 255 and of the end of the text (RFC 7541, appendix B). */
 // biome-ignore format: 32 a row
@@ -46,10 +46,10 @@ function build(): Machine {
   let nodes = 1;
   for (const [symbol, code] of huffmanCodes().entries()) {
     let node = 0;
-    for (let bit = (codeLengths[symbol] as number) - 1; bit > 0; bit -= 1) {
+    for (let bit = (codeLengths[symbol] ?? 0) - 1; bit > 0; bit -= 1) {
       const way = node * 2 + ((code >>> bit) & 1);
       if (tree[way] === 0) tree[way] = nodes++;
-      node = tree[way] as number;
+      node = tree[way] ?? 0;
     }
     tree[node * 2 + (code & 1)] = ~symbol;
   }
@@ -58,7 +58,7 @@ function build(): Machine {
     let node = index >> 4;
     let flags = 0;
     for (let bit = 3; bit >= 0; bit -= 1) {
-      node = tree[node * 2 + ((index >> bit) & 1)] as number;
+      node = tree[node * 2 + ((index >> bit) & 1)] ?? 0;
       if (node >= 0) continue;
       flags = ~node === END ? FAIL : EMIT | (~node << 8);
       node = 0;
@@ -67,7 +67,7 @@ function build(): Machine {
     steps[index] = flags | node;
   }
   const ends = new Uint8Array(NODES);
-  for (let node = 0, depth = 0; depth <= PADDING; depth += 1, node = tree[node * 2 + 1] as number) ends[node] = 1;
+  for (let node = 0, depth = 0; depth <= PADDING; depth += 1, node = tree[node * 2 + 1] ?? 0) ends[node] = 1;
   return { steps, ends };
 }
 
@@ -84,17 +84,17 @@ export function readHuffman(block: Uint8Array, range: { readonly start: number; 
   let length = 0;
   let state = 0;
   for (let at = range.start; at < range.end; at += 1) {
-    const byte = block[at] as number;
+    const byte = block[at] ?? 0;
     for (let shift = 4; shift >= 0; shift -= 4) {
-      const step = steps[(state << 4) | ((byte >> shift) & 0x0f)] as number;
+      const step = steps[(state << 4) | ((byte >> shift) & 0x0f)] ?? 0;
       if (step >= EMIT) {
-        if (step >= FAIL) throw broken("a text has the end of texts inside");
+        if (step >= FAIL) throw badHeaders("a text has the end of texts inside");
         if (length === most) return undefined;
         text[length++] = step >> 8;
       }
       state = step & 0xff;
     }
   }
-  if (ends[state] !== 1) throw broken("a text ends inside a code");
+  if (ends[state] !== 1) throw badHeaders("a text ends inside a code");
   return text.toString("latin1", 0, length);
 }

@@ -87,11 +87,11 @@ export class DynamicTable {
   }
 
   name(number: number): string {
-    return this.#names[number & this.#mask] as string;
+    return this.#names[number & this.#mask] ?? "";
   }
 
   value(number: number): string {
-    return this.#values[number & this.#mask] as string;
+    return this.#values[number & this.#mask] ?? "";
   }
 
   /** The caller has made room. */
@@ -106,7 +106,7 @@ export class DynamicTable {
   /** Drops the oldest entry, of which there must be one. */
   drop(): void {
     const slot = this.oldest & this.#mask;
-    this.bytes -= (this.#names[slot] as string).length + (this.#values[slot] as string).length + OVERHEAD;
+    this.bytes -= (this.#names[slot] ?? "").length + (this.#values[slot] ?? "").length + OVERHEAD;
     this.#names[slot] = "";
     this.#values[slot] = "";
     this.oldest += 1;

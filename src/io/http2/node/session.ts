@@ -141,8 +141,8 @@ class NodeSession implements Http2ClientSession, StreamHost {
 function headersOf(list: readonly string[]): OutgoingHttpHeaders {
   const headers: Record<string, string | string[]> = {};
   for (let at = 0; at < list.length; at += 2) {
-    const name = list[at] as string;
-    const value = list[at + 1] as string;
+    const name = list[at] ?? "";
+    const value = list[at + 1] ?? "";
     const before = headers[name];
     headers[name] = before === undefined ? value : [...(Array.isArray(before) ? before : [before]), value];
   }

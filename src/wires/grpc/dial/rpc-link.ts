@@ -1,10 +1,11 @@
-import type { Id, Incoming, IncomingPart, OutgoingMessage, OutgoingRequest } from "../../../codec/index.js";
+import { type Id, type Incoming, type IncomingPart, namedCall, type OutgoingMessage, type OutgoingRequest } from "../../../codec/index.js";
 import { decodeMessage, decodeNote, decodePartMessage, encodeMessage, type PartState, partState } from "../../../codec/mcpv1/index.js";
 import {
   defaultLimits,
   Fault,
   isModernRequest,
   isObject,
+  isRpcError,
   type JsonObject,
   type Limits,
   listMembers,
@@ -33,7 +34,7 @@ const BATCHES = 64;
 export interface RpcLinkOptions extends Omit<GrpcDialOptions, "calls"> {
   readonly metadata: Metadata;
   /** Of an Anywire server: what has no RPC of its own goes on a stream, where the server understands all of it. */
-  readonly kin?: {
+  readonly isAnywirePeer?: {
     /** `session`: of what has, too, all but reads, which fill a line best with a stream of their own. */
     readonly calls: "session" | "rpc";
     /** Whether a stream that breaks is opened anew. */
@@ -79,14 +80,14 @@ class RpcLink implements Link {
   constructor(channel: Channel, options: RpcLinkOptions) {
     this.#channel = channel;
     this.#limits = { ...defaultLimits, ...options.limits };
-    const { metadata, limits, kin } = options;
-    this.#calls = kin?.calls ?? "rpc";
+    const { metadata, limits, isAnywirePeer } = options;
+    this.#calls = isAnywirePeer?.calls ?? "rpc";
     const methodOf = (call: Id): string | undefined => this.#session?.methodOf(call);
     const stream = (): SessionLink => sessionLink(channel, { metadata, limits, methodOf });
-    const connect = kin?.lasting === true ? async () => stream() : undefined;
-    this.#session = kin === undefined ? undefined : renewing(stream(), { ...options, connect, proven: true });
+    const connect = isAnywirePeer?.lasting === true ? async () => stream() : undefined;
+    this.#session = isAnywirePeer === undefined ? undefined : renewing(stream(), { ...options, connect, proven: true });
     if (this.#session !== undefined) void this.#listen(this.#session);
-    this.#metadata = kin === undefined ? metadata : { ...metadata, [header.twins]: "1" };
+    this.#metadata = isAnywirePeer === undefined ? metadata : { ...metadata, [header.twins]: "1" };
     this.#watches = new Watches(
       (patterns) => this.#call("WatchResources", { uriPatterns: patterns }),
       async (message) => void (await this.#deliver([message])),
@@ -105,7 +106,7 @@ class RpcLink implements Link {
     if (this.#closed !== undefined) return Promise.reject(this.#closed);
     if (!("method" in message)) return this.#session?.send(message) ?? hasRoom;
     if ("id" in message) return this.#request(message, options);
-    if (message.method === "notifications/cancelled" && this.#leave(message.params?.["requestId"] as Id)) return hasRoom;
+    if (message.method === "notifications/cancelled" && this.#leave(namedCall(message.params))) return hasRoom;
     return this.#session?.send(message) ?? hasRoom;
   }
 
@@ -194,8 +195,8 @@ class RpcLink implements Link {
     const rpc = rpcs.get(name) as Rpc;
     const version = isModernRequest(params) ? String(statedVersion(params)) : undefined;
     const metadata = withMirror(more === undefined ? this.#metadata : { ...this.#metadata, ...more }, rpc.method, params, version);
-    const kin = this.#session !== undefined;
-    const bytes = fitting(encodeMessage(rpc.request, params, { twin: kin, base: !kin }), this.#limits);
+    const isAnywirePeer = this.#session !== undefined;
+    const bytes = fitting(encodeMessage(rpc.request, params, { twin: isAnywirePeer, base: !isAnywirePeer }), this.#limits);
     // A read fills a long line only with much under way.
     const call = this.#channel.call(SERVICE + name, { metadata, deadline, narrow: rpc.method !== "resources/read" });
     void call.send(bytes);
@@ -243,7 +244,7 @@ class RpcLink implements Link {
     const { progress, result, error } = message;
     if (isObject(progress))
       messages.push({ kind: "notification", method: "notifications/progress", params: { progressToken: id, ...progress }, call: id });
-    if (isObject(error)) throw new PeerError(error as unknown as RpcError);
+    if (isRpcError(error)) throw new PeerError(error);
     return isObject(result) ? result : undefined;
   }
 
@@ -255,9 +256,9 @@ class RpcLink implements Link {
     await this.#deliver([{ kind: "bad", answers: id, failed: true, fault: told }]);
   }
 
-  #leave(id: Id): boolean {
-    const open = this.#open.get(id);
-    if (open === undefined) return false;
+  #leave(id: Id | undefined): boolean {
+    const open = id === undefined ? undefined : this.#open.get(id);
+    if (id === undefined || open === undefined) return false;
     this.#open.delete(id);
     open.held = false;
     open.call?.cancel();

@@ -7,7 +7,7 @@ import {
   HealthListResponseSchema,
   HealthCheckResponse_ServingStatus as Serving,
 } from "../../../codec/gen/index.js";
-import { type Cancel, Fault } from "../../../core/index.js";
+import { type Cancel, Fault, reasonOf } from "../../../core/index.js";
 import type { ServerCall } from "../../../io/index.js";
 import { HEALTH } from "./options.js";
 import { readOnly } from "./read.js";
@@ -44,7 +44,7 @@ export function healthService(names: readonly string[], closing: Cancel): (call:
     for (const off of unhook) off();
     if (call.cancel.fired) return;
     if (known.has(service) && !told) tell(now());
-    throw closing.reason as Fault;
+    throw reasonOf(closing);
   };
 
   const methods: ReadonlyMap<string, (call: ServerCall) => Promise<void>> = new Map([

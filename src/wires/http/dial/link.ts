@@ -4,6 +4,8 @@ import {
   type IncomingBad,
   type IncomingPart,
   type IncomingResult,
+  isBatch,
+  namedCall,
   type Outgoing,
   type OutgoingMessage,
   type OutgoingRequest,
@@ -29,14 +31,14 @@ import { authorized, type HttpAuth, type HttpClient, httpClient, type Sent, type
 import { pipe } from "../../../stream/index.js";
 import { JSON_TYPE, PARTS_TYPE, SSE_TYPE } from "../answer.js";
 import { ToolHeaders } from "../tool-headers.js";
-import { caughtUp, type Held, readEvents } from "./events.js";
+import { caughtUp, type HeldReader, readEvents } from "./events.js";
 import { httpFault, isRefusal, noMessage, refusalFault } from "./fault.js";
 import { requestHeaders } from "./headers.js";
 import { readLarge } from "./large-read.js";
-import { listenAgain } from "./listen-again.js";
+import { reopenListen } from "./listen-again.js";
 import { sifted } from "./mirror.js";
 import { probe } from "./probe.js";
-import { LegacySession, pause, RESUMES } from "./session.js";
+import { DialedSession, RESUMES, retryPause } from "./session.js";
 import { wait } from "./wait.js";
 
 export interface HttpDialOptions extends DialOptions {
@@ -79,7 +81,7 @@ export function httpLinkOf(url: URL, options: HttpDialOptions, parts: HttpLinkPa
 }
 
 /** A message on its way, and what comes back for it. */
-interface Open extends Held {
+interface Open extends HeldReader {
   readonly message: OutgoingMessage;
   readonly text: string;
   readonly metadata: SendOptions["metadata"];
@@ -112,7 +114,7 @@ class PostLink implements HttpLink {
   #underWay = 0;
   readonly #waiting = new Set<() => void>();
   #closed: Fault | undefined;
-  readonly #session: LegacySession;
+  readonly #session: DialedSession;
   #legacy = false;
 
   constructor(url: URL, options: HttpDialOptions, { tools, client: given, socketPath }: HttpLinkParts) {
@@ -125,7 +127,7 @@ class PostLink implements HttpLink {
     const client = given ?? httpClient({ tls, pingMs, deadMs, socketPath, probe: probed });
     this.#client = options.auth === undefined ? client : authorized(client, options.auth);
     this.#limits = { ...defaultLimits, ...options.limits };
-    this.#session = new LegacySession({
+    this.#session = new DialedSession({
       url,
       client: this.#client,
       limits: this.#limits,
@@ -143,8 +145,8 @@ class PostLink implements HttpLink {
 
   async send(message: Outgoing, options?: SendOptions): Promise<void> {
     if (this.#closed !== undefined) throw this.#closed;
-    if (Array.isArray(message)) throw new Fault("internal", "batches are received, not sent");
-    const single = message as OutgoingMessage;
+    if (isBatch(message)) throw new Fault("internal", "batches are received, not sent");
+    const single = message;
     const cancelled = this.#cancelled(single);
     // A modern call is cancelled by closing its stream.
     if (!this.#legacy && "method" in single && single.method === "notifications/cancelled") return leave(cancelled);
@@ -192,8 +194,9 @@ class PostLink implements HttpLink {
 
   /** The call that a message cancels. */
   #cancelled(message: OutgoingMessage): Open | undefined {
-    const cancels = "method" in message && message.method === "notifications/cancelled";
-    return cancels ? this.#open.get(message.params?.["requestId"] as Id) : undefined;
+    if (!("method" in message) || message.method !== "notifications/cancelled") return undefined;
+    const id = namedCall(message.params);
+    return id === undefined ? undefined : this.#open.get(id);
   }
 
   #headers(message?: OutgoingMessage, metadata?: SendOptions["metadata"]): Record<string, string> {
@@ -220,7 +223,7 @@ class PostLink implements HttpLink {
     } catch (error) {
       if (cancel.fired) return;
       if (request === undefined || !open.streams || !listens(request.method)) throw error;
-      await listenAgain(toFault(error), cancel, () => this.#exchange(open));
+      await reopenListen(toFault(error), cancel, () => this.#exchange(open));
     } finally {
       if (request !== undefined) this.#open.delete(request.id);
     }
@@ -296,8 +299,9 @@ class PostLink implements HttpLink {
   /** A message as its caller is to hear it. */
   #noted(message: Incoming): Incoming | readonly Incoming[] {
     if (message.kind === "notification" && message.method === "notifications/subscriptions/acknowledged") {
-      const open = message.call === undefined ? undefined : this.#open.get(message.call);
-      if (open?.accepted === true) return newsOfListen(message.call as Id, message.params);
+      const { call } = message;
+      const open = call === undefined ? undefined : this.#open.get(call);
+      if (call !== undefined && open?.accepted === true) return newsOfListen(call, message.params);
       if (open !== undefined) open.accepted = true;
     }
     const request = message.kind === "result" ? this.#open.get(message.id)?.request : undefined;
@@ -344,7 +348,7 @@ class PostLink implements HttpLink {
       sent = undefined;
       if (last === undefined || this.#session.id === undefined || ++tries > RESUMES)
         throw lost ?? new Fault("unavailable", "the server closed the stream before its answer", { data: { reason: "closed" } });
-      await wait(retry ?? pause(tries), open.cancel);
+      await wait(retry ?? retryPause(tries), open.cancel);
     }
   }
 

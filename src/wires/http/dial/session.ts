@@ -9,7 +9,7 @@ import {
 } from "../../../codec/index.js";
 import { type Cancel, Canceller, type Fault, type JsonObject, type Limits, toFault } from "../../../core/index.js";
 import { isForGood, LegacyState } from "../../../era/index.js";
-import type { HttpClient, SendOptions, Sent } from "../../../io/index.js";
+import type { HttpClient, HttpSendOptions, Sent } from "../../../io/index.js";
 import { within } from "../../../stream/index.js";
 import { SSE_TYPE } from "../answer.js";
 import { readEvents, type Seen } from "./events.js";
@@ -37,12 +37,12 @@ const RETURNS = 12;
 const LISTEN_MS = 1000;
 
 /** Milliseconds before the next try. */
-export function pause(tries: number): number {
+export function retryPause(tries: number): number {
   return Math.min(50 * 2 ** tries, 2_000);
 }
 
 /** The legacy session of a link: its stream of what belongs to no call, its end, and its beginning anew when the server has lost it. */
-export class LegacySession {
+export class DialedSession {
   id: string | undefined;
   /** The protocol version that was agreed on. */
   version: string | undefined;
@@ -84,7 +84,7 @@ export class LegacySession {
   }
 
   /** A GET of the stream that has the event `last`. */
-  get(last: string | undefined, cancel: Cancel, awaits: SendOptions["awaits"] = "head"): Promise<Sent> {
+  get(last: string | undefined, cancel: Cancel, awaits: HttpSendOptions["awaits"] = "head"): Promise<Sent> {
     const { client, url } = this.#host;
     const headers = { ...this.#host.headers(), accept: SSE_TYPE, ...(last === undefined ? undefined : { "last-event-id": last }) };
     return client.send("GET", url, { headers, cancel, awaits });
@@ -150,7 +150,7 @@ export class LegacySession {
       }
       if (session === this.id) this.#answered(undefined);
       if (seen.last !== before) tries = 0;
-      if (session === this.id) await this.#pause(seen.retry ?? pause(tries));
+      if (session === this.id) await this.#pause(seen.retry ?? retryPause(tries));
     }
     this.#listening = false;
     this.#answered(undefined);

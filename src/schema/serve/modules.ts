@@ -1,0 +1,131 @@
+import { createHash } from "node:crypto";
+import { readdir, readFile, stat } from "node:fs/promises";
+import { join } from "node:path";
+import type { FileDescriptorProto, FileDescriptorSet } from "@bufbuild/protobuf/wkt";
+import { Fault, toFault } from "../../core/index.js";
+import { fileRegistry } from "../descriptors.js";
+import { printFile } from "../print/print.js";
+import { canonicalSet, hashOf, parseSet, SET_BYTES } from "../store/canonical.js";
+
+/** A file of text in a module. */
+export interface SourceFile {
+  readonly path: string;
+  readonly content: Uint8Array;
+}
+
+/** Descriptors under a label. */
+export interface ServedCommit {
+  readonly owner: string;
+  readonly repository: string;
+  readonly label: string;
+  /** A UUID without dashes, made from the content. */
+  readonly id: string;
+  readonly at: Date;
+  readonly set: FileDescriptorSet;
+  /** The files as .proto text; throws a Fault where they cannot be printed. */
+  sources(): readonly SourceFile[];
+  /** The digest B5 of the sources. */
+  digest(): Uint8Array;
+}
+
+/** What a folder `owner/repository/label.binpb` has at the moment. */
+export interface ServedModules {
+  all(): Promise<readonly ServedCommit[]>;
+}
+
+/** Files that are looked at. */
+const FILES = 10_000;
+const file = /^([a-z0-9_][a-z0-9_.-]*)\.binpb$/i;
+const folderName = /^[a-z0-9][a-z0-9_.-]*$/i;
+
+/** Reads what has changed with each question, so that a label moves when its file is replaced. `onFault` hears of files that are no descriptors. */
+export function servedModules(folder: string, onFault: (fault: Fault) => void): ServedModules {
+  let known = new Map<string, ServedCommit | undefined>();
+  return {
+    async all() {
+      const fresh: typeof known = new Map();
+      for await (const { path, owner, repository, label } of files(folder)) {
+        const facts = await stat(path).catch(() => undefined);
+        if (facts === undefined || !facts.isFile()) continue;
+        const key = `${path}:${facts.mtimeMs}:${facts.size}`;
+        if (known.has(key)) fresh.set(key, known.get(key));
+        else
+          fresh.set(
+            key,
+            (await commitOf(path, facts.size, { owner, repository, label, at: facts.mtime }).catch(
+              (error: unknown) => void onFault(new Fault("parse", `${path}: ${toFault(error).message}`, { cause: error })),
+            )) as ServedCommit | undefined,
+          );
+      }
+      known = fresh;
+      return [...fresh.values()].filter((commit) => commit !== undefined);
+    },
+  };
+}
+
+interface Place {
+  readonly owner: string;
+  readonly repository: string;
+  readonly label: string;
+}
+
+async function* files(folder: string): AsyncGenerator<Place & { readonly path: string }> {
+  let count = 0;
+  for (const owner of await names(folder))
+    for (const repository of await names(join(folder, owner)))
+      for (const name of await readdir(join(folder, owner, repository)).catch(() => [])) {
+        const label = file.exec(name)?.[1];
+        if (label === undefined) continue;
+        if (++count > FILES) throw new Fault("overload", `${folder} has more than ${FILES} descriptor sets`);
+        yield { path: join(folder, owner, repository, name), owner, repository, label };
+      }
+}
+
+async function names(folder: string): Promise<string[]> {
+  const entries = await readdir(folder, { withFileTypes: true }).catch(() => []);
+  return entries.filter((entry) => entry.isDirectory() && folderName.test(entry.name)).map(({ name }) => name);
+}
+
+async function commitOf(path: string, size: number, { at, ...place }: Place & { readonly at: Date }): Promise<ServedCommit> {
+  if (size > SET_BYTES) throw new Fault("overload", `has more than ${SET_BYTES} bytes`);
+  const set = parseSet(await readFile(path));
+  const registry = fileRegistry(set.file);
+  let printed: readonly SourceFile[] | undefined;
+  let digest: Uint8Array | undefined;
+  const sources = (): readonly SourceFile[] => {
+    const own = [...registry.files].map(({ proto }) => proto).filter(({ name }) => !name.startsWith("google/protobuf/"));
+    return (printed ??= own.map((each) => ({ path: each.name, content: Buffer.from(textOf(each, registry)) })));
+  };
+  return {
+    ...place,
+    at,
+    set,
+    id: uuidOf(`${place.owner}/${place.repository}:${canonicalSet(set).sha256}`),
+    sources,
+    digest: () => (digest ??= b5(sources())),
+  };
+}
+
+function textOf(proto: FileDescriptorProto, registry: ReturnType<typeof fileRegistry>): string {
+  if (proto.syntax === "editions")
+    throw new Fault("unknown-method", `${proto.name} is of an edition, which is served as descriptors alone`);
+  return printFile(proto, registry);
+}
+
+/** A UUID without dashes that stands for a text. */
+export function uuidOf(text: string): string {
+  const hex = hashOf(text).slice(0, 32);
+  return `${hex.slice(0, 12)}8${hex.slice(13, 16)}a${hex.slice(17)}`;
+}
+
+/** The digest that buf calls B5, of a module without dependencies: of the list of its files with the digest of each. */
+function b5(sources: readonly SourceFile[]): Uint8Array {
+  const lines = sources.map(({ path, content }) => ({ path, line: `shake256:${shake256(content).toString("hex")}  ${path}\n` }));
+  lines.sort((one, other) => (one.path < other.path ? -1 : 1));
+  const manifest = shake256(Buffer.from(lines.map(({ line }) => line).join("")));
+  return shake256(Buffer.from(`shake256:${manifest.toString("hex")}`));
+}
+
+function shake256(content: Uint8Array): Buffer {
+  return createHash("shake256", { outputLength: 64 }).update(content).digest();
+}

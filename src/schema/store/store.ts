@@ -1,0 +1,290 @@
+import { readFile, stat } from "node:fs/promises";
+import type { Fault } from "../../core/index.js";
+import { type MessageSet, readDescriptorSet } from "../descriptors.js";
+import { type CanonicalSet, canonicalSet, parseSet, SET_BYTES } from "./canonical.js";
+import type { Environment } from "./credentials.js";
+import { type DiskCache, diskCache, type LabelRecord } from "./disk.js";
+import { unresolved } from "./fault.js";
+import { Flights } from "./flights.js";
+import { type MessageNames, pickMessages, type ToolMessages } from "./messages.js";
+import { isCommit, type ModuleName, moduleText, parseReference } from "./reference.js";
+import type { RegistryClient } from "./registry.js";
+import { type RegistryOptions, registryUrl } from "./registry-options.js";
+
+export interface SchemaStoreOptions {
+  /** The registries that may be asked, by the host that references name; buf.build alone unless given. No other is ever connected to. */
+  readonly registries?: Readonly<Record<string, RegistryOptions>> | undefined;
+  /** A folder to keep descriptors in; they are kept in memory alone unless given. `schemaCachePath()` is the usual one. */
+  readonly cache?: string | undefined;
+  /** How long a label stands for the commit that it stood for, in milliseconds; an hour unless given. Commits are kept for ever. */
+  readonly labelMs?: number | undefined;
+  /** Milliseconds for each answer of a registry; 20,000 unless given. */
+  readonly timeoutMs?: number | undefined;
+  /** Asks nobody: takes what is in the cache, however old. */
+  readonly offline?: boolean | undefined;
+  /** Where `BUF_TOKEN`, `NETRC` and `HOME` are looked up; the process's own unless given. */
+  readonly env?: Environment | undefined;
+  /** Hears what is wrong with the cache: a file that was damaged and fetched again, a folder that cannot be written. */
+  readonly onWarning?: ((text: string) => void) | undefined;
+  /** The time, in milliseconds since 1970. */
+  readonly now?: (() => number) | undefined;
+}
+
+export interface ResolveOptions extends MessageNames {
+  /** The hash that the descriptors must have, in hexadecimal; `Schema.sha256` of an earlier time. */
+  readonly sha256?: string | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** The schema of a tool. */
+export interface Schema extends ToolMessages {
+  readonly messages: MessageSet;
+  /** Of the descriptors, with their comments. */
+  readonly sha256: string;
+}
+
+export interface ResolvedSchema extends Schema {
+  /** The commit that the version stood for. */
+  readonly commit: string;
+  /** The same reference, to that commit. */
+  readonly pinned: string;
+  /** Where the descriptors were found. */
+  readonly from: "memory" | "disk" | "registry";
+}
+
+/** Gives the messages of tools, wherever they are. Every failure is a Fault with the code -33000, and `data.reason` says why. */
+export interface SchemaStore {
+  /** By a reference to a registry. */
+  resolve(reference: string, options?: ResolveOptions): Promise<ResolvedSchema>;
+  /** Out of descriptors that came along. `tool`: whose they are, where the set has the messages of several. */
+  inline(descriptors: Uint8Array, options?: Omit<ResolveOptions, "signal"> & { readonly tool?: string | undefined }): Schema;
+  /** Out of a file with descriptors, such as `buf build -o` writes. */
+  file(path: string, options?: Omit<ResolveOptions, "signal"> & { readonly tool?: string | undefined }): Promise<Schema>;
+  /** Closes connections. Nothing can be fetched any more. */
+  close(): void;
+}
+
+/** Descriptors that are ready for use. */
+interface Held {
+  readonly messages: MessageSet;
+  readonly sha256: string;
+  readonly bytes: number;
+}
+
+type Found = Held & { readonly commit: string; readonly from: ResolvedSchema["from"] };
+
+const [LABEL_MS, TIMEOUT_MS] = [3_600_000, 20_000];
+/** What is kept in memory: sets, bytes of them, and labels. Those that were used least lately go. */
+const [MEMORY_SETS, MEMORY_BYTES, MEMORY_LABELS] = [256, 64 * 1024 * 1024, 4_096];
+
+export function schemaStore(options: SchemaStoreOptions = {}): SchemaStore {
+  return new Store(options);
+}
+
+class Store implements SchemaStore {
+  readonly #options: SchemaStoreOptions;
+  readonly #disk: DiskCache | undefined;
+  readonly #registries: ReadonlyMap<string, RegistryOptions>;
+  readonly #clients = new Map<string, Promise<RegistryClient>>();
+  readonly #flights = new Flights<Found>();
+  readonly #sets = new Map<string, Held>();
+  readonly #labels = new Map<string, LabelRecord>();
+  #bytes = 0;
+  #closed = false;
+
+  constructor(options: SchemaStoreOptions) {
+    this.#options = options;
+    this.#disk = options.cache === undefined ? undefined : diskCache(options.cache);
+    this.#registries = new Map(Object.entries(options.registries ?? { "buf.build": {} }).map(([host, each]) => [host.toLowerCase(), each]));
+    for (const [host, each] of this.#registries) registryUrl(host, each);
+  }
+
+  async resolve(reference: string, options: ResolveOptions = {}): Promise<ResolvedSchema> {
+    const { symbol, version = "", ...module } = parseReference(reference);
+    const name = moduleText(module);
+    const ready = this.#ready(name, version);
+    const found = ready ?? (await this.#flights.run(`${name}:${version}`, options.signal, (signal) => this.#find(module, version, signal)));
+    const { messages, sha256, commit, from } = found;
+    checkHash(sha256, options.sha256, `${name} at ${commit}`);
+    return { ...pickMessages(messages, symbol, options), messages, sha256, commit, from, pinned: `${name}/${symbol}:${commit}` };
+  }
+
+  inline(descriptors: Uint8Array, { tool, sha256: wanted, ...names }: Parameters<SchemaStore["inline"]>[1] = {}): Schema {
+    const set = canonicalSet(parseSet(descriptors));
+    checkHash(set.sha256, wanted, "what came along");
+    const { messages, sha256 } = this.#recall(`inline:${set.sha256}`) ?? this.#keep(`inline:${set.sha256}`, set);
+    return { ...pickMessages(messages, tool, names), messages, sha256 };
+  }
+
+  async file(path: string, options?: Parameters<SchemaStore["file"]>[1]): Promise<Schema> {
+    const found = await stat(path).catch(() => undefined);
+    if (found === undefined || !found.isFile()) throw unresolved("file", `there is no file ${path}`);
+    if (found.size > SET_BYTES) throw unresolved("too-large", `${path} has more than ${SET_BYTES} bytes`);
+    return this.inline(await readFile(path), options);
+  }
+
+  close(): void {
+    this.#closed = true;
+    for (const client of this.#clients.values()) void client.then((each) => each.close());
+  }
+
+  /** What is in memory, without waiting for anything. */
+  #ready(name: string, version: string): Found | undefined {
+    const commit = isCommit(version) ? version : this.#fresh(this.#labels.get(`${name}:${version}`));
+    const held = commit === undefined ? undefined : this.#recall(`${name}:${commit}`);
+    return commit === undefined || held === undefined ? undefined : { ...held, commit, from: "memory" };
+  }
+
+  async #find(module: ModuleName, version: string, signal: AbortSignal): Promise<Found> {
+    const name = moduleText(module);
+    const client = await this.#client(module.registry);
+    if (isCommit(version)) return this.#commit(module, version, client, signal);
+    const label = `${name}:${version}`;
+    const known = this.#labels.get(label) ?? (await this.#disk?.label(name, version));
+    const fresh = this.#fresh(known);
+    if (fresh !== undefined) {
+      if (known !== undefined) this.#keepLabel(label, known);
+      return this.#commit(module, fresh, client, signal);
+    }
+    this.#online(`the label ${shownLabel(version)} of ${name}`);
+    const at = this.#now();
+    try {
+      // What the label stood for may be here already: then its commit is all that is asked for.
+      const commit = known === undefined ? undefined : await client.commit(module, version, signal);
+      const found =
+        commit === undefined ? await this.#fetch(module, version, client, signal) : await this.#commit(module, commit, client, signal);
+      await this.#write((disk) => disk.putLabel(name, version, { commit: found.commit, at }));
+      this.#keepLabel(label, { commit: found.commit, at });
+      return found;
+    } catch (error) {
+      throw known === undefined ? error : withStale(error, known);
+    }
+  }
+
+  /** Loaded with the first question: most of those who have a store never ask a registry. */
+  #client(registry: string): Promise<RegistryClient> {
+    const options = this.#registries.get(registry);
+    if (options === undefined)
+      throw unresolved(
+        "registry-not-allowed",
+        `${registry} is none of the registries that may be asked (${[...this.#registries.keys()].join(", ")})`,
+      );
+    let client = this.#clients.get(registry);
+    if (client === undefined) {
+      const { timeoutMs = TIMEOUT_MS, env = process.env } = this.#options;
+      client = import("./registry.js").then(({ registryClient }) => registryClient(registry, { ...options, timeoutMs, env }));
+      this.#clients.set(registry, client);
+    }
+    return client;
+  }
+
+  /** The descriptors of a commit: out of memory, the folder or the registry. */
+  async #commit(module: ModuleName, commit: string, client: RegistryClient, signal: AbortSignal): Promise<Found> {
+    const name = moduleText(module);
+    const held = this.#recall(`${name}:${commit}`);
+    if (held !== undefined) return { ...held, commit, from: "memory" };
+    const kept = await this.#disk?.set(name, commit);
+    if (kept === undefined) {
+      this.#online(`the commit ${commit} of ${name}`);
+      return this.#fetch(module, commit, client, signal);
+    }
+    if ("bytes" in kept) return { ...this.#keep(`${name}:${commit}`, kept), commit, from: "disk" };
+    if (this.#options.offline === true)
+      throw unresolved("cache", `${kept.damaged} is damaged, and nothing may be fetched. Delete it and resolve ${name} online`);
+    this.#options.onWarning?.(`${kept.damaged} is damaged; ${name} at ${commit} is fetched again`);
+    return this.#fetch(module, commit, client, signal, kept.sha256);
+  }
+
+  /** `sha256`: what the commit's descriptors were before. */
+  async #fetch(module: ModuleName, version: string, client: RegistryClient, signal: AbortSignal, sha256?: string): Promise<Found> {
+    const name = moduleText(module);
+    const { commit, ...set } = await client.set(module, version, signal);
+    const before = sha256 ?? this.#recall(`${name}:${commit}`)?.sha256 ?? (await this.#disk?.set(name, commit))?.sha256;
+    checkHash(set.sha256, before, `${name} at ${commit}, which may never change,`);
+    const held = this.#keep(`${name}:${commit}`, set);
+    await this.#write((disk) => disk.putSet(name, commit, set));
+    return { ...held, commit, from: "registry" };
+  }
+
+  /** A folder that cannot be written costs a fetch the next time, and nothing now. */
+  async #write(work: (disk: DiskCache) => Promise<void>): Promise<void> {
+    if (this.#disk !== undefined) await work(this.#disk).catch((error: Error) => this.#options.onWarning?.(error.message));
+  }
+
+  #fresh(record: LabelRecord | undefined): string | undefined {
+    if (record === undefined) return undefined;
+    if (this.#options.offline === true) return record.commit;
+    const age = this.#now() - record.at;
+    // One of the future was written by another clock.
+    return age >= 0 && age < (this.#options.labelMs ?? LABEL_MS) ? record.commit : undefined;
+  }
+
+  #online(what: string): void {
+    if (this.#options.offline === true) throw unresolved("offline", `${what} is not in the cache, and nothing may be fetched`);
+    if (this.#closed) throw unresolved("offline", `${what} is not in memory, and the store is closed`);
+  }
+
+  #keep(key: string, set: CanonicalSet): Held {
+    let messages: MessageSet;
+    try {
+      messages = readDescriptorSet(set.bytes);
+    } catch (cause) {
+      throw unresolved("descriptors", (cause as Error).message, { cause });
+    }
+    const held = { messages, sha256: set.sha256, bytes: set.bytes.byteLength };
+    this.#forget(key);
+    this.#sets.set(key, held);
+    this.#bytes += held.bytes;
+    for (const oldest of this.#sets.keys()) {
+      if (oldest === key || (this.#sets.size <= MEMORY_SETS && this.#bytes <= MEMORY_BYTES)) break;
+      this.#forget(oldest);
+    }
+    return held;
+  }
+
+  #forget(key: string): void {
+    this.#bytes -= this.#sets.get(key)?.bytes ?? 0;
+    this.#sets.delete(key);
+  }
+
+  /** What was used last is last in the map. */
+  #recall(key: string): Held | undefined {
+    const held = this.#sets.get(key);
+    if (held === undefined) return undefined;
+    this.#sets.delete(key);
+    this.#sets.set(key, held);
+    return held;
+  }
+
+  #keepLabel(key: string, record: LabelRecord): void {
+    this.#labels.delete(key);
+    this.#labels.set(key, record);
+    const [oldest] = this.#labels.keys();
+    if (this.#labels.size > MEMORY_LABELS && oldest !== undefined) this.#labels.delete(oldest);
+  }
+
+  #now(): number {
+    return this.#options.now?.() ?? Date.now();
+  }
+}
+
+function checkHash(sha256: string, wanted: string | undefined, what: string): void {
+  if (wanted !== undefined && wanted.toLowerCase() !== sha256)
+    throw unresolved("hash", `the descriptors of ${what} have the hash ${sha256}, and should have ${wanted.toLowerCase()}`);
+}
+
+/** A registry that fails, where the cache knows what a label stood for: nobody is given that without asking for it. */
+function withStale(error: unknown, { commit, at }: LabelRecord): unknown {
+  const { data, message } = error as Fault;
+  const reason = (data as { readonly reason?: unknown } | undefined)?.reason;
+  if (reason !== "unreachable" && reason !== "timeout") return error;
+  const said = message.replace(/^cannot resolve the schema: /, "");
+  return unresolved(reason, `${said}. In the cache it is the commit ${commit}, as of ${new Date(at).toISOString()}; offline takes that`, {
+    cause: error,
+    data: { commit, at },
+  });
+}
+
+function shownLabel(version: string): string {
+  return version === "" ? "by default" : JSON.stringify(version);
+}

@@ -1,0 +1,42 @@
+// Makes dist/ as small as it is published: scripts without comments, indented by tabs, and no declarations that no entry point leads to.
+// Names, lines and statements stay, so stack traces can be read. This is a part of `prepare`, the last script that npm runs
+// before it packs, and does nothing when `prepare` runs after an install. After packing all is built again.
+import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { minifySync } from "vite";
+
+if (!["pack", "publish"].includes(process.env.npm_command)) process.exit();
+
+const root = fileURLToPath(new URL("../../", import.meta.url));
+const { exports: entries } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
+const published = declarationsFrom(Object.values(entries).flatMap(({ types }) => (types === undefined ? [] : [join(root, types)])));
+
+for (const name of readdirSync(join(root, "dist"), { recursive: true, encoding: "utf8" })) {
+  const file = join(root, "dist", name);
+  if (name.endsWith(".js")) writeFileSync(file, slim(file));
+  else if (name.endsWith(".d.ts") && !published.has(file)) rmSync(file);
+}
+
+/** The script as it is, printed again. Licences at its top stay. */
+function slim(file) {
+  const text = readFileSync(file, "utf8");
+  const licence = /^(?:\/\/.*\n)*/.exec(text)[0];
+  const printed = minifySync(file, text, { module: true, compress: false, mangle: false, codegen: { removeWhitespace: false } });
+  if (printed.errors.length > 0) throw new Error(`${file}: ${printed.errors[0].message}`);
+  return (/copyright|licen[cs]e/i.test(licence) ? licence : "") + printed.code;
+}
+
+/** These declarations, and all that they import. */
+function declarationsFrom(files, seen = new Set()) {
+  for (const file of files) {
+    if (seen.has(file)) continue;
+    seen.add(file);
+    const imports = [...readFileSync(file, "utf8").matchAll(/(?:from|import\()\s*"(\.[^"]+)"/g)];
+    declarationsFrom(
+      imports.map(([, path]) => join(dirname(file), path.replace(/\.js$/, ".d.ts"))),
+      seen,
+    );
+  }
+  return seen;
+}
