@@ -9,8 +9,8 @@ import { file_buf_validate_validate } from "@bufbuild/protovalidate/gen/buf/vali
 import { McpServer } from "@modelcontextprotocol/sdk/server/mcp.js";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { z } from "zod";
-import { connect, type McpClient, serve } from "../../src/api/index.js";
-import { type JsonObject, layered } from "../../src/core/index.js";
+import { connect, createServer, type McpClient, serve } from "../../src/api/index.js";
+import { type JsonObject, type Layer, layered } from "../../src/core/index.js";
 import { type ToolTyper, toolTyper, typedTools } from "../../src/schema/index.js";
 import { sdkService } from "../../src/sdk/index.js";
 import { anywire, everything, start } from "../cli/support.js";
@@ -134,6 +134,27 @@ describe("tools of a JSON-RPC server, to a client of proto-mcp", () => {
     await expect(client.callTool("say", packed(own as DescMessage, { a: 1n, b: 2n }))).rejects.toMatchObject({ rpcCode: -33000 });
     expect(called).toEqual([]);
   });
+});
+
+it("a tool that takes messages itself gets them as they are, and its server is asked for the list once", async () => {
+  const server = createServer({ name: "native", version: "1" });
+  const _meta = { "buf.mcp.v1/inline_schema": "CgA=" };
+  server.tool("native", { input: { type: "object" }, _meta }, (args) => JSON.stringify(args));
+  let lists = 0;
+  const counting: Layer = (inner) => ({
+    notify: (notification, context) => inner.notify(notification, context),
+    call(request, context) {
+      if (request.method === "tools/list") lists++;
+      return inner.call(request, context);
+    },
+  });
+  await using listener = await serve(layered(server, typedTools(), counting), `memory:typed-${++count}`);
+  await using client = await connect(listener.address);
+  const args = { "@type": "type.googleapis.com/acme.v1.Native", value: "CgA=" };
+  for (let call = 0; call < 3; call++)
+    expect((await client.callTool("native", args)).content).toEqual([{ type: "text", text: JSON.stringify(args) }]);
+  expect(lists).toBe(1);
+  expect((await client.listTools({}, schemas)).tools).toMatchObject([{ _meta }]);
 });
 
 it("a bridge shows a server of the official SDK to a client that knows the text of proto-mcp alone", async () => {
