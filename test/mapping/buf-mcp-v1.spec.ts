@@ -140,6 +140,17 @@ describe("a peer of the base", () => {
     });
   });
 
+  it("gets the code of the text for a tool that ran past its time", () => {
+    const late = (method: string, code: number): unknown => {
+      const server = peer();
+      server.decode(peer().encode(request(method, {})) as Uint8Array);
+      return read(server.encode({ jsonrpc: "2.0", id: 1, error: { code, message: "late" } }));
+    };
+    for (const code of [-32001, -31002]) expect(late("tools/call", code)).toMatchObject({ payload: { value: { code: -33003 } } });
+    expect(late("resources/read", -31002)).toMatchObject({ payload: { value: { code: -31002 } } });
+    expect(late("tools/call", -32603)).toMatchObject({ payload: { value: { code: -32603 } } });
+  });
+
   it("gets an image as base64, and any other content as data", () => {
     const content = [
       { type: "image", data: "AAEC", mimeType: "image/png" },
