@@ -122,6 +122,7 @@ describe("a peer of the base", () => {
     expect(refused(request("tools/call", { name: "a", task: {} }))).toBe(
       "the proto-mcp server cannot be told params.task: the base of buf.mcp.v1 has no field for it",
     );
+    expect(refused(request("tools/call", { name: "a", priority: 1 }))).toContain("params.priority");
     expect(refused(request("tools/call", { name: "a", arguments: { deep: ["\ud800"] } }))).toContain("params.arguments.deep[0]");
     expect(refused(request("tools/call", { name: "a", arguments: parseJson('{"n":12345678901234567891}') as JsonObject }))).toContain(
       "params.arguments.n",
