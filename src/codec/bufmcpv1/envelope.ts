@@ -1,6 +1,15 @@
 import { Fault, isObject, type JsonObject } from "../../core/index.js";
 import type { Id } from "../jsonrpc.js";
-import { malformed, type Reader, readJson, readJsonObject, refused, setMember, type Writer, writeJson } from "../protobuf/index.js";
+import {
+  malformed,
+  type Reader,
+  readJsonField,
+  readJsonObject,
+  refused,
+  setMember,
+  type Writer,
+  writeJsonField,
+} from "../protobuf/index.js";
 import { OTHER_MEMBERS } from "./fields.js";
 import { ERROR, JSON_RPC, notificationsByNumber, requestsByNumber, resultsByNumber } from "./payloads.js";
 
@@ -38,7 +47,7 @@ export function readEnvelope(reader: Reader, depth: number): Envelope {
     const number = tag >>> 3;
     if (tag === ID) found.id = readId(reader);
     else if (number === 1) throw malformed("id has the wrong wire type");
-    else if (number === ID_JSON) json = readJson(reader, 1);
+    else if (number === ID_JSON) json = readJsonField(reader, 1);
     else if (number === OTHER_MEMBERS) found.extra = readJsonObject(reader, depth);
     else if (number <= PAYLOAD_MOST && isKnown(number)) {
       if ((tag & 7) !== 2) throw malformed("a payload has the wrong wire type");
@@ -85,7 +94,7 @@ export function writeIdTo(writer: Writer, id: Id, full: boolean): boolean {
     let rest = BigInt(id);
     for (; rest > 127n; rest >>= 7n) writer.bytes[writer.at++] = Number(rest & 0x7fn) | 0x80;
     writer.bytes[writer.at++] = Number(rest);
-  } else return full && writeJson(writer, ID_JSON * 8 + 2, id);
+  } else return full && writeJsonField(writer, ID_JSON * 8 + 2, id);
   return true;
 }
 
@@ -98,7 +107,7 @@ export function writeExtra(writer: Writer, message: object): void {
     const value = (message as JsonObject)[name];
     if (!named.has(name) && value !== undefined) setMember((others ??= {}), name, value);
   }
-  if (others !== undefined) writeJson(writer, OTHER_MEMBERS * 8 + 2, others);
+  if (others !== undefined) writeJsonField(writer, OTHER_MEMBERS * 8 + 2, others);
 }
 
 /** A message of JSON-RPC as its members stand in the payload for any message. */
@@ -117,12 +126,12 @@ export function writeJsonRpc(writer: Writer, { method, params, result, error }: 
     writer.varint(0x0a);
     if (!writer.text(method)) {
       writer.at = at;
-      writeJson(writer, 0x2a, method);
+      writeJsonField(writer, 0x2a, method);
     }
   }
-  if (params !== undefined) writeJson(writer, 0x12, params);
-  if (result !== undefined && !writeJson(writer, 0x1a, result)) throw new Fault("internal", "a result must be an object");
-  if (error !== undefined) writeJson(writer, 0x22, error);
+  if (params !== undefined) writeJsonField(writer, 0x12, params);
+  if (result !== undefined && !writeJsonField(writer, 0x1a, result)) throw new Fault("internal", "a result must be an object");
+  if (error !== undefined) writeJsonField(writer, 0x22, error);
   writer.close(from);
 }
 
@@ -139,10 +148,10 @@ export function readJsonRpc(reader: Reader, depth: number): JsonRpc {
   while (reader.at < reader.end) {
     const tag = reader.tag();
     if (tag === 0x0a) method = reader.text();
-    else if (tag === 0x2a) method = textOf(readJson(reader, 1));
-    else if (tag === 0x12) params = readJson(reader, depth);
-    else if (tag === 0x1a) result = readJson(reader, depth);
-    else if (tag === 0x22) error = readJson(reader, depth);
+    else if (tag === 0x2a) method = textOf(readJsonField(reader, 1));
+    else if (tag === 0x12) params = readJsonField(reader, depth);
+    else if (tag === 0x1a) result = readJsonField(reader, depth);
+    else if (tag === 0x22) error = readJsonField(reader, depth);
     else reader.skip(tag);
   }
   if (Number(method !== undefined) + Number(result !== undefined) + Number(error !== undefined) !== 1)

@@ -14,7 +14,7 @@ import {
   writeEnums,
   writeId,
   writeInteger,
-  writeJson,
+  writeJsonField,
   writeMap,
   writeOctets,
   writeTime,
@@ -163,7 +163,7 @@ function writeSlot(writer: Writer, slot: Slot, value: unknown, options: EncodeOp
     case "message":
       if (!isObject(value)) return false;
       if (slot.twin !== 0 && options.twin)
-        return slot.member === "_meta" ? writeKeptMeta(writer, slot.twin, value) : writeJson(writer, slot.twin, value, true);
+        return slot.member === "_meta" ? writeKeptMeta(writer, slot.twin, value) : writeJsonField(writer, slot.twin, value, true);
       writer.varint(slot.tag);
       return writeInner(writer, slot.table, value, options);
     case "union": {
@@ -190,7 +190,7 @@ function writeSlot(writer: Writer, slot: Slot, value: unknown, options: EncodeOp
     case "map":
       if (!isObject(value)) return false;
       if (slot.twin !== 0 && options.twin && !isMapOfStrings(value))
-        return slot.member === "_meta" ? writeKeptMeta(writer, slot.twin, value) : writeJson(writer, slot.twin, value, true);
+        return slot.member === "_meta" ? writeKeptMeta(writer, slot.twin, value) : writeJsonField(writer, slot.twin, value, true);
       return slot.value === undefined ? writeMap(writer, slot.tag, value) : writeEntries(writer, slot, slot.value, value, options);
     default:
       return writeOpen(writer, slot, value, options);
@@ -202,7 +202,7 @@ function writeOpen(writer: Writer, slot: Slot, value: unknown, options: EncodeOp
   const open = slot.role === "value" || slot.role === "any";
   if (slot.role === "token") return writeToken(writer, slot.tag, value);
   if (!open && !isObject(value)) return false;
-  if (slot.twin !== 0 && options.twin && !(slot.role === "typed" && isTyped(value))) return writeJson(writer, slot.twin, value, !open);
+  if (slot.twin !== 0 && options.twin && !(slot.role === "typed" && isTyped(value))) return writeJsonField(writer, slot.twin, value, !open);
   writer.varint(slot.tag);
   const from = writer.open();
   const done = writeContent(writer, slot, value);

@@ -59,7 +59,7 @@ export interface Field {
   readonly added?: true;
 }
 
-export interface Message {
+export interface MessageSpec {
   readonly name: string;
   /** What it stands for, for the page. */
   readonly stands: string;

@@ -132,7 +132,7 @@ export function writeAnys(writer: Writer, value: JsonObject): boolean {
 }
 
 /** A field that holds JSON, of an object if it has to be one: a program's `toJSON` may make something else of it. */
-export function writeJson(writer: Writer, tag: number, value: unknown, object = false): boolean {
+export function writeJsonField(writer: Writer, tag: number, value: unknown, object = false): boolean {
   const text = stringify(value);
   if (text === undefined || (object && !text.startsWith("{"))) return false;
   writer.varint(tag);

@@ -1,7 +1,7 @@
 import type { Address, Connection, DialOptions, Wire } from "../../core/index.js";
 import { dialLink, type Link, observedAs, renewing } from "../../era/index.js";
 import { openSocketLink, type TlsDialOptions } from "../../io/index.js";
-import { listen } from "./listen.js";
+import { listenLines } from "./listen.js";
 
 export interface LinesDialOptions extends DialOptions {
   readonly tls?: TlsDialOptions | undefined;
@@ -11,7 +11,7 @@ export interface LinesDialOptions extends DialOptions {
 export const lines: Wire = {
   name: "lines",
   accepts: (address) => typeof address === "string" && /^(tcp:\/\/|tls:\/\/|unix:)/.test(address),
-  listen,
+  listen: listenLines,
   dial: (address, options) => dial(address, observedAs(options, "dial", "lines")),
 };
 

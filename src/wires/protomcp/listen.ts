@@ -15,9 +15,9 @@ import {
   answersProbes,
   certificateName,
   firstByte,
+  type GrpcPeer,
   type Mount,
   noCredentials,
-  type Peer,
   placeOf,
   port,
   portListener,
@@ -43,7 +43,7 @@ export function protoMount(service: Service, given: ProtoListenOptions): Mount {
   const links = new ServedLinks(service, options);
   const usable = options.auth === undefined || options.tls?.requestClientCert === true;
   const { messageBytes } = { ...defaultLimits, ...options.limits };
-  const take = (socket: Socket, { address, certificate }: Peer): void => {
+  const take = (socket: Socket, { address, certificate }: GrpcPeer): void => {
     if (links.closing.fired) return void socket.destroy();
     const account = accountOf(socket, options.limits, address);
     const principal = certificate === undefined ? undefined : certificateName(certificate);

@@ -109,7 +109,7 @@ export function webSocketMount(service: Service, given: WebSocketListenOptions, 
   };
 }
 
-export async function listen(service: Service, address: Address, options: WebSocketListenOptions): Promise<Listener> {
+export async function listenWebSocket(service: Service, address: Address, options: WebSocketListenOptions): Promise<Listener> {
   const proto = String(address).startsWith("proto+");
   const { carrier, path } = placeOf(address, "/mcp", options);
   return portListener(await port(carrier, [webSocketMount(service, options, [path], proto)], options));

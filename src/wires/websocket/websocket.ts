@@ -5,7 +5,7 @@ import { greet, NoProto } from "../../io/index.js";
 import { gatherer } from "./gather.js";
 import { keepAlive } from "./keep-alive.js";
 import { type Socket, socketLink } from "./link.js";
-import { listen } from "./listen.js";
+import { listenWebSocket } from "./listen.js";
 import { openSocket } from "./open.js";
 import type { WebSocketDialOptions } from "./options.js";
 
@@ -13,7 +13,7 @@ import type { WebSocketDialOptions } from "./options.js";
 export const websocket: Wire = {
   name: "websocket",
   accepts: (address) => typeof address === "string" && /^(proto\+)?wss?:\/\//.test(address),
-  listen,
+  listen: listenWebSocket,
   dial: (address, options) =>
     String(address).startsWith("proto+")
       ? dialProto(String(address).slice("proto+".length), observedAs(options, "dial", "proto-websocket"))

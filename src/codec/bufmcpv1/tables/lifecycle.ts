@@ -1,4 +1,4 @@
-import { field, type Message } from "../../protobuf/index.js";
+import { field, type MessageSpec } from "../../protobuf/index.js";
 import { metadata, twinned } from "../fields.js";
 
 const added = true;
@@ -9,7 +9,7 @@ const flag = (member: string, number: number) => field("bool", member, number, {
 /** `metadata` of the handshake is the peer's own name and version, so `_meta` stands beside it. */
 const meta = twinned("struct", "_meta", 105, { name: "meta", added });
 
-export const lifecycle: readonly Message[] = [
+export const lifecycle: readonly MessageSpec[] = [
   {
     name: "InitializeRequest",
     stands: "params of `initialize`",

@@ -1,10 +1,10 @@
-import { field, type Message } from "../../protobuf/index.js";
+import { field, type MessageSpec } from "../../protobuf/index.js";
 import { answers, asks, metadata, modern, twinned } from "../fields.js";
 
 const added = true;
 
 /** All of them were added. */
-export const prompts: readonly Message[] = [
+export const prompts: readonly MessageSpec[] = [
   {
     name: "ListPromptsRequest",
     stands: "params of `prompts/list`",

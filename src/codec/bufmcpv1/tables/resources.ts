@@ -1,4 +1,4 @@
-import { type Field, field, type Message } from "../../protobuf/index.js";
+import { type Field, field, type MessageSpec } from "../../protobuf/index.js";
 import { answers, asks, metadata, modern, twinned } from "../fields.js";
 
 const added = true;
@@ -10,7 +10,7 @@ const described13: readonly Field[] = [
   metadata(5, { added }),
 ];
 
-export const resources: readonly Message[] = [
+export const resources: readonly MessageSpec[] = [
   { name: "ListResourcesRequest", stands: "params of `resources/list`", fields: [field("string", "cursor", 1), metadata(100)] },
   {
     name: "ListResourcesResponse",

@@ -1,4 +1,4 @@
-import { type Field, field, type Message } from "../../protobuf/index.js";
+import { type Field, field, type MessageSpec } from "../../protobuf/index.js";
 import { answers, asks, BSR_REF, BSR_REFS, INCLUDE_SCHEMAS, INLINE_SCHEMA, metadata, modern, twinned } from "../fields.js";
 
 const added = true;
@@ -7,7 +7,7 @@ const added = true;
 const source = (kind: "string" | "octets", member: string, name: string, number: number): Field =>
   field(kind, member, number, { name, lift: true, oneof: "schema_source" });
 
-export const tools: readonly Message[] = [
+export const tools: readonly MessageSpec[] = [
   {
     name: "ListToolsRequest",
     stands: "params of `tools/list`",

@@ -11,9 +11,9 @@ import {
 } from "../../../core/index.js";
 import { observedAs, Parking } from "../../../era/index.js";
 import { type GrpcServer, grpcServer, type Mount, noCertificate, port, portListener, type ServerCall } from "../../../io/index.js";
-import { placeOf } from "../address.js";
+import { grpcPlaceOf } from "../address.js";
 import { ConnectServer } from "../connect/index.js";
-import { faultStatus } from "../faults.js";
+import { mcpStatus } from "../faults.js";
 import { SERVICE } from "../names.js";
 import { PROTO, protoService } from "../protomcp/listen.js";
 import { standardServices } from "../services/index.js";
@@ -22,7 +22,7 @@ import type { GrpcListenOptions } from "./options.js";
 import { McpService } from "./service.js";
 
 /** What a listener serves, whoever accepts its connections. */
-export interface Served {
+export interface ServedByGrpc {
   readonly server: GrpcServer;
   /** Takes what is no gRPC. */
   readonly web: ConnectServer;
@@ -31,7 +31,7 @@ export interface Served {
 }
 
 /** Both dialects on one server; `tunnel` alone where that was listened for. */
-export function grpcService(service: Service, options: GrpcListenOptions, tunnelOnly: boolean): Served {
+export function grpcService(service: Service, options: GrpcListenOptions, tunnelOnly: boolean): ServedByGrpc {
   // A client may come back for what is parked on another connection, and by another RPC.
   const parking = new Parking(service, { ...defaultLimits, ...options.limits }, options.sealKey);
   const mcp = new McpService(service, options, parking);
@@ -45,7 +45,7 @@ export function grpcService(service: Service, options: GrpcListenOptions, tunnel
     if (!tunnelOnly && call.path.startsWith(SERVICE)) return mcp.handle(call);
     if (!tunnelOnly && call.path.startsWith(PROTO)) return proto(call);
     const answered = standard(call);
-    if (answered === undefined) call.end(faultStatus(new Fault("unknown-method", `unknown method: ${call.path}`)));
+    if (answered === undefined) call.end(mcpStatus(new Fault("unknown-method", `unknown method: ${call.path}`)));
     return answered;
   };
   const web = new ConnectServer(handle, { options, tunnelOnly, closing });
@@ -89,8 +89,8 @@ export function grpcMount(service: Service, given: GrpcListenOptions, { tunnelOn
   };
 }
 
-export async function listen(service: Service, address: Address, options: GrpcListenOptions): Promise<Listener> {
-  const place = placeOf(address);
+export async function listenGrpc(service: Service, address: Address, options: GrpcListenOptions): Promise<Listener> {
+  const place = grpcPlaceOf(address);
   const { tls } = options;
   if (place.scheme === "grpcs" && tls === undefined) throw noCertificate(place.scheme);
   if (place.scheme !== "grpcs" && tls !== undefined) throw new Fault("invalid-params", "a listener with a certificate is grpcs://");

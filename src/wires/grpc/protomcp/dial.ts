@@ -4,7 +4,7 @@ import { type Connection, defaultLimits, Fault, toFault } from "../../../core/in
 import { dialLink, hasRoom, type Link, observedAs, renewing, sharedStream } from "../../../era/index.js";
 import { type Channel, type ClientCall, greet, grpcChannel, type Metadata, NoProto, secureContext } from "../../../io/index.js";
 import { pipe } from "../../../stream/index.js";
-import { placeOf, targetsOf } from "../address.js";
+import { grpcPlaceOf, targetsOf } from "../address.js";
 import { dial } from "../dial/dial.js";
 import type { GrpcDialOptions } from "../dial/options.js";
 import { sessionLink } from "./link.js";
@@ -13,7 +13,7 @@ import { PROTO, SESSION, unaryRpcs } from "./rpcs.js";
 /** `buf.mcp.v1.MCPService`: its `Session`, or the unary RPCs of a server of the base. A server that has neither is dialed as `grpc:`. */
 export async function dialProto(address: string, given: GrpcDialOptions): Promise<Connection> {
   const options = observedAs(given, "dial", "proto-grpc");
-  const place = placeOf(address);
+  const place = grpcPlaceOf(address);
   const { keepalive, gzip, limits, http2 } = options;
   const channel = grpcChannel(targetsOf(place, place.scheme === "grpcs" ? secureContext(options.tls) : undefined), {
     keepalive,

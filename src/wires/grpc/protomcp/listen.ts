@@ -3,8 +3,8 @@ import { defaultLimits, type Fault, type Service, toFault } from "../../../core/
 import { type Link, type ServeLinkOptions, serveLink } from "../../../era/index.js";
 import { answersProbes, type ServerCall } from "../../../io/index.js";
 import { until } from "../../../stream/index.js";
-import { faultStatus } from "../faults.js";
-import { type Caller, callerOf } from "../listen/caller.js";
+import { mcpStatus } from "../faults.js";
+import { callerOf, type RpcCaller } from "../listen/caller.js";
 import type { GrpcListenOptions } from "../listen/options.js";
 import type { TunnelHost } from "../tunnel/listen.js";
 import { sessionLink } from "./link.js";
@@ -17,12 +17,12 @@ export { PROTO } from "./rpcs.js";
 export function protoService(service: Service, options: GrpcListenOptions, host: TunnelHost): (call: ServerCall) => Promise<void> {
   const limits = { ...defaultLimits, ...options.limits };
 
-  const linkOptions = (call: ServerCall, { principal, remote, metadata, credentials }: Caller): ServeLinkOptions => {
+  const linkOptions = (call: ServerCall, { principal, remote, metadata, credentials }: RpcCaller): ServeLinkOptions => {
     const { eras, onFault, pageSize, drainMs, observe } = options;
     const common = { limits: options.limits, eras, onFault, pageSize, drainMs, observe, wire: "proto-grpc", account: call.account };
     return { ...common, closing: host.closing, parking: host.parking, remote, metadata, principal, credentials };
   };
-  const session = async (call: ServerCall, caller: Caller): Promise<void> => {
+  const session = async (call: ServerCall, caller: RpcCaller): Promise<void> => {
     call.begin();
     const closed = new AbortController();
     let left: Fault | undefined;
@@ -50,7 +50,7 @@ export function protoService(service: Service, options: GrpcListenOptions, host:
       else await answerUnary(call, (link) => serveLink(service, link, linkOptions(call, caller)), options);
       call.end({ code: 0 });
     } catch (error) {
-      call.end(faultStatus(toFault(error)));
+      call.end(mcpStatus(toFault(error)));
     }
   };
 }
