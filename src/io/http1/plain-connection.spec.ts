@@ -18,10 +18,11 @@ interface Lab {
   client(): Promise<{ readonly socket: Socket; text: string; ended: boolean }>;
 }
 
-async function lab(limits?: Partial<Limits>): Promise<Lab> {
+async function lab(limits?: Partial<Limits>, headersMs = 10_000): Promise<Lab> {
   const exchanges: Exchange[] = [];
   const others: string[] = [];
   const connections = new PlainConnections({
+    headersMs,
     limits,
     take: () => (exchange) => void exchanges.push(exchange),
     others: (_socket, bytes) => void others.push(bytes.toString()),
@@ -130,6 +131,27 @@ it("counts a request while it is open, and refuses one that there is no room for
   await until(() => client.text.includes("HTTP/1.1 503") || client.text.includes("HTTP/1.1 429"));
   client.socket.write(request());
   await until(() => at.exchanges.length === 2);
+});
+
+it("waits once for a body that follows its head, and leaves one that is slower to the other server", async () => {
+  const at = await lab();
+  const [apart, dribbled] = [await at.client(), await at.client()];
+  const pause = (): Promise<unknown> => new Promise((resolve) => setTimeout(resolve, 5));
+  apart.socket.write(request().slice(0, -2));
+  await pause();
+  apart.socket.write("{}");
+  await until(() => at.exchanges.length === 1);
+  expect(await at.exchanges[0]?.body(10)).toBe("{}");
+  at.exchanges[0]?.reply(200, {});
+  expect(at.exchanges[0]?.account.bytes).toBe(0);
+  dribbled.socket.write(request().slice(0, -2));
+  await pause();
+  dribbled.socket.write("{");
+  await until(() => at.others.length === 1);
+  const hasty = await lab(undefined, 10);
+  (await hasty.client()).socket.write(request().slice(0, -2));
+  await until(() => hasty.others.length === 1);
+  expect(hasty.others).toEqual([request().slice(0, -2)]);
 });
 
 it("writes a streamed answer in chunks, of text and of bytes", async () => {
