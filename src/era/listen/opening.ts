@@ -5,7 +5,7 @@ import { CALL_BYTES, Canceller, type Fault, fixedLimits, type Held, memoryOf } f
 export const OPENING_MESSAGES: number = fixedLimits.opening;
 
 /** A session that is being opened, and the messages that mean something only once it is. */
-export class Opening {
+export class SessionOpening {
   readonly cancel: Canceller = new Canceller();
   readonly #maxBytes: number;
   readonly #held: Held;
@@ -19,9 +19,13 @@ export class Opening {
 
   /** Keeps a message; false if there is no room. */
   put(message: Incoming): boolean {
-    this.#bytes += CALL_BYTES + memoryOf(message);
-    if (this.#messages.length >= OPENING_MESSAGES || this.#bytes > this.#maxBytes) return false;
-    if (this.#held.count(this.#bytes) !== undefined) return false;
+    const bytes = this.#bytes + CALL_BYTES + memoryOf(message);
+    if (this.#messages.length >= OPENING_MESSAGES || bytes > this.#maxBytes) return false;
+    if (this.#held.count(bytes) !== undefined) {
+      this.#held.set(this.#bytes);
+      return false;
+    }
+    this.#bytes = bytes;
     this.#messages.push(message);
     return true;
   }
