@@ -1,27 +1,25 @@
 import type { Input } from "./args/input.js";
 import type { CommandName } from "./table/types.js";
 
-/** A command as a module: `run` gives its exit code. */
-export interface CommandModule {
-  readonly run: (input: Input) => Promise<number>;
-}
+/** Runs a command, and gives its exit code. */
+export type RunCommand = (input: Input) => Promise<number>;
 
 /** Each command loads what it needs, and no sooner. */
-export const load: Record<CommandName, () => Promise<CommandModule>> = {
-  tools: () => import("./commands/tools.js"),
-  call: () => import("./commands/call.js"),
-  resources: () => import("./commands/resources.js"),
-  read: () => import("./commands/read.js"),
-  prompts: () => import("./commands/prompts.js"),
-  prompt: () => import("./commands/prompt.js"),
-  complete: () => import("./commands/complete.js"),
-  watch: () => import("./commands/watch.js"),
-  ping: () => import("./commands/ping.js"),
-  discover: () => import("./commands/discover.js"),
-  logout: () => import("./commands/logout.js"),
-  bridge: () => import("./commands/bridge.js"),
-  demo: () => import("./commands/demo.js"),
-  completion: () => import("./commands/completion.js"),
-  schema: () => import("./commands/schema.js"),
-  tokens: () => import("./commands/tokens.js"),
+export const load: Record<CommandName, () => Promise<RunCommand>> = {
+  tools: async () => (await import("./commands/tools.js")).runTools,
+  call: async () => (await import("./commands/call.js")).runCall,
+  resources: async () => (await import("./commands/resources.js")).runResources,
+  read: async () => (await import("./commands/read.js")).runRead,
+  prompts: async () => (await import("./commands/prompts.js")).runPrompts,
+  prompt: async () => (await import("./commands/prompt.js")).runPrompt,
+  complete: async () => (await import("./commands/complete.js")).runComplete,
+  watch: async () => (await import("./commands/watch.js")).runWatch,
+  ping: async () => (await import("./commands/ping.js")).runPing,
+  discover: async () => (await import("./commands/discover.js")).runDiscover,
+  logout: async () => (await import("./commands/logout.js")).runLogout,
+  bridge: async () => (await import("./commands/bridge.js")).runBridge,
+  demo: async () => (await import("./commands/demo.js")).runDemo,
+  completion: async () => (await import("./commands/completion.js")).runCompletion,
+  schema: async () => (await import("./commands/schema.js")).runSchema,
+  tokens: async () => (await import("./commands/tokens.js")).runTokens,
 };

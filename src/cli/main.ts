@@ -21,7 +21,7 @@ export async function main(args: readonly string[]): Promise<number> {
       return exitCodes.ok;
     case "run":
       for (const stream of [process.stdout, process.stderr]) stream.on("error", gone);
-      return (await load[parsed.command.name]()).run(parsed.input);
+      return (await load[parsed.command.name]())(parsed.input);
   }
 }
 

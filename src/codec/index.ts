@@ -11,6 +11,7 @@ export { holdsMore, MOST_VALUES, tooManyValues } from "./depth.js";
 export { isBatch, isId, namedCall } from "./guards.js";
 export { decodeHeader, encodeHeader, headerSays } from "./header-value.js";
 export type {
+  AnswerPart,
   Id,
   Incoming,
   IncomingBad,
@@ -26,7 +27,6 @@ export type {
   OutgoingNotification,
   OutgoingRequest,
   OutgoingResult,
-  Part,
 } from "./jsonrpc.js";
 export { type BadLine, type Line, type LineFramer, type LineFramerOptions, type LongLine, type LongLines, lineFramer } from "./lines.js";
 export { type AnsweredCall, hasRoom, type Link, type LinkTraits, type SendOptions, sharedStream } from "./link.js";

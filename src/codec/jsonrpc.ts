@@ -57,12 +57,12 @@ export interface IncomingBatch {
 export type Incoming = IncomingRequest | IncomingNotification | IncomingResult | IncomingError | IncomingBad | IncomingBatch;
 
 /** What an answer is made of where a link carries it piece by piece, before its result. */
-export type Part = ItemReply | PageReply | ContentReply | ChunkReply;
+export type AnswerPart = ItemReply | PageReply | ContentReply | ChunkReply;
 /** A part of the answer to the receiver's call of that id. */
 export interface IncomingPart {
   readonly kind: "part";
   readonly id: Id;
-  readonly part: Part;
+  readonly part: AnswerPart;
 }
 
 export interface OutgoingRequest {

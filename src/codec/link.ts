@@ -1,5 +1,5 @@
 import { type Context, Fault } from "../core/index.js";
-import type { Id, Incoming, IncomingPart, Outgoing, Part } from "./jsonrpc.js";
+import type { AnswerPart, Id, Incoming, IncomingPart, Outgoing } from "./jsonrpc.js";
 
 /** What a link is. It says so once, and nobody has to find out. */
 export interface LinkTraits {
@@ -39,7 +39,7 @@ export interface Link {
   /** Takes a message and resolves once there is room for the next; rejects with the close reason. Order is kept. */
   send(message: Outgoing, options?: SendOptions): Promise<void>;
   /** Takes a part of the answer to the peer's call, where the traits say that it travels so. Undefined: there is room for the next. */
-  part(call: Id, part: Part): Promise<void> | undefined;
+  part(call: Id, part: AnswerPart): Promise<void> | undefined;
   /** Bytes taken and not yet on their way: what refuses new calls when a peer does not read. */
   readonly backlog: number;
   /** Holds up the stream of a call while its reader is behind, where the call has one of its own. */

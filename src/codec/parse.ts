@@ -143,11 +143,11 @@ function extraOf(value: JsonObject, count: number, id: unknown, named: ReadonlyS
 }
 
 function bad(value: JsonObject, message: string, code: FaultCode = "invalid-request"): IncomingBad {
-  return { kind: "bad", ...party(value), fault: new Fault(code, message) };
+  return { kind: "bad", ...namesOf(value), fault: new Fault(code, message) };
 }
 
 /** Whose id a broken message bears: the peer's, ours, or either's. */
-function party({ id, method, result, error }: JsonObject): Pick<IncomingBad, "id" | "answers" | "silent"> {
+function namesOf({ id, method, result, error }: JsonObject): Pick<IncomingBad, "id" | "answers" | "silent"> {
   const tells = result !== undefined || error !== undefined;
   if (!isId(id)) {
     const notification = id === undefined && typeof method === "string" && !tells;
@@ -162,10 +162,10 @@ function tooDeep(text: string, max: number): IncomingBad {
 }
 
 /** Who waits for an answer should get one, so the id is looked for without building what is not wanted. */
-function whose(text: string): ReturnType<typeof party> {
+function whose(text: string): ReturnType<typeof namesOf> {
   try {
     const value: unknown = JSON.parse(shallow(text));
-    return isObject(value) ? party(value) : {};
+    return isObject(value) ? namesOf(value) : {};
   } catch {
     return {};
   }

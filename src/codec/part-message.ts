@@ -1,7 +1,7 @@
 import { type ContentReply, Fault, isObject, type JsonObject } from "../core/index.js";
 import { decodeBase64, encodeBase64 } from "../stream/index.js";
 import { PART } from "./blob-text.js";
-import type { Id, IncomingNotification, IncomingPart, OutgoingNotification, Part } from "./jsonrpc.js";
+import type { AnswerPart, Id, IncomingNotification, IncomingPart, OutgoingNotification } from "./jsonrpc.js";
 
 export interface PartMessageOptions {
   /** The call whose answer it is a part of, where the stream does not say so. */
@@ -11,7 +11,7 @@ export interface PartMessageOptions {
 }
 
 /** A part as a notification. */
-export function partMessage(part: Part, { call, bytes }: PartMessageOptions): OutgoingNotification {
+export function partMessage(part: AnswerPart, { call, bytes }: PartMessageOptions): OutgoingNotification {
   const params: Record<string, unknown> = call === undefined ? {} : { call };
   if (part.kind === "chunk" && typeof part.data !== "string") {
     if (!bytes) return { jsonrpc: "2.0", method: PART, params, blob: encodeBase64(part.data) };
@@ -43,7 +43,7 @@ function isForm(value: unknown): value is ContentReply["form"] {
   return value === "text" || value === "blob" || value === "none";
 }
 
-function partOf(params: JsonObject): Part | Fault {
+function partOf(params: JsonObject): AnswerPart | Fault {
   const { text, blob, form, head, offset, size } = params;
   if (typeof text === "string") return { kind: "chunk", data: text };
   if (blob !== undefined) {

@@ -1,6 +1,6 @@
 import { Fault } from "../core/index.js";
 import { concat } from "../stream/index.js";
-import type { Id, Incoming, IncomingPart, Part } from "./jsonrpc.js";
+import type { AnswerPart, Id, Incoming, IncomingPart } from "./jsonrpc.js";
 import { type ParseLimits, parseMessage } from "./parse.js";
 import { partMessage, readPart } from "./part-message.js";
 import { serialise } from "./serialise.js";
@@ -21,7 +21,7 @@ export function messageFrame(text: string): Uint8Array[] {
 }
 
 /** The same for a part of the answer. */
-export function partFrame(part: Part): Uint8Array[] {
+export function partFrame(part: AnswerPart): Uint8Array[] {
   if (part.kind === "chunk" && typeof part.data !== "string") return [frameHead(BYTES, part.data.byteLength), part.data];
   return messageFrame(serialise(partMessage(part, { bytes: false })));
 }

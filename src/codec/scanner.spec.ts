@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { isObject, type JsonObject } from "../core/index.js";
-import type { Part } from "./jsonrpc.js";
+import type { AnswerPart } from "./jsonrpc.js";
 import { scanner } from "./scanner.js";
 
 const options = { maxBytes: 1024 * 1024, depth: 64 };
@@ -10,14 +10,14 @@ const options = { maxBytes: 1024 * 1024, depth: 64 };
 function scan(text: string, piece: number): { contents: JsonObject[]; rest: unknown } {
   const scanned = scanner(options);
   const bytes = new TextEncoder().encode(text);
-  const parts: Part[] = [];
+  const parts: AnswerPart[] = [];
   for (let at = 0; at < bytes.length; at += piece) parts.push(...scanned.push(bytes.subarray(at, at + piece)));
   const rest = JSON.parse(new TextDecoder().decode(scanned.finish())) as unknown;
   return { contents: joined(parts), rest };
 }
 
 /** Parts as the contents they stand for. */
-function joined(parts: readonly Part[]): JsonObject[] {
+function joined(parts: readonly AnswerPart[]): JsonObject[] {
   const contents: { head: JsonObject; form: string; texts: string[]; blobs: Uint8Array[] }[] = [];
   for (const part of parts) {
     if (part.kind === "content") contents.push({ head: part.head, form: part.form, texts: [], blobs: [] });

@@ -1,13 +1,13 @@
 import { Fault, isObject, type JsonObject } from "../core/index.js";
 import { concat } from "../stream/index.js";
-import type { Part } from "./jsonrpc.js";
+import type { AnswerPart } from "./jsonrpc.js";
 import { parseJson } from "./numbers.js";
 import { type Data, dataReader } from "./scanned-data.js";
 
 /** Takes the contents out of the JSON text of an answer to a read, so that neither the text nor its data has to be held. */
 export interface Scanner {
   /** The contents and chunks that these bytes hold. Throws a Fault on what cannot be read so, and is spent then. */
-  push(bytes: Uint8Array): Part[];
+  push(bytes: Uint8Array): AnswerPart[];
   /** The text without its contents. */
   finish(): Uint8Array;
 }
@@ -50,13 +50,13 @@ class ContentsScanner implements Scanner {
   #inContents = false;
   #had = false;
   #carry: Uint8Array | undefined;
-  #parts: Part[] = [];
+  #parts: AnswerPart[] = [];
 
   constructor(options: ScannerOptions) {
     this.#options = options;
   }
 
-  push(given: Uint8Array): Part[] {
+  push(given: Uint8Array): AnswerPart[] {
     const bytes = this.#carry === undefined ? given : concat([this.#carry, given]);
     this.#carry = undefined;
     for (let at = 0; at < bytes.length; ) at = this.#data === undefined ? this.#structure(bytes, at) : this.#content(bytes, at, this.#data);

@@ -1,6 +1,6 @@
 import { Fault } from "../core/index.js";
 import { concat } from "../stream/index.js";
-import { bytesOf, equal, eventually, member, ok, rejection } from "./assert.js";
+import { binaryOf, equal, eventually, member, ok, rejection } from "./assert.js";
 import { type Check, check } from "./check.js";
 import { ASKED_BYTES, pattern, reportOf } from "./service.js";
 
@@ -61,7 +61,7 @@ export const askChecks: readonly Check[] = [
     async (client) => {
       const wanted = pattern(0, ASKED_BYTES);
       const chunks: Uint8Array[] = [];
-      for await (const chunk of client.readChunks("test://asked")) chunks.push(bytesOf(chunk.data));
+      for await (const chunk of client.readChunks("test://asked")) chunks.push(binaryOf(chunk.data));
       const got = concat(chunks);
       equal(got.byteLength, ASKED_BYTES, "the length");
       ok(

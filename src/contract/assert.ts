@@ -40,7 +40,7 @@ export function member(value: unknown, name: string): unknown {
 }
 
 /** A chunk of what should be bytes. */
-export function bytesOf(data: string | Uint8Array): Uint8Array {
+export function binaryOf(data: string | Uint8Array): Uint8Array {
   ok(typeof data !== "string", "a chunk of bytes is text");
   return data;
 }

@@ -1,5 +1,5 @@
 import { concat } from "../stream/index.js";
-import { bytesOf, equal, eventually, member, ok } from "./assert.js";
+import { binaryOf, equal, eventually, member, ok } from "./assert.js";
 import { type Check, check } from "./check.js";
 import { GENERATED_TOOLS, pattern, reportOf } from "./service.js";
 
@@ -64,7 +64,7 @@ export const dataChecks: readonly Check[] = [
       let at = offset;
       for await (const chunk of client.readChunks(`test://bytes/${size}`, { offset, chunkSize: 50_000 })) {
         equal(chunk.offset, at, "the chunk's offset");
-        const data = bytesOf(chunk.data);
+        const data = binaryOf(chunk.data);
         ok(data.byteLength <= 50_000, "a chunk is too large");
         at += data.byteLength;
         chunks.push(data);

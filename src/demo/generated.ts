@@ -2,7 +2,7 @@ const units: Readonly<Record<string, number>> = { "": 1, b: 1, kb: 1e3, mb: 1e6,
 const MOST = 2 ** 40;
 
 /** Octets that a size in words stands for: `1gb`, `64KiB`, `100`; undefined where it is none, or more than 1 TiB. */
-export function sizeOf(words: unknown): number | undefined {
+export function sizeInWords(words: unknown): number | undefined {
   const [, digits, unit] = /^(\d{1,13})([a-z]*)$/.exec(String(words).toLowerCase()) ?? [];
   const size = Number(digits) * (units[unit ?? ""] ?? Number.NaN);
   return size >= 0 && size <= MOST ? size : undefined;

@@ -1,6 +1,6 @@
 import type { Server } from "../api/index.js";
 import { BIG_FILE_SIZE, bigFile } from "./big-file.js";
-import { octets, sizeOf } from "./generated.js";
+import { octets, sizeInWords } from "./generated.js";
 import { png } from "./media.js";
 
 const octetStream = "application/octet-stream";
@@ -36,7 +36,7 @@ export function addResources(server: Server): void {
         complete: { size: (value) => ["1kb", "1mb", "100mb", "1gb"].filter((size) => size.startsWith(value)) },
       },
       (_uri, { variables, range }) => {
-        const size = sizeOf(variables["size"]);
+        const size = sizeInWords(variables["size"]);
         if (size === undefined) return undefined;
         const offset = Math.min(range?.offset ?? 0, size);
         return { size, offset, data: octets(offset, size) };

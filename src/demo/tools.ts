@@ -1,5 +1,5 @@
 import { Fault, log, progress, type Server } from "../api/index.js";
-import { pause } from "./pause.js";
+import { pauseFor } from "./pause.js";
 
 const text = { type: "string" } as const;
 
@@ -42,7 +42,7 @@ export function addTools(server: Server): void {
       async function* (args, ctx) {
         const last = Number(args["to"] ?? 10);
         for (let at = 1; at <= last && !ctx.cancel.fired; at++) {
-          await pause(Number(args["ms"] ?? 200), ctx.cancel);
+          await pauseFor(Number(args["ms"] ?? 200), ctx.cancel);
           yield progress(at, last, `${at} of ${last}`);
         }
         return `counted to ${last}`;
@@ -65,7 +65,7 @@ export function addTools(server: Server): void {
         const entries = Number(args["entries"] ?? 5);
         for (let at = 0; at < entries && !ctx.cancel.fired; at++) {
           yield log(levels[at % levels.length] ?? "info", { entry: at + 1, of: entries }, "demo");
-          await pause(Number(args["ms"] ?? 50), ctx.cancel);
+          await pauseFor(Number(args["ms"] ?? 50), ctx.cancel);
         }
         return `${entries} entries written`;
       },

@@ -11,7 +11,7 @@ export interface ConnectionsOptions extends Pick<SessionTableOptions, "limit" | 
 }
 
 /** Which connection a call needs. */
-export interface Wanted {
+export interface WantedConnection {
   readonly key: string;
   /** Whom the connection counts for. */
   readonly owner: string;
@@ -27,7 +27,7 @@ export interface Wanted {
 /** Connections by key: opened when first needed, closed when their client is gone or nothing has called for long. */
 export interface Connections {
   readonly size: number;
-  lease(wanted: Wanted): Promise<ConnectionLease>;
+  lease(wanted: WantedConnection): Promise<ConnectionLease>;
   /** The connection of that key, if there is one. */
   find(key: string): Promise<Connection> | undefined;
   /** Closes the connection of that key, if there is one. */
@@ -55,7 +55,7 @@ export function connections({ max, perOwner, ...options }: ConnectionsOptions): 
   const ending = new Set<Promise<void>>();
   let closed: Fault | undefined;
 
-  const begin = ({ key, owner, idle, open }: Wanted): Session => {
+  const begin = ({ key, owner, idle, open }: WantedConnection): Session => {
     const session = table.begin(owner, () => {
       // What is being closed still counts: a single server has to be let go of before it is connected anew.
       const room = table.size + ending.size < max ? Promise.resolve() : Promise.all(ending);
@@ -88,7 +88,7 @@ export function connections({ max, perOwner, ...options }: ConnectionsOptions): 
     return session;
   };
   /** Only who may wait does; then `begin` says whether there is room. */
-  const roomFor = async ({ key, owner, gone }: Wanted): Promise<void> => {
+  const roomFor = async ({ key, owner, gone }: WantedConnection): Promise<void> => {
     let looked = false;
     while (gone?.fired === false && closed === undefined && table.find(key, undefined) === undefined) {
       const at = table.roomAt(owner);

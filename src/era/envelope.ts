@@ -18,12 +18,19 @@ import {
   traceNames,
   withBeside,
 } from "../core/index.js";
-import { own } from "./keys.js";
+import { anywireKeys } from "./keys.js";
 
 /** What only a modern request says of its client. */
 const modernKeys: ReadonlySet<string> = new Set([meta.protocolVersion, meta.clientInfo, meta.clientCapabilities, meta.logLevel]);
 /** What belongs to one link. */
-const ownKeys: ReadonlySet<string> = new Set([own.peer, own.caller, own.bare, own.window, own.pageSize, own.chunked]);
+const ownKeys: ReadonlySet<string> = new Set([
+  anywireKeys.peer,
+  anywireKeys.caller,
+  anywireKeys.bare,
+  anywireKeys.window,
+  anywireKeys.pageSize,
+  anywireKeys.chunked,
+]);
 const moved: ReadonlySet<string> = new Set([...traceNames, "progressToken", ...modernKeys, ...ownKeys]);
 
 /** A request's `_meta` taken apart: what the waist keeps in its Context, and what travels on. All members are there, so that every envelope has one shape. */
@@ -61,7 +68,7 @@ export function openEnvelope(method: string, params: JsonObject): Envelope {
   const found = isObject(params["_meta"]) ? params["_meta"] : none;
   const token = found["progressToken"];
   const level = found[meta.logLevel];
-  const window = found[own.window];
+  const window = found[anywireKeys.window];
   return {
     request: { method, params: found === none ? params : without(params, found, moved) },
     version: found[meta.protocolVersion],
@@ -70,11 +77,11 @@ export function openEnvelope(method: string, params: JsonObject): Envelope {
     logLevel: typeof level === "string" ? level : undefined,
     progressToken: typeof token === "string" || typeof token === "number" || token instanceof ExactNumber ? token : undefined,
     trace: readTrace(found),
-    peer: found[own.peer] !== undefined,
-    caller: readCaller(found[own.caller]),
+    peer: found[anywireKeys.peer] !== undefined,
+    caller: readCaller(found[anywireKeys.caller]),
     window: typeof window === "number" && window > 0 ? window : undefined,
-    pageSize: readCount(found[own.pageSize]),
-    chunked: readChunked(found[own.chunked]),
+    pageSize: readCount(found[anywireKeys.pageSize]),
+    chunked: readChunked(found[anywireKeys.chunked]),
   };
 }
 
@@ -95,7 +102,8 @@ function without(params: JsonObject, found: JsonObject, keys: ReadonlySet<string
   const names = Object.keys(found);
   if (names.length === 0) return params;
   const { _meta, ...rest } = params;
-  if (found[own.bare] === "absent") return beside(rest) === undefined ? noParams : withBeside(rest, { ...beside(rest), params: undefined });
+  if (found[anywireKeys.bare] === "absent")
+    return beside(rest) === undefined ? noParams : withBeside(rest, { ...beside(rest), params: undefined });
   let left: Record<string, unknown> | undefined;
   for (const key of Object.keys(found)) {
     if (keys.has(key)) continue;
@@ -103,7 +111,7 @@ function without(params: JsonObject, found: JsonObject, keys: ReadonlySet<string
     left ??= {};
     Object.defineProperty(left, key, { value: found[key], enumerable: true, writable: true, configurable: true });
   }
-  if (left === undefined && found[own.bare] === "meta") left = {};
+  if (left === undefined && found[anywireKeys.bare] === "meta") left = {};
   return left === undefined ? rest : extended(rest, { _meta: left });
 }
 
@@ -199,10 +207,10 @@ function keptMeta(request: Request, context: Context): Record<string, unknown> {
 }
 
 function stamp(sealed: Record<string, unknown>, { progressToken, window, pageSize, caller, peer, bare }: Stamps): void {
-  if (bare !== undefined) sealed[own.bare] = bare;
-  if (peer) sealed[own.peer] = {};
-  if (caller !== undefined) sealed[own.caller] = caller;
+  if (bare !== undefined) sealed[anywireKeys.bare] = bare;
+  if (peer) sealed[anywireKeys.peer] = {};
+  if (caller !== undefined) sealed[anywireKeys.caller] = caller;
   if (progressToken !== undefined) sealed["progressToken"] = progressToken;
-  if (window !== undefined) sealed[own.window] = window;
-  if (pageSize !== undefined) sealed[own.pageSize] = pageSize;
+  if (window !== undefined) sealed[anywireKeys.window] = window;
+  if (pageSize !== undefined) sealed[anywireKeys.pageSize] = pageSize;
 }

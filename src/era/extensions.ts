@@ -1,12 +1,12 @@
 import { isObject, type JsonObject, noParams } from "../core/index.js";
-import { own } from "./keys.js";
+import { anywireKeys } from "./keys.js";
 
 type Extensions = { readonly [name: string]: object };
 
 /** What this edge can do for an Anywire peer. It is about one link, and ends with it. */
-const ofLink: Extensions = { [own.window]: {} };
+const ofLink: Extensions = { [anywireKeys.window]: {} };
 /** All that an Anywire end may say to another. */
-const ofAnywire: readonly string[] = [own.window, own.legacy];
+const ofAnywire: readonly string[] = [anywireKeys.window, anywireKeys.legacy];
 
 /** A discover or initialize result for an Anywire peer: it also says what this edge can do. */
 export function withExtensions(result: JsonObject): JsonObject {
@@ -15,17 +15,17 @@ export function withExtensions(result: JsonObject): JsonObject {
 
 /** The same of a service whose server is a legacy one. */
 export function ofLegacyServer(result: JsonObject): JsonObject {
-  return extending(result, { [own.legacy]: {} });
+  return extending(result, { [anywireKeys.legacy]: {} });
 }
 
 /** Whether the server behind a service is a legacy one, by its discover result. */
 export function isLegacyServer(result: JsonObject): boolean {
-  return extensionsOf(result)[own.legacy] !== undefined;
+  return extensionsOf(result)[anywireKeys.legacy] !== undefined;
 }
 
 /** Whether a peer says that it is an Anywire end of the link. */
 export function isAnywireLink(result: JsonObject): boolean {
-  return extensionsOf(result)[own.window] !== undefined;
+  return extensionsOf(result)[anywireKeys.window] !== undefined;
 }
 
 /** A result as it passes on beyond the link. */

@@ -5,7 +5,7 @@
  */
 
 export { type AnsweredCall, hasRoom, type Link, type LinkTraits, type SendOptions, sharedStream } from "../codec/index.js";
-export { type ConnectionLease, type Connections, type ConnectionsOptions, connections, type Wanted } from "./connections.js";
+export { type ConnectionLease, type Connections, type ConnectionsOptions, connections, type WantedConnection } from "./connections.js";
 export { dialLink } from "./dial/dial-link.js";
 export { LegacyState } from "./dial/legacy-state.js";
 export { listens } from "./dial/link-state.js";
@@ -13,7 +13,7 @@ export { isForGood } from "./dial/loss.js";
 export { newsOfListen } from "./dial/news.js";
 export { GIVEN_UP_MS, mayAsk } from "./dial/presence.js";
 export { type RenewingLink, renewing } from "./dial/renewing-link.js";
-export { own } from "./keys.js";
+export { anywireKeys } from "./keys.js";
 export { ClientPings } from "./listen/client-pings.js";
 export { KnownCallers } from "./listen/known-callers.js";
 export type { ServeLinkOptions } from "./listen/options.js";

@@ -1,5 +1,5 @@
 /** Anywire's own names on a JSON wire. A peer that does not know them ignores them. */
-export const own = {
+export const anywireKeys = {
   /** Request `_meta` of `initialize` and `server/discover`: whoever asks is an Anywire end, and may be told what this edge can do for one. */
   peer: "dev.anywire/peer",
   /** Request `_meta` between Anywire ends: who calls, where that is not the link itself. `{ key?, era?, version? }` */

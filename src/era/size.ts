@@ -1,14 +1,14 @@
-import type { Part } from "../codec/index.js";
+import type { AnswerPart } from "../codec/index.js";
 import { weigh } from "../core/index.js";
 import { utf8Length } from "../stream/index.js";
 
 /** Octets of a chunk, of text as UTF-8. */
-export function sizeOf(data: string | Uint8Array): number {
+export function dataSize(data: string | Uint8Array): number {
   return typeof data === "string" ? utf8Length(data) : data.byteLength;
 }
 
 /** What a part counts against the credit of its call, on both ends. */
-export function weighPart(part: Part): number {
+export function weighPart(part: AnswerPart): number {
   switch (part.kind) {
     case "item":
       return weigh(part.value);

@@ -1,13 +1,14 @@
 export { type Child, type ChildOptions, type Exit, type StopOptions, startChild } from "./child.js";
+export { type ChildLink, type ChildLinkOptions, childLink } from "./child-link.js";
 export { divertConsole } from "./divert-console.js";
 export { childEnvironment } from "./environment.js";
 export { exitFault } from "./exit-fault.js";
 export type { FrameReader, Framing } from "./framing.js";
 export { grpcChannel } from "./grpc/channel.js";
-export { decompress, type Encoding } from "./grpc/coding.js";
+export { decompress, type MessageCoding } from "./grpc/coding.js";
 export { tooLarge } from "./grpc/deframer.js";
 export { Inbox } from "./grpc/inbox.js";
-export { binary, firstOf, fromBinary, readMetadata, valuesOf } from "./grpc/metadata.js";
+export { binary, firstOf, fromBinary, receivedMetadata, valuesOf } from "./grpc/metadata.js";
 export { certificateName, peerOf } from "./grpc/peer.js";
 export { fitsStatus } from "./grpc/percent.js";
 export { grpcServer, isGrpc } from "./grpc/server.js";
@@ -18,26 +19,26 @@ export type {
   ClientCall,
   GrpcCallOptions,
   GrpcChannelOptions,
+  GrpcPeer,
   GrpcServer,
   GrpcServerOptions,
+  GrpcTarget,
   Keepalive,
   Messages,
   Metadata,
-  Outgoing,
-  Peer,
+  OutgoingHalf,
   PeerCertificateFacts,
   ServerCall,
   Status,
-  Target,
 } from "./grpc/types.js";
 export { type AuthRequest, authorized, type Challenge, type HttpAuth } from "./http/authorized.js";
-export { type AuthOptions, checkCredentials, METADATA_PATH, type Principal, type Verdict } from "./http/credentials.js";
+export { type AuthOptions, type CredentialVerdict, checkCredentials, METADATA_PATH, type Principal } from "./http/credentials.js";
 export type { Exchange, Outlet } from "./http/exchange.js";
 export { fetchExchange } from "./http/fetch-exchange.js";
 export { type Admission, admit, type GateOptions, tellRefused, whileValid } from "./http/gate.js";
 export { corsHeaders, type GuardOptions, noHeaders, preflightHeaders, refusal } from "./http/guard.js";
 export { nodeExchange } from "./http/node-exchange.js";
-export { type HttpClient, type HttpClientOptions, httpClient, type SendOptions } from "./http/request.js";
+export { type HttpClient, type HttpClientOptions, type HttpSendOptions, httpClient } from "./http/request.js";
 export type { Sent } from "./http/sent.js";
 export { type StreamClientOptions, streamClient } from "./http/stream-client.js";
 export { checkTrustedProxy, forwardedBy, type TrustedProxyOptions } from "./http/trusted-proxy.js";
@@ -46,10 +47,15 @@ export type { Batch } from "./line-reader.js";
 export { boundPort, type Carrier, type NetworkCarrier } from "./port/carrier.js";
 export { type Detect, firstByte, firstText, isJsonLines } from "./port/detect.js";
 export type { Bound, ByteMount, Mount, NodeRequest, NodeResponse } from "./port/mount.js";
-export { DEFAULT_PORT, type Place, placeOf, unixPath } from "./port/place.js";
+export { DEFAULT_PORT, type ListenPlace, placeOf, unixPath } from "./port/place.js";
 export { noCredentials, type Port, type PortOptions, port, portListener } from "./port/port.js";
 export { pipesSocket } from "./port/standard-streams.js";
 export { listenOnStdio } from "./port/stdio-port.js";
+export { type ProcessLinkOptions, processLink } from "./process-link.js";
+export { answersProbes } from "./protomcp/answer-probes.js";
+export { greet, NoProto } from "./protomcp/greet.js";
+export { letGo } from "./socket/let-go.js";
+export { openSocketLink, type SocketLinkOptions } from "./socket/open.js";
 export {
   checkListen,
   isLoopback,

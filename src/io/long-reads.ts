@@ -1,4 +1,5 @@
 import {
+  type AnswerPart,
   type Id,
   isId,
   type Line,
@@ -6,7 +7,6 @@ import {
   type LongLines,
   namedCall,
   type Outgoing,
-  type Part,
   parseMessage,
   type Scanner,
   scanner,
@@ -74,7 +74,7 @@ export class LongReads implements LongLines {
     if (id === undefined) return undefined;
     const { maxBytes, depth } = this.#options;
     const scanned = scanner({ maxBytes, depth });
-    const first: Part[] = [];
+    const first: AnswerPart[] = [];
     // What is of another shape is held on, as far as a line may go.
     try {
       for (let at = 0; at < bytes.byteLength; at += SLICE) first.push(...scanned.push(bytes.subarray(at, at + SLICE)));
@@ -86,9 +86,9 @@ export class LongReads implements LongLines {
     return this.#line(id, scanned, first);
   }
 
-  #line(id: Id, scanned: Scanner, first: readonly Part[]): LongLine {
+  #line(id: Id, scanned: Scanner, first: readonly AnswerPart[]): LongLine {
     const { depth } = this.#options;
-    let found: readonly Part[] | undefined = first;
+    let found: readonly AnswerPart[] | undefined = first;
     let broken: Fault | undefined;
     const finish = (): Line => {
       if (broken !== undefined) return { fault: broken, whose: { answers: id } };

@@ -40,7 +40,7 @@ export function literal(url: URL): string | undefined {
 }
 
 /** Whether a URL names this machine: by its name alone, since what a name resolves to may change. */
-export function isLoopback(url: URL): boolean {
+export function isLoopbackUrl(url: URL): boolean {
   const address = literal(url);
   return address === undefined ? /^(.+\.)?localhost$/.test(url.hostname) : reachOf(address) === "loopback";
 }

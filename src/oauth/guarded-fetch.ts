@@ -5,7 +5,7 @@ import { request as httpsRequest } from "node:https";
 import type { LookupFunction } from "node:net";
 import { Fault } from "../core/index.js";
 import { deadline } from "../stream/index.js";
-import { isLoopback, literal, type Reach, reachOf } from "./addresses.js";
+import { isLoopbackUrl, literal, type Reach, reachOf } from "./addresses.js";
 
 export type GuardedFetch = (url: string | URL, init?: RequestInit) => Promise<Response>;
 
@@ -18,7 +18,7 @@ const TIMEOUT_MS = 30_000;
  * The address is looked at when the connection is made, so that a name cannot change in between; redirects are not followed.
  */
 export function guardedFetch(server: URL): GuardedFetch {
-  const local = isLoopback(server);
+  const local = isLoopbackUrl(server);
   let near: Promise<boolean> | undefined;
   const reaches = async (): Promise<ReadonlySet<Reach>> => {
     near ??= isNear(server);
@@ -28,7 +28,7 @@ export function guardedFetch(server: URL): GuardedFetch {
   return async (input, init) => {
     const request = new Request(input, { ...init, redirect: "manual" });
     const url = new URL(request.url);
-    if (url.protocol !== "https:" && !(url.protocol === "http:" && (url.host === server.host || (local && isLoopback(url)))))
+    if (url.protocol !== "https:" && !(url.protocol === "http:" && (url.host === server.host || (local && isLoopbackUrl(url)))))
       throw refused(url, "it is not https");
     const allowed = await reaches();
     const address = literal(url);

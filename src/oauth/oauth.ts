@@ -5,7 +5,7 @@ import { type ClientCredentials, credentialsProvider } from "./credentials.js";
 import { type RegisteredClient, StoredProvider } from "./provider.js";
 import type { Redirect } from "./redirect.js";
 import { loadSdk } from "./sdk.js";
-import { Session } from "./session.js";
+import { OAuthSession } from "./session.js";
 import { memoryStore, type TokenStore, tokenStore } from "./store.js";
 import { terminal } from "./terminal.js";
 
@@ -39,11 +39,11 @@ export function oauth(options: OAuthOptions = {}): HttpAuth {
     redirect = terminal(),
     store = options.dpop === true ? memoryStore() : tokenStore(),
   } = options;
-  const sessions = new Map<string, Session>();
-  const sessionOf = (url: URL): Session => {
+  const sessions = new Map<string, OAuthSession>();
+  const sessionOf = (url: URL): OAuthSession => {
     let session = sessions.get(url.href);
     if (session === undefined) {
-      session = new Session(url, { ...options, patienceMs, redirect, provider: () => providerFor(url, options, store) });
+      session = new OAuthSession(url, { ...options, patienceMs, redirect, provider: () => providerFor(url, options, store) });
       sessions.set(url.href, session);
     }
     return session;

@@ -8,7 +8,7 @@ import type { Redirect } from "./redirect.js";
 import { loadSdk, type Sdk } from "./sdk.js";
 import { type Shared, shared } from "./shared.js";
 
-export interface SessionOptions {
+export interface OAuthSessionOptions {
   provider(): Promise<OAuthClientProvider>;
   readonly redirect: Redirect;
   readonly patienceMs: number;
@@ -22,9 +22,9 @@ type Said = ReturnType<Sdk["extractWWWAuthenticateParams"]>;
 const STEPS = 16;
 
 /** The credentials for one MCP server. */
-export class Session {
+export class OAuthSession {
   readonly #url: URL;
-  readonly #options: SessionOptions;
+  readonly #options: OAuthSessionOptions;
   readonly #signIn: Shared<boolean> = shared();
   #provider: Promise<OAuthClientProvider> | undefined;
   /** Every scope that a call turned out to need: each later sign-in asks for them too. */
@@ -34,7 +34,7 @@ export class Session {
   /** Undefined until the provider was asked. */
   #tokens: { readonly current: StoredOAuthTokens | undefined } | undefined;
 
-  constructor(url: URL, options: SessionOptions) {
+  constructor(url: URL, options: OAuthSessionOptions) {
     this.#url = url;
     this.#options = options;
   }

@@ -1,6 +1,6 @@
 import { type Id, isId, namedCall, type OutgoingMessage } from "../codec/index.js";
 import { isObject, type JsonObject, weigh } from "../core/index.js";
-import { own } from "../era/index.js";
+import { anywireKeys } from "../era/index.js";
 import type { Passage, Received } from "./link-transport.js";
 import { type Pace, pace } from "./pace.js";
 
@@ -31,7 +31,7 @@ export function serverPassage(callBytes: number): Passage {
       }
       if (message.kind !== "notification") return message;
       const id = namedCall(message.params);
-      if (message.method === own.credit) {
+      if (message.method === anywireKeys.credit) {
         if (id !== undefined) paces.grant(id, Number(message.params["messages"]) || 0);
         return undefined;
       }
@@ -67,8 +67,8 @@ function inTurn(
 
 function opened(message: Extract<Received, { kind: "request" }>, paces: Pace): Received {
   const found = message.params["_meta"];
-  if (!isObject(found) || found[own.window] === undefined) return message;
-  const { [own.window]: window, ...others } = found;
+  if (!isObject(found) || found[anywireKeys.window] === undefined) return message;
+  const { [anywireKeys.window]: window, ...others } = found;
   if (typeof window === "number" && window > 0) paces.open(message.id, window);
   const { _meta, ...rest } = message.params;
   return { ...message, params: Reflect.ownKeys(others).length > 0 ? { ...rest, _meta: others } : rest };
@@ -76,12 +76,12 @@ function opened(message: Extract<Received, { kind: "request" }>, paces: Pace): R
 
 function stamped(params: JsonObject, call: Id): JsonObject {
   const kept = isObject(params["_meta"]) ? params["_meta"] : undefined;
-  return { ...params, _meta: { ...kept, [own.call]: call } };
+  return { ...params, _meta: { ...kept, [anywireKeys.call]: call } };
 }
 
 /** Says that this end keeps to credit; the dialing end takes it out again. */
 function withWindow(result: JsonObject): JsonObject {
   const capabilities = isObject(result["capabilities"]) ? result["capabilities"] : {};
   const extensions = isObject(capabilities["extensions"]) ? capabilities["extensions"] : {};
-  return { ...result, capabilities: { ...capabilities, extensions: { ...extensions, [own.window]: {} } } };
+  return { ...result, capabilities: { ...capabilities, extensions: { ...extensions, [anywireKeys.window]: {} } } };
 }

@@ -2,7 +2,7 @@ import { PassThrough } from "node:stream";
 import { describe, expect, it } from "vitest";
 import type { ElicitParams, ElicitResult } from "../../src/api/index.js";
 import { askPerson } from "../../src/cli/ask/elicit.js";
-import { terminal } from "../../src/cli/ask/terminal.js";
+import { askTerminal } from "../../src/cli/ask/terminal.js";
 import { screen } from "../../src/cli/out/screen.js";
 import { styleFor } from "../../src/cli/out/style.js";
 import { demo, fixture, hasTerminal, onTerminal, run } from "./support.js";
@@ -17,7 +17,7 @@ function ask(params: ElicitParams, typed: readonly string[], signal = new AbortC
   const input = new PassThrough();
   let shown = "";
   const out = { isTTY: false, columns: 80, write: (text: string) => (shown += text) !== "" };
-  const at = terminal(input, screen(out as never, { style: styleFor(out, {}), meterLines: false }));
+  const at = askTerminal(input, screen(out as never, { style: styleFor(out, {}), meterLines: false }));
   for (const line of typed) input.write(`${line}\n`);
   if (!signal.aborted && typed.length > 0) input.end();
   const answer = Promise.resolve(askPerson(at)(params, { signal, progress: () => {} })).finally(() => at.close());

@@ -1,7 +1,7 @@
 import { inflateSync } from "node:zlib";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { type ConnectOptions, connect, type McpClient, serve } from "../../src/api/index.js";
-import { octets, sizeOf } from "../../src/demo/generated.js";
+import { octets, sizeInWords } from "../../src/demo/generated.js";
 import { demoServer } from "../../src/demo/index.js";
 import { png, wav } from "../../src/demo/media.js";
 import { anywire, run, start } from "./support.js";
@@ -59,14 +59,14 @@ describe("the demo server", () => {
     };
     expect(await from("demo://file", 64 * 1000, 40)).toBe("line 1000 of 1048576, at byte 64000.....");
     expect(await from("demo://generated/1gb", 999_999_990, 100)).toBe(Buffer.concat([...octets(999_999_990, 1e9)]).toString("latin1"));
-    expect([sizeOf("1gb"), sizeOf("64KiB"), sizeOf("7"), sizeOf("x"), sizeOf("99999tb"), sizeOf("-1")]).toEqual([
-      1e9,
-      65_536,
-      7,
-      undefined,
-      undefined,
-      undefined,
-    ]);
+    expect([
+      sizeInWords("1gb"),
+      sizeInWords("64KiB"),
+      sizeInWords("7"),
+      sizeInWords("x"),
+      sizeInWords("99999tb"),
+      sizeInWords("-1"),
+    ]).toEqual([1e9, 65_536, 7, undefined, undefined, undefined]);
   });
 
   it("makes pictures and sounds that are some", () => {

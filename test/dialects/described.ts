@@ -1,5 +1,5 @@
 import fc, { type Arbitrary } from "fast-check";
-import type { DialectOptions, Field, Kind, Message } from "../../src/codec/protobuf/index.js";
+import type { DialectOptions, Field, Kind, MessageSpec } from "../../src/codec/protobuf/index.js";
 
 /** A dialect, and the folder of its proto. */
 export interface Described extends DialectOptions {
@@ -14,7 +14,7 @@ const bytes = fc.uint8Array({ maxLength: 12 });
 const jsonValue = fc.jsonValue({ maxDepth: 2 }).map((value): unknown => JSON.parse(JSON.stringify(value)));
 
 /** Objects that a message can hold, by its table alone. */
-export function valuesOf(dialect: Described, message: Message): Arbitrary<Record<string, unknown>> {
+export function valuesOf(dialect: Described, message: MessageSpec): Arbitrary<Record<string, unknown>> {
   const names = new Set(message.fields.flatMap(({ oneof }) => (oneof === undefined ? [] : [oneof])));
   const oneofs = [...names].map((name) => message.fields.filter(({ oneof }) => oneof === name));
   const alone = message.fields.filter(({ oneof }) => oneof === undefined);

@@ -2,7 +2,7 @@ import { createFileRegistry, type DescMessage, fromBinary, toBinary } from "@buf
 import { FileDescriptorSetSchema } from "@bufbuild/protobuf/wkt";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { decodeAs, dialect, encodeAs, field, type Message } from "../../src/codec/protobuf/index.js";
+import { decodeAs, dialect, encodeAs, field, type MessageSpec } from "../../src/codec/protobuf/index.js";
 import { ExactNumber, Fault } from "../../src/core/index.js";
 import { buf } from "../mapping/buf.js";
 import { bufMcp } from "./buf-mcp/index.js";
@@ -52,8 +52,8 @@ for (const given of dialects) {
 }
 
 describe("dialects", () => {
-  const message = (name: string, ...fields: Message["fields"]): Message => ({ name, stands: "", fields });
-  const made = (...messages: readonly Message[]) => dialect({ name: "t", messages });
+  const message = (name: string, ...fields: MessageSpec["fields"]): MessageSpec => ({ name, stands: "", fields });
+  const made = (...messages: readonly MessageSpec[]) => dialect({ name: "t", messages });
 
   it("keep their names to themselves", () => {
     const one = dialect({ name: "one", messages: [message("Same", field("string", "a", 1))] });

@@ -11,7 +11,7 @@ import {
   type Reply,
   type Server,
 } from "../../src/core/index.js";
-import { modernManner } from "../../src/era/dial/modern.js";
+import { modernRules } from "../../src/era/dial/modern.js";
 import { Peer } from "../../src/era/dial/peer.js";
 import { serveLink } from "../../src/era/index.js";
 import { linkPair } from "../../src/wires/memory/index.js";
@@ -47,7 +47,7 @@ function ends(counts: Counts): { peer: Peer; faults: Fault[]; strays: Fault[]; s
   const strays: Fault[] = [];
   const served = serveLink(service(counts), theirs, { limits: { inFlight: IN_FLIGHT }, onFault: (fault) => strays.push(fault) });
   const peer = new Peer(mine, defaultLimits, (fault) => faults.push(fault));
-  peer.manner = modernManner(peer);
+  peer.rules = modernRules(peer);
   peer.ready = true;
   return { peer, faults, strays, served };
 }

@@ -1,3 +1,6 @@
+import { randomUUID } from "node:crypto";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import {
   type Address,
@@ -14,13 +17,15 @@ import { offered } from "./caller.js";
 
 /** What a relay listens on. */
 export type ListenWire = "stdio" | "http" | "sse" | "ws" | "grpc";
+/** Wires that carry what others carry, on other sockets. */
+export type SocketWire = "tcp" | "unix" | "http+unix";
 /** What one relay dials another on; `unary`: gRPC with each call an RPC of its own. */
 export type InnerWire = "http" | "sse" | "ws" | "grpc" | "unary" | "tunnel";
 /** The server behind: of which version of the SDK; whether it asks before anybody calls; whether it is on HTTP in place of stdio. */
 export type ServerKind = "v1" | "v2" | "v1 early" | "v2 early" | "v1 http";
 
 export interface ChainOptions {
-  readonly listen: ListenWire;
+  readonly listen: ListenWire | SocketWire;
   /** The wire between two relays; without one there is a single relay. */
   readonly inner?: InnerWire | undefined;
   readonly server?: ServerKind | undefined;
@@ -72,7 +77,8 @@ export async function openChain({ listen, inner, server = "v1", auth = false, be
     return connection;
   };
   const relay = async (to: Address, dialing: object, scheme: string, options: ServeOptions = {}): Promise<string> => {
-    const listener: Listener = await serve(await dial(to, dialing), `${scheme}://127.0.0.1:0`, options);
+    const place = scheme.endsWith("unix") ? `:${join(tmpdir(), `${randomUUID()}.sock`)}` : "://127.0.0.1:0";
+    const listener: Listener = await serve(await dial(to, dialing), scheme + place, options);
     opened.unshift(listener);
     return listener.address;
   };

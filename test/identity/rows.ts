@@ -1,17 +1,18 @@
 import type { Era } from "../../src/api/index.js";
 import type { Caller } from "./caller.js";
-import type { Chain, ListenWire } from "./chain.js";
+import type { Chain, ListenWire, SocketWire } from "./chain.js";
 import { connectCaller } from "./peers/connect.js";
 import { sessionStream, tunnelStream, unaryCaller, unarySessionCaller } from "./peers/grpc.js";
 import { fetchCaller } from "./peers/http.js";
 import { streamCaller } from "./peers/raw.js";
 import { sdkV1Caller, sdkV2Caller, transports } from "./peers/sdk.js";
+import { lineSocket } from "./peers/sockets.js";
 import { webSocket } from "./peers/websocket.js";
 
 /** A kind of client and the wire that it comes on. */
-export interface Row {
+export interface Row<Wire = ListenWire> {
   readonly name: string;
-  readonly listen: ListenWire;
+  readonly listen: Wire;
   readonly era: Era;
   /** What tells this client from another between two of its calls; `nothing`: each call stands for itself. */
   readonly by: "session" | "stream" | "principal" | "nothing";
@@ -24,7 +25,9 @@ const bearer = (name: string): Record<string, string> => ({ authorization: `Bear
 const v1 = sdkV1Caller;
 const v2 = sdkV2Caller;
 
-type Short = readonly [name: string, listen: ListenWire, era: Era, by: Row["by"], open: Row["open"]];
+const pathOf = (address: string): string => address.replace(/^[^:]*:/, "");
+
+type Short<Wire = ListenWire> = readonly [name: string, listen: Wire, era: Era, by: Row["by"], open: Row["open"]];
 
 const short: readonly Short[] = [
   ["stdio, SDK v1", "stdio", "legacy", "stream", ({ child }, name) => v1(name, transports.v1.stdio(child))],
@@ -69,17 +72,23 @@ const short: readonly Short[] = [
   ["Connect, fetch, modern, bearer", "grpc", "modern", "principal", ({ address }, name) => connectCaller(name, address, bearer(name))],
 ];
 
-export const rows: readonly Row[] = short.map(([name, listen, era, by, open]) => ({
-  name,
-  listen,
-  era,
-  by,
-  open,
-  many: listen !== "stdio",
-}));
+/** Carried like rows above, so that one relay is enough for them. */
+const onSockets: readonly Short<SocketWire>[] = [
+  ["tcp, raw, legacy", "tcp", "legacy", "stream", ({ address }, name) => streamCaller(name, "legacy", lineSocket(address))],
+  ["unix, raw, modern", "unix", "modern", "stream", ({ address }, name) => streamCaller(name, "modern", lineSocket(address))],
+  ["http+unix, SDK v1", "http+unix", "legacy", "session", ({ address }, name) => v1(name, transports.v1.httpOnSocket(pathOf(address)))],
+];
+
+function rowOf<Wire>([name, listen, era, by, open]: Short<Wire>): Row<Wire> {
+  return { name, listen, era, by, open, many: listen !== "stdio" };
+}
+
+export const rows: readonly Row[] = short.map(rowOf);
+export const socketRows: readonly Row<SocketWire>[] = onSockets.map(rowOf);
 
 /** What has no row, and why. */
 export const absent: readonly (readonly [what: string, why: string])[] = [
+  ["http+stdio", "its one client is the parent, and its calls are modern: nothing tells them apart, and nobody else can call"],
   ["sse, modern", "HTTP+SSE belongs to the legacy revisions: the wire serves no other"],
   ["Connect by fetch, legacy", "a legacy client is asked on a stream of both directions, which fetch has not"],
   ["grpc RPCs, legacy, without a session", "such a client cannot be asked: it has nothing to be asked on"],

@@ -1,12 +1,12 @@
 import { afterAll, describe, expect, it } from "vitest";
 import type { Caller } from "./caller.js";
-import { type Chain, type ChainOptions, openChain } from "./chain.js";
+import { type Chain, type ChainOptions, type ListenWire, openChain, type SocketWire } from "./chain.js";
 import type { Row } from "./rows.js";
 import { atOnce, crossed, forbidden, inARow, question, sideBySide, Tally } from "./scenarios.js";
 
 /** A setting of the tests: which relays, and which server. */
 export interface Setting extends Pick<ChainOptions, "inner" | "server"> {
-  readonly row: Row;
+  readonly row: Row<ListenWire | SocketWire>;
 }
 
 export const TEST_MS = 60_000;

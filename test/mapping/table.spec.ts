@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { file_mcp_v1_mcp } from "../../src/codec/gen/mcp/v1/mcp_pb.js";
 import { messages } from "../../src/codec/mcpv1/dialect.js";
 import { OTHER_MEMBERS } from "../../src/codec/mcpv1/fields.js";
-import type { Field, Kind, Message } from "../../src/codec/protobuf/index.js";
+import type { Field, Kind, MessageSpec } from "../../src/codec/protobuf/index.js";
 import { buf } from "./buf.js";
 
 const described = new Map(file_mcp_v1_mcp.messages.map((message) => [message.name, message]));
@@ -86,7 +86,7 @@ function expected({ kind, of }: Field): string {
 }
 
 /** Every field that the table gives a message, with its type. */
-function fieldsOf(message: Message): Map<number, string> {
+function fieldsOf(message: MessageSpec): Map<number, string> {
   const found = new Map([[OTHER_MEMBERS, "other_members bytes"]]);
   for (const field of [...message.fields, ...(message.variants ?? [])]) {
     found.set(field.number, `${field.name} ${expected(field)}`);

@@ -7,7 +7,7 @@ import { nearest, suggestion } from "./nearest.js";
 import { optionValue } from "./option-value.js";
 import { positionalsOf } from "./positionals.js";
 
-export type Parsed =
+export type ParsedLine =
   | { readonly tag: "run"; readonly command: CommandSpec; readonly input: Input }
   | { readonly tag: "help"; readonly command: CommandSpec | undefined }
   | { readonly tag: "version" }
@@ -21,7 +21,7 @@ interface Given {
 }
 
 /** Reads a command line by the table. What comes after `--` is a command to start, and none of ours. */
-export function parse(args: readonly string[]): Parsed {
+export function parse(args: readonly string[]): ParsedLine {
   const dashes = args.indexOf("--");
   const own = dashes < 0 ? args : args.slice(0, dashes);
   const { given, words } = scan(joinOptional(own));
@@ -44,11 +44,11 @@ export function parse(args: readonly string[]): Parsed {
   return { tag: "run", command, input: { ...sorted, options } };
 }
 
-function misuse(message: string): Parsed {
+function misuse(message: string): ParsedLine {
   return { tag: "misuse", message };
 }
 
-function help(name: string | undefined): Parsed {
+function help(name: string | undefined): ParsedLine {
   const command = commands.find((each) => each.name === name);
   return name === undefined || command !== undefined ? { tag: "help", command } : misuse(unknownCommand(name));
 }

@@ -1,6 +1,6 @@
 import { misuse } from "../session/mistake.js";
 import { shellWords } from "./shell-words.js";
-import { type Composed, duration, type ForeignArgs, type ForeignProgram, same, turnedOn } from "./types.js";
+import { type Composed, duration, type ForeignArgs, type ForeignProgram, sameOption, turnedOn } from "./types.js";
 
 export const mcpProxy: ForeignProgram = {
   name: "mcp-proxy",
@@ -35,14 +35,14 @@ export const mcpProxy: ForeignProgram = {
     },
     { name: "shell", takes: "switch", ours: "`-- sh -c '<command>'`" },
     { name: "sseEndpoint", takes: "value", ours: "the path of `--listen sse+http://`" },
-    { name: "sslCa", takes: "value", ...same("tls-ca") },
-    { name: "sslCert", takes: "value", ...same("tls-cert") },
-    { name: "sslKey", takes: "value", ...same("tls-key") },
+    { name: "sslCa", takes: "value", ...sameOption("tls-ca") },
+    { name: "sslCert", takes: "value", ...sameOption("tls-cert") },
+    { name: "sslKey", takes: "value", ...sameOption("tls-key") },
     { name: "stateless", takes: "switch", ...turnedOn("stateless") },
     { name: "streamEndpoint", takes: "value", ours: "the path of `--listen http://`" },
     { name: "tunnel", takes: "switch", refused: "there is no public tunnel here; put a proxy or a tunnel of your own in front" },
     { name: "tunnelSubdomain", takes: "value", refused: "there is no public tunnel here" },
-    { name: "upstreamProtocol", takes: "value", ...same("era") },
+    { name: "upstreamProtocol", takes: "value", ...sameOption("era") },
   ],
   compose(given): Composed {
     const words = given.command ?? given.words;

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { isObject } from "../../core/index.js";
 import { codeOf } from "../../stream/index.js";
 import { misuse } from "../session/mistake.js";
-import { type Composed, duration, type ForeignArgs, type ForeignProgram, same, turnedOn } from "./types.js";
+import { type Composed, duration, type ForeignArgs, type ForeignProgram, sameOption, turnedOn } from "./types.js";
 
 const noBrowserOnly = "this way of signing in is not built in; give a token with --token-env or --header";
 
@@ -24,7 +24,7 @@ export const mcpRemote: ForeignProgram = {
     { name: "debug", takes: "switch", ...turnedOn("verbose") },
     { name: "silent", takes: "switch", ours: "`--log none`", give: (value) => (value === "false" ? [] : ["--log", "none"]) },
     { name: "enable-proxy", takes: "switch", refused: "outgoing proxies are not supported" },
-    { name: "ignore-tool", takes: "value", ...same("deny-tool") },
+    { name: "ignore-tool", takes: "value", ...sameOption("deny-tool") },
     { name: "auth-timeout", takes: "value", ...duration("sign-in-timeout", "s") },
     { name: "connect-timeout", takes: "value", ...duration("connect-timeout", "s") },
     { name: "headers-timeout", takes: "value", ignored: "--timeout limits a call" },
@@ -37,13 +37,13 @@ export const mcpRemote: ForeignProgram = {
       takes: "value",
       ours: "`sse+<url>` for `sse-only` and `sse-first`; else `<url>`, which falls back to SSE by itself",
     },
-    { name: "protocol", takes: "value", ...same("era") },
+    { name: "protocol", takes: "value", ...sameOption("era") },
     { name: "resource", takes: "value", refused: "the resource of a token is always the server's URL" },
     { name: "disable-resource-parameter", takes: "switch", refused: "the resource of a token is always the server's URL" },
     { name: "authorize-param", takes: "value", refused: noBrowserOnly },
     { name: "static-oauth-client-info", takes: "value", ours: "`--client-id` and `--client-secret-env`" },
     { name: "static-oauth-client-metadata", takes: "value", ours: "`--scope` for its `scope`" },
-    { name: "client-metadata-url", takes: "value", ...same("client-metadata-url") },
+    { name: "client-metadata-url", takes: "value", ...sameOption("client-metadata-url") },
     { name: "client-credentials", takes: "switch", ...turnedOn("client-credentials") },
     { name: "token-endpoint", takes: "value", refused: noBrowserOnly },
     { name: "device-code", takes: "switch", refused: noBrowserOnly },

@@ -1,6 +1,6 @@
 import { misuse } from "../session/mistake.js";
 import { shellWords } from "./shell-words.js";
-import { type Composed, duration, type ForeignArgs, type ForeignProgram, same } from "./types.js";
+import { type Composed, duration, type ForeignArgs, type ForeignProgram, sameOption } from "./types.js";
 
 const levels: Readonly<Record<string, readonly string[]>> = { debug: ["--verbose"], info: [], none: ["--log", "none"] };
 
@@ -13,13 +13,13 @@ export const supergateway: ForeignProgram = {
     { name: "streamableHttp", takes: "value", ours: "`<url>`" },
     { name: "outputTransport", takes: "value", ours: "`--listen` with `stdio:`, `sse+http://`, `ws://` or `http://`" },
     { name: "port", takes: "value", ours: "the port of `--listen`" },
-    { name: "baseUrl", takes: "value", ...same("public-url") },
+    { name: "baseUrl", takes: "value", ...sameOption("public-url") },
     { name: "ssePath", takes: "value", ours: "the path of `--listen sse+http://`" },
     { name: "messagePath", takes: "value", ours: "the path of `--listen ws://`; over SSE the stream names the path itself" },
     { name: "streamableHttpPath", takes: "value", ours: "the path of `--listen http://`" },
     { name: "logLevel", takes: "value", ours: "`--verbose` for `debug`, `--log none` for `none`", give: (value) => levels[value] ?? [] },
     { name: "cors", takes: "list", ours: "`--allow-origin`, `*` without a value" },
-    { name: "healthEndpoint", takes: "list", ...same("health") },
+    { name: "healthEndpoint", takes: "list", ...sameOption("health") },
     { name: "header", takes: "list", ours: "`--header`, for a URL" },
     { name: "oauth2Bearer", takes: "value", ours: "`--token-env`" },
     { name: "stateful", takes: "switch", ignored: "clients that open a session always have one" },

@@ -1,6 +1,6 @@
 import { nearest, suggestion } from "../args/nearest.js";
 import { misuse } from "../session/mistake.js";
-import { bridge } from "../table/bridge.js";
+import { bridgeCommand } from "../table/bridge.js";
 import { mcpProxy } from "./mcp-proxy.js";
 import { mcpRemote } from "./mcp-remote.js";
 import { supergateway } from "./supergateway.js";
@@ -115,7 +115,7 @@ function takenBy({ name, takes }: ForeignFlag, inline: string | undefined, all: 
 
 /** An option of the bridge itself may stand among them. */
 function takenByOurs(name: string, inline: string | undefined, all: readonly string[], at: number): Taken | undefined {
-  const option = bridge.options.find((each) => each.name === name);
+  const option = bridgeCommand.options.find((each) => each.name === name);
   if (option === undefined) return undefined;
   if (inline !== undefined || option.kind === "flag") return { values: inline === undefined ? [] : [inline], words: 0 };
   const next = all[at + 1];

@@ -47,7 +47,7 @@ export interface ForeignProgram {
 }
 
 /** The same option of ours, with the value as it is. */
-export function same(option: string): Pick<ForeignFlag, "ours" | "give"> {
+export function sameOption(option: string): Pick<ForeignFlag, "ours" | "give"> {
   return { ours: `--${option}`, give: (value) => [`--${option}`, value] };
 }
 

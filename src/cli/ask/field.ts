@@ -7,7 +7,7 @@ export interface Choice {
 }
 
 /** One question of a form. */
-export interface Field {
+export interface FormField {
   readonly name: string;
   readonly title: string;
   readonly description: string | undefined;
@@ -21,7 +21,7 @@ export interface Field {
 export type FieldValue = { readonly value: unknown } | { readonly problem: string };
 
 /** The fields of an elicitation's schema, in its order. */
-export function fieldsOf(schema: JsonObject | undefined): Field[] {
+export function formFields(schema: JsonObject | undefined): FormField[] {
   const properties = isObject(schema?.["properties"]) ? schema["properties"] : {};
   const required = Array.isArray(schema?.["required"]) ? schema["required"] : [];
   return Object.entries(properties).map(([name, value]) => {
@@ -40,7 +40,7 @@ export function fieldsOf(schema: JsonObject | undefined): Field[] {
   });
 }
 
-function plainType(type: unknown): Field["type"] {
+function plainType(type: unknown): FormField["type"] {
   return type === "number" || type === "integer" || type === "boolean" ? type : "string";
 }
 
@@ -56,7 +56,7 @@ function choicesOf(property: JsonObject): Choice[] {
 }
 
 /** What was typed as the field's value, or what is wrong with it. */
-export function readField(field: Field, text: string): FieldValue {
+export function readField(field: FormField, text: string): FieldValue {
   const { schema } = field;
   switch (field.type) {
     case "boolean":
@@ -83,7 +83,7 @@ export function readField(field: Field, text: string): FieldValue {
   }
 }
 
-function choose({ choices }: Field, text: string): string | undefined {
+function choose({ choices }: FormField, text: string): string | undefined {
   return choices.find(({ value, title }) => value === text || title === text)?.value ?? choices[Number(text) - 1]?.value;
 }
 

@@ -1,6 +1,6 @@
 import type { ElicitResult, JsonObject } from "../../api/index.js";
 import { cleanLine } from "../out/clean.js";
-import { type Field, fieldsOf, readField } from "./field.js";
+import { type FormField, formFields, readField } from "./field.js";
 import type { Terminal } from "./terminal.js";
 
 /** What is typed in place of an answer. A backslash before it makes it one. */
@@ -11,7 +11,7 @@ type Answer = { readonly tag: "value"; readonly value: unknown } | { readonly ta
 
 /** Asks for each field of a form in turn, then whether to send it. */
 export async function askForm(schema: JsonObject | undefined, at: Terminal, signal: AbortSignal): Promise<ElicitResult> {
-  const fields = fieldsOf(schema);
+  const fields = formFields(schema);
   const { screen } = at;
   screen.line(
     screen.style.dim(`Enter keeps a default, ${LEAVE_OUT} leaves an optional field out, ${DECLINE} declines, Ctrl-C cancels the call.`),
@@ -32,7 +32,7 @@ export async function askForm(schema: JsonObject | undefined, at: Terminal, sign
   }
 }
 
-async function askField(field: Field, at: Terminal, signal: AbortSignal): Promise<Answer> {
+async function askField(field: FormField, at: Terminal, signal: AbortSignal): Promise<Answer> {
   const { screen } = at;
   if (field.description !== undefined) screen.line(`  ${screen.style.dim(cleanLine(field.description))}`);
   for (const [index, { value, title }] of field.choices.entries())
@@ -55,7 +55,7 @@ async function askField(field: Field, at: Terminal, signal: AbortSignal): Promis
   }
 }
 
-function question(field: Field, bold: (text: string) => string): string {
+function question(field: FormField, bold: (text: string) => string): string {
   const about = [
     field.type === "string" ? undefined : kinds[field.type],
     field.required ? "required" : "optional",
@@ -64,7 +64,7 @@ function question(field: Field, bold: (text: string) => string): string {
   return `${bold(cleanLine(field.title))} (${about.filter((each) => each !== undefined).join(", ")}): `;
 }
 
-const kinds: Record<Exclude<Field["type"], "string">, string> = {
+const kinds: Record<Exclude<FormField["type"], "string">, string> = {
   number: "number",
   integer: "whole number",
   boolean: "yes or no",

@@ -15,7 +15,7 @@ export interface Terminal {
  * Asks on `screen`, reads lines of `input`. The terminal stays in its usual mode: it edits the line itself, and Ctrl-C is a signal like
  * at any other time.
  */
-export function terminal(input: Readable, screen: Screen): Terminal {
+export function askTerminal(input: Readable, screen: Screen): Terminal {
   let lines: Interface | undefined;
   let ended = false;
   const typed: string[] = [];

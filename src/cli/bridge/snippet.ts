@@ -47,7 +47,7 @@ function pretty(value: object): readonly string[] {
 }
 
 /** A short name for the server: of its package, script or host. */
-export function nameOf(target: Target): string {
+export function serverName(target: Target): string {
   const words = typeof target === "string" ? [hostOf(target)] : [target.command, ...target.args];
   const telling = words.filter(
     (word) => !word.startsWith("-") && !/^(npx|node|bunx|bun|deno|uvx|uv|python3?|sh|run|exec|-y)$/.test(base(word)),

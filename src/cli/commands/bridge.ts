@@ -7,19 +7,19 @@ import { publicUrlOf } from "../bridge/gate.js";
 import { isStdio, listening } from "../bridge/listen.js";
 import { type BridgeLog, bridgeLog } from "../bridge/log.js";
 import { startBridge } from "../bridge/run.js";
-import { nameOf } from "../bridge/snippet.js";
+import { serverName } from "../bridge/snippet.js";
 import { upstreamTarget } from "../bridge/upstream.js";
 import { say } from "../out/say.js";
 import { type Screen, screen } from "../out/screen.js";
 import { styleFor } from "../out/style.js";
-import { explain } from "../session/explain.js";
+import { explainFault } from "../session/explain.js";
 import { inOptions } from "../session/listen-fault.js";
 import { misuse } from "../session/mistake.js";
 import { type ServerWords, serverWords } from "../session/server-words.js";
 import { stops } from "../session/stops.js";
 import { exitCodes } from "../table/exit-codes.js";
 
-export async function run(input: Input): Promise<number> {
+export async function runBridge(input: Input): Promise<number> {
   const { options } = input;
   const view = screen(process.stderr, { style: styleFor(process.stderr, process.env), meterLines: false });
   const log = bridgeLog({
@@ -74,7 +74,7 @@ function announce({ listeners }: Bridge, input: Input, log: BridgeLog): void {
   const { options } = input;
   const addresses = listeners.flatMap((listener) => listener.addresses ?? [{ wire: "", address: listener.address }]);
   const lines = announcement({
-    name: options.has("demo") ? "demo" : nameOf(upstreamTarget(input)),
+    name: options.has("demo") ? "demo" : serverName(upstreamTarget(input)),
     addresses,
     publicUrl: publicUrlOf(options),
     client: options.text("snippet"),
@@ -97,7 +97,7 @@ async function failed(
 ): Promise<number> {
   if (fault.code === "unavailable") await words.settled();
   const target = input.options.text("to") ?? input.target ?? "";
-  const { code, message } = explain(inOptions(fault), { target, connected: false, words });
+  const { code, message } = explainFault(inOptions(fault), { target, connected: false, words });
   view.line(`anywire: ${redactText(message)}`);
   return code;
 }

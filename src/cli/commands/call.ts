@@ -5,17 +5,17 @@ import { progressText } from "../out/amount.js";
 import { cleanLine } from "../out/clean.js";
 import { contentText } from "../out/contents.js";
 import { find } from "../session/find.js";
-import { type Session, withClient } from "../session/session.js";
+import { type CommandSession, withClient } from "../session/session.js";
 import { exitCodes } from "../table/exit-codes.js";
 import { checkRequired, givenArguments, typedArguments } from "../values/arguments.js";
 
-export function run(input: Input): Promise<number> {
+export function runCall(input: Input): Promise<number> {
   let given: JsonObject | undefined;
   const before = async (): Promise<void> => {
     const option = input.options.text("args");
     if (option !== undefined) given = await givenArguments(option);
   };
-  const work = async (session: Session): Promise<number> => {
+  const work = async (session: CommandSession): Promise<number> => {
     const { client, signal, out } = session;
     const { options } = input;
     const [name = ""] = input.positionals;
@@ -38,7 +38,7 @@ export function run(input: Input): Promise<number> {
   return withClient(input, work, before);
 }
 
-async function argumentsOf({ client, input, signal }: Session, given: JsonObject | undefined): Promise<JsonObject> {
+async function argumentsOf({ client, input, signal }: CommandSession, given: JsonObject | undefined): Promise<JsonObject> {
   const [name = "", ...words] = input.positionals;
   const tool = await find(client.tools({ signal }), (each) => each.name, name, "tool");
   const schema = tool?.inputSchema ?? {};
@@ -59,7 +59,7 @@ function eventLine(event: Exclude<ToolEvent, { kind: "result" }>): JsonObject {
   }
 }
 
-function show({ screen }: Session, event: Exclude<ToolEvent, { kind: "result" }>): void {
+function show({ screen }: CommandSession, event: Exclude<ToolEvent, { kind: "result" }>): void {
   if (event.kind === "progress") screen.meter(() => meterText(event.progress));
   else if (event.kind === "log") screen.line(logText(event.entry));
 }
@@ -74,7 +74,7 @@ function logText({ level, logger, data }: LogEntry): string {
   return cleanLine(`${level}${logger === undefined ? "" : ` ${logger}`}: ${text}`);
 }
 
-async function writeResult({ out, style, screen }: Session, result: CallToolResult, json: boolean): Promise<void> {
+async function writeResult({ out, style, screen }: CommandSession, result: CallToolResult, json: boolean): Promise<void> {
   if (json) return out.write(`${JSON.stringify(result)}\n`);
   if (result.isError === true) {
     for (const block of result.content) screen.line(contentText(block, screen.style));

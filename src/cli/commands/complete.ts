@@ -4,10 +4,10 @@ import { Nearest } from "../args/nearest.js";
 import { cleanLine } from "../out/clean.js";
 import { find } from "../session/find.js";
 import { absent } from "../session/mistake.js";
-import { type Session, withClient } from "../session/session.js";
+import { type CommandSession, withClient } from "../session/session.js";
 import { stringPairs } from "../values/pairs.js";
 
-export function run(input: Input): Promise<number> {
+export function runComplete(input: Input): Promise<number> {
   return withClient(input, async (session) => {
     const { client, signal, out, tty } = session;
     const [what = "", name = "", ...rest] = input.positionals;
@@ -23,7 +23,7 @@ export function run(input: Input): Promise<number> {
   });
 }
 
-async function refOf({ client, signal }: Session, what: string): Promise<CompletionRef> {
+async function refOf({ client, signal }: CommandSession, what: string): Promise<CompletionRef> {
   if (what.startsWith("prompt:")) {
     const name = what.slice("prompt:".length);
     await find(client.prompts({ signal }), (each) => each.name, name, "prompt");

@@ -10,7 +10,7 @@ import { exitCodes } from "../table/exit-codes.js";
 
 const MANY = 100_000;
 
-export async function run({ options }: Input): Promise<number> {
+export async function runDemo({ options }: Input): Promise<number> {
   const stop = stops();
   try {
     if (options.has("tour")) return await showTour(stop);

@@ -2,10 +2,10 @@ import type { JsonObject, McpClient } from "../../api/index.js";
 import { isObject } from "../../core/index.js";
 import type { Input } from "../args/input.js";
 import { clean, cleanLine } from "../out/clean.js";
-import { columns, wrap } from "../out/wrap.js";
+import { columns, wrapText } from "../out/wrap.js";
 import { withClient } from "../session/session.js";
 
-export function run(input: Input): Promise<number> {
+export function runDiscover(input: Input): Promise<number> {
   return withClient(input, async ({ client, signal, out, width }) => {
     if (input.options.has("json")) await out.write(`${JSON.stringify(await client.discover({ signal }))}\n`);
     else await out.write(`${columns(rows(client), width)}\n${instructions(client, width)}`);
@@ -30,5 +30,5 @@ function capability([name, value]: [string, unknown]): string {
 }
 
 function instructions({ server }: McpClient, width: number): string {
-  return server.instructions === undefined ? "" : `\n${wrap(clean(String(server.instructions).trim()), width)}\n`;
+  return server.instructions === undefined ? "" : `\n${wrapText(clean(String(server.instructions).trim()), width)}\n`;
 }

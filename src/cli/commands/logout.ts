@@ -5,7 +5,7 @@ import { say } from "../out/say.js";
 import { httpUrl } from "../session/http-url.js";
 import { exitCodes } from "../table/exit-codes.js";
 
-export async function run({ positionals }: Input): Promise<number> {
+export async function runLogout({ positionals }: Input): Promise<number> {
   const [given = ""] = positionals;
   const url = httpUrl(given);
   if (url === undefined) {

@@ -1,7 +1,7 @@
 import type { Input } from "../args/input.js";
 import { withClient } from "../session/session.js";
 
-export function run(input: Input): Promise<number> {
+export function runPing(input: Input): Promise<number> {
   return withClient(input, async ({ client, signal, out }) => {
     const count = input.options.number("count") ?? 1;
     for (let seq = 1; seq <= count; seq++) {

@@ -4,10 +4,10 @@ import { cleanLine } from "../out/clean.js";
 import { contentText } from "../out/contents.js";
 import { find } from "../session/find.js";
 import { misuse } from "../session/mistake.js";
-import { type Session, withClient } from "../session/session.js";
+import { type CommandSession, withClient } from "../session/session.js";
 import { stringPairs } from "../values/pairs.js";
 
-export function run(input: Input): Promise<number> {
+export function runPrompt(input: Input): Promise<number> {
   return withClient(input, async (session) => {
     const { client, signal, out, style } = session;
     const [name = "", ...words] = input.positionals;
@@ -22,7 +22,7 @@ export function run(input: Input): Promise<number> {
   });
 }
 
-async function check({ client, signal }: Session, name: string, args: Readonly<Record<string, string>>): Promise<void> {
+async function check({ client, signal }: CommandSession, name: string, args: Readonly<Record<string, string>>): Promise<void> {
   const prompt = await find(client.prompts({ signal }), (each) => each.name, name, "prompt");
   if (prompt?.arguments === undefined) return;
   const names = prompt.arguments.map((each) => each.name);

@@ -3,7 +3,7 @@ import type { Input } from "../args/input.js";
 import { type Entry, writeList } from "../out/list.js";
 import { withClient } from "../session/session.js";
 
-export function run(input: Input): Promise<number> {
+export function runPrompts(input: Input): Promise<number> {
   return withClient(input, (session) =>
     writeList(session, session.client.prompts({ signal: session.signal }), entryOf, "the server has no prompts"),
   );

@@ -4,9 +4,9 @@ import { bytesText, progressText } from "../out/amount.js";
 import { absent, misuse } from "../session/mistake.js";
 import { nearestResource } from "../session/nearest-resource.js";
 import { type PartFile, partFile } from "../session/part-file.js";
-import { type Session, withClient } from "../session/session.js";
+import { type CommandSession, withClient } from "../session/session.js";
 
-export function run(input: Input): Promise<number> {
+export function runRead(input: Input): Promise<number> {
   return withClient(input, async (session) => {
     const [uri = ""] = input.positionals;
     const { options } = input;
@@ -26,7 +26,7 @@ export function run(input: Input): Promise<number> {
   });
 }
 
-async function toStdout(session: Session, uri: string, start: number): Promise<void> {
+async function toStdout(session: CommandSession, uri: string, start: number): Promise<void> {
   const { client, signal, out, tty, input } = session;
   const json = input.options.has("json");
   const meter = metered(session, start);
@@ -41,7 +41,7 @@ async function toStdout(session: Session, uri: string, start: number): Promise<v
   }
 }
 
-async function toFile(session: Session, uri: string, to: { readonly path: string; readonly start: number }): Promise<void> {
+async function toFile(session: CommandSession, uri: string, to: { readonly path: string; readonly start: number }): Promise<void> {
   const { client, signal, screen } = session;
   const file: PartFile = await partFile(to.path);
   let at = to.start + file.size;
@@ -78,7 +78,7 @@ function octets(data: string | Uint8Array): number {
 }
 
 /** Shows on stderr how far a read has come, and how fast it goes. */
-function metered({ screen }: Session, start: number): (chunk: ResourceChunk) => void {
+function metered({ screen }: CommandSession, start: number): (chunk: ResourceChunk) => void {
   const began = performance.now();
   let read = 0;
   return ({ data, size, offset }) => {

@@ -4,7 +4,7 @@ import { bytesText } from "../out/amount.js";
 import { type Entry, writeList } from "../out/list.js";
 import { withClient } from "../session/session.js";
 
-export function run(input: Input): Promise<number> {
+export function runResources(input: Input): Promise<number> {
   return withClient(input, (session) => {
     const { client, signal } = session;
     return input.options.has("templates")

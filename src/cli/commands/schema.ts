@@ -21,7 +21,7 @@ import { misuse } from "../session/mistake.js";
 import { fileBytes, type ToolSource, told, withTools } from "../session/tool-source.js";
 import { exitCodes } from "../table/exit-codes.js";
 
-export function run(input: Input): Promise<number> {
+export function runSchema(input: Input): Promise<number> {
   const [action, file] = input.positionals;
   if (action === "to-json") return told(() => toJson(input, file));
   if (action === "resolve") return told(async () => (await import("./schema-registry.js")).resolve(input, file));

@@ -16,7 +16,7 @@ const rows: readonly (readonly [shown: ShownAs, about: string])[] = [
   ["progressive3Largest", "the same, and the 3 largest tools described"],
 ];
 
-export function run(input: Input): Promise<number> {
+export function runTokens(input: Input): Promise<number> {
   return withTools(input, input.positionals[0], async ({ server, tools }) => {
     const all: ShownTool[] = [];
     for await (const tool of tools) all.push(tool);

@@ -4,12 +4,12 @@ import type { Input } from "../args/input.js";
 import { clean, cleanLine } from "../out/clean.js";
 import { type Entry, writeList } from "../out/list.js";
 import { find } from "../session/find.js";
-import { type Session, withClient } from "../session/session.js";
+import { type CommandSession, withClient } from "../session/session.js";
 import { exitCodes } from "../table/exit-codes.js";
 import { requiredNames } from "../values/arguments.js";
 import { describe } from "../values/coerce.js";
 
-export function run(input: Input): Promise<number> {
+export function runTools(input: Input): Promise<number> {
   const [name] = input.positionals;
   return withClient(input, (session) => {
     const tools = session.client.tools({ signal: session.signal });
@@ -18,7 +18,7 @@ export function run(input: Input): Promise<number> {
 }
 
 /** One tool, whole: its schemas and annotations too. */
-async function writeTool({ out, style, input }: Session, tools: AsyncIterable<Tool>, name: string): Promise<number> {
+async function writeTool({ out, style, input }: CommandSession, tools: AsyncIterable<Tool>, name: string): Promise<number> {
   const tool = await find(tools, (each) => each.name, name, "tool");
   if (tool === undefined) return exitCodes.failed;
   if (input.options.has("json")) {

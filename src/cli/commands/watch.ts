@@ -3,7 +3,7 @@ import type { Input } from "../args/input.js";
 import { cleanLine } from "../out/clean.js";
 import { withClient } from "../session/session.js";
 
-export function run(input: Input): Promise<number> {
+export function runWatch(input: Input): Promise<number> {
   return withClient(input, async ({ client, signal, out, style }) => {
     const { options, positionals } = input;
     let left = options.number("count") ?? Number.POSITIVE_INFINITY;

@@ -1,4 +1,4 @@
-import { columns, wrap } from "../out/wrap.js";
+import { columns, wrapText } from "../out/wrap.js";
 import { commands } from "../table/commands.js";
 import { exitCodeHelp } from "../table/exit-codes.js";
 import { everywhere } from "../table/options.js";
@@ -44,14 +44,14 @@ examples
 }
 
 function detail(command: CommandSpec, width: number): string {
-  const notes = (command.notes ?? []).map((note) => `\n${wrap(note, width)}\n`).join("");
+  const notes = (command.notes ?? []).map((note) => `\n${wrapText(note, width)}\n`).join("");
   const codes = command.target
     ? `\nexit codes\n${columns(
         exitCodeHelp.filter(([code]) => code !== "3" || command.name === "call"),
         width,
       )}\n`
     : "";
-  return `${wrap(`anywire ${command.name}: ${command.about}`, width)}
+  return `${wrapText(`anywire ${command.name}: ${command.about}`, width)}
 
 usage
   ${usage(command)}

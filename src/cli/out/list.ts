@@ -1,4 +1,4 @@
-import type { Session } from "../session/session.js";
+import type { CommandSession } from "../session/session.js";
 import { cleanLine } from "./clean.js";
 import { row } from "./wrap.js";
 
@@ -13,7 +13,12 @@ export interface Entry {
 const LEFT = 22;
 
 /** Writes each element of a list as it arrives: as it is for programs, as an entry for people. */
-export async function writeList<T>(session: Session, items: AsyncIterable<T>, entryOf: (item: T) => Entry, none: string): Promise<number> {
+export async function writeList<T>(
+  session: CommandSession,
+  items: AsyncIterable<T>,
+  entryOf: (item: T) => Entry,
+  none: string,
+): Promise<number> {
   const { out, screen, style, width, input } = session;
   const json = input.options.has("json");
   let any = false;
@@ -25,7 +30,7 @@ export async function writeList<T>(session: Session, items: AsyncIterable<T>, en
   return 0;
 }
 
-function entryText({ name, about, details }: Entry, style: Session["style"], width: number): string {
+function entryText({ name, about, details }: Entry, style: CommandSession["style"], width: number): string {
   const plain = cleanLine(name);
   const head = row(plain, cleanLine(about), { left: LEFT, width }).replace(plain, () => style.bold(plain));
   const lines = details.flatMap((detail) =>

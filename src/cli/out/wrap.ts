@@ -22,7 +22,7 @@ function cut(line: string, width: number): number {
   return unit >= 0xd800 && unit < 0xdc00 ? width - 1 : width;
 }
 
-export function wrap(text: string, width: number): string {
+export function wrapText(text: string, width: number): string {
   return wrapLines(text, width).join("\n");
 }
 

@@ -21,7 +21,7 @@ export interface Circumstances {
 }
 
 /** What a fault means to the user, and to a script. */
-export function explain(fault: Fault, around: Circumstances): Failure {
+export function explainFault(fault: Fault, around: Circumstances): Failure {
   if (isMistake(fault)) return { code: isMisuse(fault) ? exitCodes.misuse : exitCodes.failed, message: line(fault.message), words: false };
   const reason = isObject(fault.data) ? fault.data["reason"] : undefined;
   if (!around.connected && fault.code === "invalid-params" && reason === "address")

@@ -1,12 +1,12 @@
 import { uriTemplate } from "../../core/index.js";
 import { Nearest } from "../args/nearest.js";
-import type { Session } from "./session.js";
+import type { CommandSession } from "./session.js";
 
 /** How many resources are looked at for a name that was meant. */
 const MOST = 10_000;
 
 /** The resource that a wrong URI may have meant; undefined where the server has that one, or nothing like it. */
-export async function nearestResource({ client, signal }: Session, uri: string): Promise<string | undefined> {
+export async function nearestResource({ client, signal }: CommandSession, uri: string): Promise<string | undefined> {
   const near = new Nearest(uri);
   try {
     let seen = 0;

@@ -2,13 +2,13 @@ import { type ConnectOptions, type Fault, type McpClient, toFault, wireFor } fro
 import { defaultTimeouts, type JsonObject, redactText, toRpcError } from "../../core/index.js";
 import type { Input, Options } from "../args/input.js";
 import { askPerson, refusePerson } from "../ask/elicit.js";
-import { type Terminal, terminal } from "../ask/terminal.js";
+import { askTerminal, type Terminal } from "../ask/terminal.js";
 import { type Output, output } from "../out/output.js";
 import { type Screen, screen } from "../out/screen.js";
 import { type Style, styleFor } from "../out/style.js";
 import { exitCodes } from "../table/exit-codes.js";
 import { addressOf } from "./command.js";
-import { explain } from "./explain.js";
+import { explainFault } from "./explain.js";
 import { headersOf } from "./headers.js";
 import { isMisuse, misuse } from "./mistake.js";
 import { dialTls } from "./pem.js";
@@ -19,7 +19,7 @@ import { type Stops, stops } from "./stops.js";
 import { wireLog } from "./wire-log.js";
 
 /** What a command works with. */
-export interface Session {
+export interface CommandSession {
   readonly client: McpClient;
   readonly input: Input;
   /** For every call that is made: aborts when the command is stopped. */
@@ -40,7 +40,11 @@ const WAITING_MS = 1_000;
  * Connects, works, and leaves nothing behind. Gives the exit code; a fault of any kind is told in one line. What `before` finds wrong
  * with the input is told before anything is started.
  */
-export async function withClient(input: Input, work: (session: Session) => Promise<number>, before?: () => Promise<void>): Promise<number> {
+export async function withClient(
+  input: Input,
+  work: (session: CommandSession) => Promise<number>,
+  before?: () => Promise<void>,
+): Promise<number> {
   const { options, target } = input;
   const verbose = options.times("verbose");
   const stop = stops();
@@ -52,7 +56,7 @@ export async function withClient(input: Input, work: (session: Session) => Promi
   };
   const tty = process.stdout.isTTY === true;
   const out = output(process.stdout, { signal: stop.signal, tty, onGone });
-  const person = process.stdin.isTTY && process.stderr.isTTY ? terminal(process.stdin, view) : undefined;
+  const person = process.stdin.isTTY && process.stderr.isTTY ? askTerminal(process.stdin, view) : undefined;
   let connected = false;
   try {
     const address = addressOf(target ?? "", options);
@@ -151,7 +155,7 @@ async function failed(
   const { stop, view, words, input, connected, out } = around;
   if (stop.code !== undefined) return stop.code;
   if (fault.code === "unavailable") await words.settled();
-  const { code, message: told, words: helpful } = explain(fault, { target: input.target ?? "", connected, words });
+  const { code, message: told, words: helpful } = explainFault(fault, { target: input.target ?? "", connected, words });
   // A URL may have been given with credentials.
   const message = redactText(told);
   if (helpful) words.show(message);

@@ -128,7 +128,7 @@ const watching: readonly OptionSpec[] = [
   { ...verbose, about: "log each call; twice: each message" },
 ];
 
-export const bridge: CommandSpec = {
+export const bridgeCommand: CommandSpec = {
   name: "bridge",
   about: "put a server on every wire: any client, any server, either era",
   target: "optional",

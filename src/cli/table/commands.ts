@@ -1,4 +1,4 @@
-import { bridge } from "./bridge.js";
+import { bridgeCommand } from "./bridge.js";
 import { connecting, json, verbose } from "./options.js";
 import { schemaCommand, tokensCommand } from "./schema.js";
 import type { CommandSpec, OptionSpec } from "./types.js";
@@ -13,7 +13,7 @@ const logLevel: OptionSpec = {
 };
 
 export const commands: readonly CommandSpec[] = [
-  bridge,
+  bridgeCommand,
   {
     name: "tools",
     about: "list the tools of a server as they arrive, or show one whole",

@@ -1,5 +1,5 @@
 import { listMembers } from "../../core/index.js";
-import type { Part } from "../jsonrpc.js";
+import type { AnswerPart } from "../jsonrpc.js";
 import type { Table } from "../protobuf/index.js";
 import { baseAnswer, baseText } from "./base.js";
 import { tableOf } from "./dialect.js";
@@ -9,13 +9,13 @@ const restTable = tableOf("ResultRest");
 const contentsTable = tableOf("ResourceContents");
 
 /** Whether a client of the base reads anything in it: it would take a page's end, or the rest of a list, for an item without members. */
-export function isForBase(method: string, part: Part | RestPart): boolean {
+export function isForBase(method: string, part: AnswerPart | RestPart): boolean {
   if (part.kind === "rest") baseAnswer(restTable, part.value, "result");
   return !isListMethod(method) || part.kind === "item";
 }
 
 /** An item as a client of the base can read it. */
-export function listPartForBase(method: string, part: Part | RestPart): Part | RestPart {
+export function listPartForBase(method: string, part: AnswerPart | RestPart): AnswerPart | RestPart {
   if (part.kind !== "item") return part;
   const { name } = part.value;
   const path = `result.${listMembers.get(method)}[${JSON.stringify(name)}]`;
@@ -23,7 +23,7 @@ export function listPartForBase(method: string, part: Part | RestPart): Part | R
 }
 
 /** Throws if a client of the base could not read a part of a resource. */
-export function checkChunkForBase(part: Part | RestPart): void {
+export function checkChunkForBase(part: AnswerPart | RestPart): void {
   if (part.kind === "content") baseAnswer(contentsTable, part.head, "result.contents[]");
   else if (part.kind === "chunk" && typeof part.data === "string") baseText(part.data, "result.contents[].text");
   else if (part.kind === "rest") baseAnswer(restTable, part.value, "result");

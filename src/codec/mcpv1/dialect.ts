@@ -1,4 +1,4 @@
-import { type Dialect, dialect, type Message, type Table } from "../protobuf/index.js";
+import { type Dialect, dialect, type MessageSpec, type Table } from "../protobuf/index.js";
 import { OTHER_MEMBERS } from "./fields.js";
 import { content } from "./tables/content.js";
 import { lifecycle } from "./tables/lifecycle.js";
@@ -8,7 +8,7 @@ import { streams } from "./tables/streams.js";
 import { tools } from "./tables/tools.js";
 
 /** Every message that stands for a JSON object. */
-export const messages: readonly Message[] = [...lifecycle, ...tools, ...content, ...resources, ...prompts, ...streams];
+export const messages: readonly MessageSpec[] = [...lifecycle, ...tools, ...content, ...resources, ...prompts, ...streams];
 
 export const mcpv1: Dialect = dialect({
   name: "mcp.v1",

@@ -21,7 +21,7 @@ export const requestMeta = (number: number, options: FieldOptions = { added }): 
 export const anyMeta = (number: number): Field => twinned("struct", "_meta", number, { name: "meta", added });
 
 /** What a request brings that was asked to come again. */
-export const answers = (number: number): readonly Field[] => [
+export const retryFields = (number: number): readonly Field[] => [
   twinned("struct", "inputResponses", number, { added }),
   field("string", "requestState", number + 1, { added }),
 ];

@@ -3,22 +3,22 @@ import type { Id, Incoming, IncomingBatch, OutgoingMessage } from "../jsonrpc.js
 import { nullParams, paramsBeside, whole } from "../members.js";
 import {
   type EncodeOptions,
+  idNumber,
   malformed,
-  numberOf,
   type Reader,
-  readJson,
+  readJsonField,
   readJsonObject,
   refused,
   setMember,
   type Writer,
   writeId,
-  writeJson,
+  writeJsonField,
 } from "../protobuf/index.js";
 import { OTHER_MEMBERS } from "./fields.js";
 import { GENERIC } from "./session-tables.js";
 
 /** A frame of a session taken apart, its payload not yet read. */
-export interface Frame {
+export interface SessionFrame {
   /** message_id, with its type. */
   id: Id | undefined;
   /** in_reply_to, with its type. */
@@ -42,7 +42,7 @@ export function outgoing(message: OutgoingMessage, { twin }: EncodeOptions): Out
 }
 
 /** Where the two directions differ. */
-export interface Shape {
+export interface FrameShape {
   /** The field of the flag that message_id is a number. */
   readonly numeric: number;
   /** The fields of in_reply_to and its flag. */
@@ -52,8 +52,8 @@ export interface Shape {
   readonly isPayload: (number: number) => boolean;
 }
 
-export function readFrame(reader: Reader, shape: Shape, depth: number): Frame {
-  const frame: Frame = {
+export function readFrame(reader: Reader, shape: FrameShape, depth: number): SessionFrame {
+  const frame: SessionFrame = {
     id: undefined,
     reply: undefined,
     window: undefined,
@@ -89,8 +89,8 @@ export function readFrame(reader: Reader, shape: Shape, depth: number): Frame {
       else frame.window = reader.int64();
     } else reader.skip(tag);
   }
-  if (numeric) frame.id = numberOf(frame.id);
-  if (numericReply) frame.reply = numberOf(frame.reply);
+  if (numeric) frame.id = idNumber(frame.id);
+  if (numericReply) frame.reply = idNumber(frame.reply);
   if (others !== undefined) readOthers(frame, others);
   return frame;
 }
@@ -101,7 +101,7 @@ function once<T>(before: T | undefined, value: T): T {
 }
 
 /** Members of a JSON-RPC message whose value does not fit their field, or that have none. */
-function readOthers(frame: Frame, others: JsonObject): void {
+function readOthers(frame: SessionFrame, others: JsonObject): void {
   const { id, method, jsonrpc, result, error, ...extra } = others;
   if (jsonrpc !== undefined || result !== undefined || error !== undefined) throw refused("a member of the message has its own field");
   if (id !== undefined) {
@@ -119,14 +119,14 @@ function readOthers(frame: Frame, others: JsonObject): void {
 }
 
 /** What a frame says beside the params of a message. */
-export function withParams(params: JsonObject, { extra }: Frame): JsonObject {
+export function withParams(params: JsonObject, { extra }: SessionFrame): JsonObject {
   if (extra === undefined) return params;
   if (extra["params"] !== undefined) throw refused("params have their own field");
   return paramsBeside(params, extra);
 }
 
 /** What a frame says beside the result or error of a message. */
-export function withAnswer<T extends object>(answer: T, { extra }: Frame): T {
+export function withAnswer<T extends object>(answer: T, { extra }: SessionFrame): T {
   return extra === undefined ? answer : withBeside(answer, extra);
 }
 
@@ -153,7 +153,7 @@ export function writeEnvelope(writer: Writer, message: object, idTag: number, fl
     const value = (message as JsonObject)[name];
     if (value !== undefined) setMember((others ??= {}), name, value);
   }
-  if (others !== undefined) writeJson(writer, OTHER_MEMBERS * 8 + 2, others);
+  if (others !== undefined) writeJsonField(writer, OTHER_MEMBERS * 8 + 2, others);
 }
 
 /** What a generic payload holds, as JSON-RPC has it. */
@@ -178,9 +178,10 @@ export function writeGeneric(writer: Writer, generic: Generic): JsonObject | und
       more = { method: generic.method };
     }
   }
-  if (generic.params !== undefined && generic.params !== noParams) writeJson(writer, 0x12, generic.params);
-  if (generic.result !== undefined && !writeJson(writer, 0x1a, generic.result)) throw new Fault("internal", "a result must be an object");
-  if (generic.error !== undefined) writeJson(writer, 0x22, generic.error);
+  if (generic.params !== undefined && generic.params !== noParams) writeJsonField(writer, 0x12, generic.params);
+  if (generic.result !== undefined && !writeJsonField(writer, 0x1a, generic.result))
+    throw new Fault("internal", "a result must be an object");
+  if (generic.error !== undefined) writeJsonField(writer, 0x22, generic.error);
   if (generic.notification === true) {
     writer.varint(0x28);
     writer.varint(1);
@@ -190,7 +191,7 @@ export function writeGeneric(writer: Writer, generic: Generic): JsonObject | und
 }
 
 /** The generic payload of a frame; `id` is the one it bears as request or as answer. */
-export function readGeneric(reader: Reader, frame: Frame, answers: Id | undefined, depth: number): Exclude<Incoming, IncomingBatch> {
+export function readGeneric(reader: Reader, frame: SessionFrame, answers: Id | undefined, depth: number): Exclude<Incoming, IncomingBatch> {
   let method = frame.method;
   let params: JsonObject = noParams;
   let result: JsonObject | undefined;
@@ -199,9 +200,9 @@ export function readGeneric(reader: Reader, frame: Frame, answers: Id | undefine
   while (reader.at < reader.end) {
     const tag = reader.tag();
     if (tag === 0x0a) method = reader.text();
-    else if (tag === 0x12) params = paramsOf(readJson(reader, depth));
-    else if (tag === 0x1a) result = objectOf(readJson(reader, depth), "result");
-    else if (tag === 0x22) error = readJson(reader, depth);
+    else if (tag === 0x12) params = paramsOf(readJsonField(reader, depth));
+    else if (tag === 0x1a) result = objectOf(readJsonField(reader, depth), "result");
+    else if (tag === 0x22) error = readJsonField(reader, depth);
     else if (tag === 0x28) notification = reader.varint() !== 0;
     else reader.skip(tag);
   }

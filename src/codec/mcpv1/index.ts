@@ -19,5 +19,6 @@ export {
 } from "./message.js";
 export { decodeNote, encodeErrorNote, encodeNote, type Note } from "./notes.js";
 export { type PartState, partState } from "./parts.js";
+export { COMPLETED, PROMPT_COMPLETION, WATCH, WATCHED } from "./session-tables.js";
 export { decodeToClient, encodeChunkHead, encodePart, encodeToClient, type ToClientLimits, type ToClientOptions } from "./to-client.js";
 export { decodeToServer, encodeToServer } from "./to-server.js";

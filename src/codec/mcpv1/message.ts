@@ -1,5 +1,5 @@
 import { checkNumbers, isObject, type JsonObject } from "../../core/index.js";
-import type { Part } from "../jsonrpc.js";
+import type { AnswerPart } from "../jsonrpc.js";
 import { bytesOf, type DecodeLimits, type EncodeOptions, malformed, Reader, readMessage, usual, writeMessage } from "../protobuf/index.js";
 import { baseAnswer, baseError, baseRequest } from "./base.js";
 import { isForBase } from "./base-parts.js";
@@ -98,7 +98,7 @@ export function encodeChunkMessageHead(bytes: number, state?: PartState): Uint8A
 }
 
 /** A message of a list or of a chunked read. A `state` of the call lets chunks say where they start, as some peers want it. */
-export function encodePartMessage(method: string, part: Part | RestPart, options: EncodeOptions, state?: PartState): Uint8Array {
+export function encodePartMessage(method: string, part: AnswerPart | RestPart, options: EncodeOptions, state?: PartState): Uint8Array {
   if (!options.twin) checkNumbers(part, part.kind);
   return bytesOf((writer) => {
     if (isListMethod(method)) writeListPart(writer, method, part, options);
@@ -112,7 +112,7 @@ export function decodePartMessage(
   bytes: Uint8Array,
   state: PartState = partState(),
   limits: DecodeLimits = usual,
-): readonly (Part | RestPart)[] {
+): readonly (AnswerPart | RestPart)[] {
   const reader = new Reader(bytes);
   if (!isListMethod(method)) return readChunkParts(reader, limits.depth - 1, state);
   const part = readListPart(reader, method, limits.depth - 1);

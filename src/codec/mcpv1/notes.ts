@@ -1,6 +1,6 @@
 import { isObject, type JsonObject, noParams, type RpcError } from "../../core/index.js";
 import { nullParams, whole } from "../members.js";
-import { bytesOf, type DecodeLimits, malformed, Reader, readJson, usual } from "../protobuf/index.js";
+import { bytesOf, type DecodeLimits, malformed, Reader, readJsonField, usual } from "../protobuf/index.js";
 import { errorOf, writeGeneric } from "./frame.js";
 import { GENERIC } from "./session-tables.js";
 
@@ -40,10 +40,10 @@ export function decodeNote(bytes: Uint8Array, limits: DecodeLimits = usual): Not
     const tag = reader.tag();
     if (tag === 0x0a) method = reader.text();
     else if (tag === 0x12) {
-      const read = readJson(reader, limits.depth - 1);
+      const read = readJsonField(reader, limits.depth - 1);
       if (isObject(read)) params = read;
       else if (read === null) params = nullParams;
-    } else if (tag === 0x22) error = errorOf(readJson(reader, limits.depth - 1));
+    } else if (tag === 0x22) error = errorOf(readJsonField(reader, limits.depth - 1));
     else reader.skip(tag);
   }
   return error === undefined ? { method, params } : { error };

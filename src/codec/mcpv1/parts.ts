@@ -1,17 +1,17 @@
 import { Fault, type JsonObject } from "../../core/index.js";
 import { utf8Length } from "../../stream/index.js";
-import type { Part } from "../jsonrpc.js";
+import type { AnswerPart } from "../jsonrpc.js";
 import {
   type EncodeOptions,
   malformed,
   type Reader,
-  readJson,
+  readJsonField,
   readMessage,
   refused,
   setMember,
   type Table,
   type Writer,
-  writeJson,
+  writeJsonField,
   writeMessage,
 } from "../protobuf/index.js";
 import { checkChunkForBase, listPartForBase } from "./base-parts.js";
@@ -40,7 +40,7 @@ const restTable = tableOf("ResultRest");
 const beginTable = tableOf("ContentBegin");
 
 /** Writes the members of a list's message. */
-export function writeListPart(writer: Writer, method: string, given: Part | RestPart, options: EncodeOptions): void {
+export function writeListPart(writer: Writer, method: string, given: AnswerPart | RestPart, options: EncodeOptions): void {
   const part = options.base === true ? listPartForBase(method, given) : given;
   switch (part.kind) {
     case "item": {
@@ -69,7 +69,7 @@ export function writeListPart(writer: Writer, method: string, given: Part | Rest
 }
 
 /** Writes the members of a ReadResourceChunkedResponse. With a state, chunks say whose they are and where they start. */
-export function writeChunkPart(writer: Writer, part: Part | RestPart, options: EncodeOptions, state?: PartState): void {
+export function writeChunkPart(writer: Writer, part: AnswerPart | RestPart, options: EncodeOptions, state?: PartState): void {
   if (options.base === true) checkChunkForBase(part);
   switch (part.kind) {
     case "content": {
@@ -138,10 +138,10 @@ function writePlace(writer: Writer, state: PartState): void {
 const forms = ["unspecified", "text", "blob", "none"] as const;
 
 /** The rest of the message that was entered, as the part of a list that it is. `depth`: how many levels the result may have, itself included. */
-export function readListPart(reader: Reader, method: string, depth: number): Part | RestPart | undefined {
-  let found: Part | RestPart | undefined;
+export function readListPart(reader: Reader, method: string, depth: number): AnswerPart | RestPart | undefined {
+  let found: AnswerPart | RestPart | undefined;
   let paged = false;
-  const find = (part: Part | RestPart): void => {
+  const find = (part: AnswerPart | RestPart): void => {
     if (found !== undefined) throw refused("a message of a list holds one item, page or end");
     found = part;
   };
@@ -157,7 +157,7 @@ export function readListPart(reader: Reader, method: string, depth: number): Par
   return found?.kind === "item" && paged ? { ...found, paged } : found;
 }
 
-function readPage(reader: Reader, depth: number): Part {
+function readPage(reader: Reader, depth: number): AnswerPart {
   const outer = reader.enter();
   let cursor = "";
   let own = false;
@@ -178,8 +178,8 @@ function readPage(reader: Reader, depth: number): Part {
  * The rest of the message that was entered, as the parts of a read that it stands for. A peer that knows no beginnings says whose
  * a chunk is in each: the first of a content begins it.
  */
-export function readChunkParts(reader: Reader, depth: number, state: PartState): readonly (Part | RestPart)[] {
-  const parts: (Part | RestPart)[] = [];
+export function readChunkParts(reader: Reader, depth: number, state: PartState): readonly (AnswerPart | RestPart)[] {
+  const parts: (AnswerPart | RestPart)[] = [];
   let uri: string | undefined;
   let mimeType: string | undefined;
   let offset: number | undefined;
@@ -272,11 +272,11 @@ function count(writer: Writer, number: number, value: number): void {
 
 /** A string, as JSON in its twin if UTF-8 cannot hold it. */
 function text(writer: Writer, number: number, value: string): void {
-  if (!optionalText(writer, number, value)) writeJson(writer, (number + TWIN) * 8 + 2, value);
+  if (!optionalText(writer, number, value)) writeJsonField(writer, (number + TWIN) * 8 + 2, value);
 }
 
 function readString(reader: Reader): string {
-  const value = readJson(reader, 0);
+  const value = readJsonField(reader, 0);
   if (typeof value !== "string") throw refused("a field is no JSON string");
   return value;
 }

@@ -9,16 +9,17 @@ export interface Payload {
 
 const payload = (number: number, name: string): Payload => ({ number, table: tableOf(name) });
 
-/** Pseudo-methods for what only this service has. */
+/** Methods of the waist for what `mcp.v1` has and the protocol has not. They never reach another wire. */
 export const WATCH = "dev.anywire/watch-resources";
-export const COMPLETION = "dev.anywire/stream-prompt-completion";
-export const CHANGED = "notifications/dev.anywire/resource-changed";
-export const CHUNK = "notifications/dev.anywire/completion-chunk";
+export const PROMPT_COMPLETION = "dev.anywire/stream-prompt-completion";
+/** What comes of them, one notification for each message. */
+export const WATCHED = "notifications/dev.anywire/resource-changed";
+export const COMPLETED = "notifications/dev.anywire/completion-chunk";
 /** The key of `_meta` that makes a read a chunked one. */
 export const CHUNKED = "dev.anywire/chunked";
-export const WINDOW = "dev.anywire/window";
+export const WINDOW_KEY = "dev.anywire/window";
 export const CREDIT = "notifications/dev.anywire/credit";
-export const CANCELLED = "notifications/cancelled";
+export const CANCELLED_METHOD = "notifications/cancelled";
 export const PROGRESS = "notifications/progress";
 
 export const READ_CHUNKED: Payload = payload(21, "ReadResourceChunkedRequest");
@@ -36,12 +37,12 @@ export const requestPayloads: ReadonlyMap<string, Payload> = new Map([
   ["prompts/get", payload(18, "GetPromptRequest")],
   ["completion/complete", payload(19, "CompleteRequest")],
   ["resources/templates/list", payload(20, "ListResourceTemplatesRequest")],
-  [COMPLETION, payload(22, "StreamPromptCompletionRequest")],
+  [PROMPT_COMPLETION, payload(22, "StreamPromptCompletionRequest")],
 ]);
 
 /** A client's notifications with a message of their own. */
 export const notificationPayloads: ReadonlyMap<string, Payload> = new Map([
-  [CANCELLED, payload(70, "CancelRequest")],
+  [CANCELLED_METHOD, payload(70, "CancelRequest")],
   [CREDIT, payload(71, "Credit")],
 ]);
 
@@ -65,8 +66,8 @@ export const itemPayloads: ReadonlyMap<string, number> = new Map([
 
 /** Notifications of a server that belong to one call, named in `requestId`. */
 export const callPayloads: ReadonlyMap<string, Payload> = new Map([
-  [CHANGED, payload(51, "WatchResourcesResponse")],
-  [CHUNK, payload(53, "StreamPromptCompletionResponse")],
+  [WATCHED, payload(51, "WatchResourcesResponse")],
+  [COMPLETED, payload(53, "StreamPromptCompletionResponse")],
 ]);
 
 export const RESOURCE_CHUNK = 50;
@@ -77,7 +78,7 @@ export const ERROR: Payload = payload(60, "ErrorResponse");
 export const STREAM_ERROR: Payload = payload(61, "StreamError");
 
 /** Methods that are answered by a stream, whose errors are `stream_error`. */
-export const streamed: ReadonlySet<string> = new Set([...itemPayloads.keys(), WATCH, COMPLETION]);
+export const streamed: ReadonlySet<string> = new Set([...itemPayloads.keys(), WATCH, PROMPT_COMPLETION]);
 
 /** A payload and what it is to the receiver. */
 export interface Known {

@@ -1,5 +1,14 @@
 import { checkNumbers, Fault, isObject, type JsonObject, toFault } from "../../core/index.js";
-import type { Id, Incoming, IncomingBatch, IncomingPart, OutgoingMessage, OutgoingNotification, OutgoingResult, Part } from "../jsonrpc.js";
+import type {
+  AnswerPart,
+  Id,
+  Incoming,
+  IncomingBatch,
+  IncomingPart,
+  OutgoingMessage,
+  OutgoingNotification,
+  OutgoingResult,
+} from "../jsonrpc.js";
 import {
   bytesOf,
   type DecodeLimits,
@@ -10,7 +19,7 @@ import {
   usual,
   type Writer,
   writeId,
-  writeJson,
+  writeJsonField,
   writeMessage,
 } from "../protobuf/index.js";
 import { baseAnswer, baseError } from "./base.js";
@@ -18,11 +27,11 @@ import { tableOf } from "./dialect.js";
 import { OTHER_MEMBERS } from "./fields.js";
 import {
   errorOf,
-  type Frame,
+  type FrameShape,
   outgoing,
   readFrame,
   readGeneric,
-  type Shape,
+  type SessionFrame,
   withAnswer,
   withParams,
   writeEnvelope,
@@ -144,7 +153,7 @@ function writeReplyTo(writer: Writer, id: Id): void {
   const { at } = writer;
   if (writeId(writer, REPLY, NUMERIC_REPLY, id)) return;
   writer.at = at;
-  writeJson(writer, OTHER_MEMBERS * 8 + 2, { id });
+  writeJsonField(writer, OTHER_MEMBERS * 8 + 2, { id });
 }
 
 /**
@@ -167,7 +176,7 @@ export function encodeChunkHead(id: Id, bytes: number, state?: PartState): Uint8
 }
 
 /** One SessionResponse that holds a part of an answer. A `state` of the call lets chunks say where they start, as some peers want it. */
-export function encodePart(id: Id, method: string, part: Part | RestPart, options: EncodeOptions, state?: PartState): Uint8Array {
+export function encodePart(id: Id, method: string, part: AnswerPart | RestPart, options: EncodeOptions, state?: PartState): Uint8Array {
   if (!options.twin) checkNumbers(part, part.kind);
   return bytesOf((writer) => {
     writeReplyTo(writer, id);
@@ -191,7 +200,7 @@ const payloads: ReadonlySet<number> = new Set([
   ERROR.number,
   STREAM_ERROR.number,
 ]);
-const shape: Shape = { numeric: 3, reply: 2, numericReply: 4, window: -1, isPayload: (number) => payloads.has(number) };
+const shape: FrameShape = { numeric: 3, reply: 2, numericReply: 4, window: -1, isPayload: (number) => payloads.has(number) };
 
 export interface ToClientLimits extends DecodeLimits {
   /** The state of a call that is answered in parts, for servers that do not say where a content begins. */
@@ -235,7 +244,7 @@ function callNamed(text: string, methodOf: (id: Id) => string | undefined): Id {
 
 function readPayload(
   reader: Reader,
-  frame: Frame,
+  frame: SessionFrame,
   methodOf: (id: Id) => string | undefined,
   limits: ToClientLimits,
 ): Single | readonly Single[] {

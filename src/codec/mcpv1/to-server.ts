@@ -13,7 +13,7 @@ import {
   writeMessage,
 } from "../protobuf/index.js";
 import { OTHER_MEMBERS } from "./fields.js";
-import { type Frame, outgoing, readFrame, readGeneric, type Shape, withParams, writeEnvelope, writeGeneric } from "./frame.js";
+import { type FrameShape, outgoing, readFrame, readGeneric, type SessionFrame, withParams, writeEnvelope, writeGeneric } from "./frame.js";
 import {
   CHUNKED,
   GENERIC,
@@ -23,7 +23,7 @@ import {
   READ_CHUNKED,
   requestPayloads,
   requestsByNumber,
-  WINDOW,
+  WINDOW_KEY,
 } from "./session-tables.js";
 
 const ID = 0x0a;
@@ -49,7 +49,7 @@ function writeRequest(
 ): void {
   const { method, params } = message;
   const meta = params?.["_meta"];
-  const window = isObject(meta) ? meta[WINDOW] : undefined;
+  const window = isObject(meta) ? meta[WINDOW_KEY] : undefined;
   const lifted = typeof window === "number" && Number.isSafeInteger(window) && window >= 0 && !Object.is(window, -0);
   if (lifted) {
     writer.varint(WINDOW_TAG);
@@ -69,7 +69,7 @@ function writePayload(writer: Writer, payload: Payload, params: JsonObject | und
   writer.varint(payload.number * 8 + 2);
   const from = writer.open();
   if (params !== undefined) {
-    writeMessage(writer, payload.table, params, options, lifted ? WINDOW : undefined);
+    writeMessage(writer, payload.table, params, options, lifted ? WINDOW_KEY : undefined);
     // Empty params are not the same as none.
     if (writer.at === from && !lifted) {
       writer.varint(OTHER_MEMBERS * 8 + 2);
@@ -81,7 +81,7 @@ function writePayload(writer: Writer, payload: Payload, params: JsonObject | und
 
 function withoutWindow(params: JsonObject): JsonObject | undefined {
   const { _meta, ...rest } = params;
-  const { [WINDOW]: _, ...meta } = isObject(_meta) ? _meta : noParams;
+  const { [WINDOW_KEY]: _, ...meta } = isObject(_meta) ? _meta : noParams;
   if (Object.keys(meta).length > 0) return { ...rest, _meta: meta };
   return Object.keys(rest).length > 0 ? rest : undefined;
 }
@@ -99,7 +99,7 @@ function writeNotification(
   writeEnvelope(writer, message, 0, 0, more);
 }
 
-const shape: Shape = {
+const shape: FrameShape = {
   numeric: 2,
   reply: -1,
   numericReply: -1,
@@ -138,10 +138,10 @@ export function decodeToServer(bytes: Uint8Array, limits: DecodeLimits = usual):
 }
 
 /** The window that came beside a request's params, back where it was. */
-function withWindow(message: Exclude<Incoming, IncomingBatch>, { window }: Frame): Exclude<Incoming, IncomingBatch> {
+function withWindow(message: Exclude<Incoming, IncomingBatch>, { window }: SessionFrame): Exclude<Incoming, IncomingBatch> {
   if (window === undefined || message.kind !== "request") return message;
   // Neither may be changed.
   const params: Record<string, unknown> = message.params === noParams || message.params === nullParams ? {} : message.params;
-  addMeta(params, { [WINDOW]: window });
+  addMeta(params, { [WINDOW_KEY]: window });
   return message.params === params ? message : { ...message, params };
 }

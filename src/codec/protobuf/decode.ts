@@ -2,17 +2,17 @@ import { isObject, type JsonObject } from "../../core/index.js";
 import { encodeBase64 } from "../../stream/index.js";
 import { DEEP, survey } from "../numbers.js";
 import { malformed, refused, tooDeep } from "./fault.js";
-import { readJson, readJsonObject, setMember } from "./json.js";
+import { readJsonField, readJsonObject, setMember } from "./json.js";
 import { readKeptMeta } from "./kept-meta.js";
 import {
   appended,
   type Draft,
   enumName,
-  numberOf,
+  idNumber,
   readAnys,
-  readEntry,
-  readMetadata,
   readPackedEnums,
+  readTextEntry,
+  readTextMap,
   readTime,
   readToken,
 } from "./read-kinds.js";
@@ -53,7 +53,7 @@ export function readMessage(reader: Reader, table: Table, depth: number): Draft 
       readVariant(reader, slot, draft, depth);
     } else if (slot.role === "flag") {
       if (reader.varint() !== 0) numeric = slot.member;
-    } else if (slot.role === "extra") readEntry(reader, draft, true);
+    } else if (slot.role === "extra") readTextEntry(reader, draft, true);
     else if (slot.lift || slot.field.part !== undefined) {
       if (depth < (slot.lift ? 1 : 0) + (slot.field.part === undefined ? 0 : 1)) throw tooDeep();
       const place = slot.lift ? (lifted ??= {}) : draft;
@@ -67,7 +67,7 @@ export function readMessage(reader: Reader, table: Table, depth: number): Draft 
       if (value !== undefined) draft[slot.member] = value;
     }
   }
-  if (numeric !== undefined) draft[numeric] = numberOf(draft[numeric]);
+  if (numeric !== undefined) draft[numeric] = idNumber(draft[numeric]);
   if (others === undefined) {
     for (const slot of table.initial) if ((seen & slot.bit) === 0) fill(draft, slot, depth);
     for (const slot of table.open) if ((seen & slot.bit) === 0) partsOf(slot.lift ? (lifted ??= {}) : draft, slot);
@@ -158,10 +158,10 @@ function readSlot(reader: Reader, slot: Slot, before: unknown, depth: number, pa
       return appended(before, reader.text());
     case "map":
       return slot.value === undefined
-        ? readEntry(reader, (before ?? {}) as Draft, false)
+        ? readTextEntry(reader, (before ?? {}) as Draft, false)
         : readMapEntry(reader, slot.value, (before ?? {}) as Draft, depth - 1);
     case "json": {
-      const value = slot.member === "_meta" ? readKeptMeta(reader, depth) : readJson(reader, depth);
+      const value = slot.member === "_meta" ? readKeptMeta(reader, depth) : readJsonField(reader, depth);
       if (slot.field.kind !== "value" && slot.field.kind !== "any" && !isObject(value)) throw refused(`${slot.field.name} is no object`);
       return value;
     }
@@ -189,6 +189,10 @@ function readNested(reader: Reader, slot: Slot, before: unknown, depth: number):
     case "any":
       value = readAny(reader, depth);
       break;
+    case "typed":
+      value = readAny(reader, depth);
+      if (!isObject(value)) throw refused(`${slot.field.name} is no object`);
+      break;
     case "packed":
       value = readPacked(reader);
       break;
@@ -202,7 +206,7 @@ function readNested(reader: Reader, slot: Slot, before: unknown, depth: number):
       value = readTime(reader);
       break;
     default:
-      value = readMetadata(reader);
+      value = readTextMap(reader);
   }
   reader.leave(outer);
   return value;

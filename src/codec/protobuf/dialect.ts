@@ -1,11 +1,11 @@
-import type { Message } from "./field.js";
-import { compile, type Slot, type Table } from "./table.js";
+import type { MessageSpec } from "./field.js";
+import { compileTable, type Slot, type Table } from "./table.js";
 
 /** The tables of one protobuf package. */
 export interface DialectOptions {
   /** The name of the package. */
   readonly name: string;
-  readonly messages: readonly Message[];
+  readonly messages: readonly MessageSpec[];
   /** The names of each enum's values, by their numbers; the first is that of no value. */
   readonly enums?: Readonly<Record<string, readonly string[]>> | undefined;
   /** The number of the field, in every message, that holds members without a field as JSON. Without it, what has no field is refused. */
@@ -23,7 +23,7 @@ export function dialect({ name, messages, enums = {}, others = 0 }: DialectOptio
   const tables = new Map<string, Table>();
   for (const message of messages) {
     if (tables.has(message.name)) throw new TypeError(`${name}: two messages are named ${message.name}`);
-    tables.set(message.name, compile(message, others));
+    tables.set(message.name, compileTable(message, others));
   }
   const link = (slot: Slot): void => {
     const { role } = slot;

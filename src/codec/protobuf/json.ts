@@ -24,7 +24,7 @@ export function stringify(value: unknown): string | undefined {
 const parsedFirst = 2 * 1024 * 1024;
 
 /** A field that holds JSON, its numbers as they are. `depth`: how many levels there may be. */
-export function readJson(reader: Reader, depth: number): unknown {
+export function readJsonField(reader: Reader, depth: number): unknown {
   const text = reader.text();
   if (text.length > parsedFirst && exceedsDepth(text, depth)) throw tooDeep();
   if (text.length > parsedFirst && holdsMore(text, MOST_VALUES)) throw tooManyValues();
@@ -46,7 +46,7 @@ export function readJsonObject(reader: Reader, depth: number): JsonObject {
     reader.at++;
     return {};
   }
-  const value = readJson(reader, depth);
+  const value = readJsonField(reader, depth);
   if (!isObject(value)) throw refused("a field is no JSON object");
   return value;
 }

@@ -1,5 +1,5 @@
 import { extended, isObject, type JsonObject } from "../../core/index.js";
-import { readJson, stringify } from "./json.js";
+import { readJsonField, stringify } from "./json.js";
 import type { Reader } from "./reader.js";
 import type { Writer } from "./writer.js";
 
@@ -70,7 +70,7 @@ export function readKeptMeta(reader: Reader, depth: number): unknown {
   const bytes = reader.octets();
   if (read !== undefined && read.depth <= depth && sameBytes(bytes, read.bytes)) return extended(read.value);
   reader.at = at;
-  const value = readJson(reader, depth);
+  const value = readJsonField(reader, depth);
   if (!isObject(value) || bytes.length > KEPT) return value;
   for (const member of Object.values(value)) freeze(member);
   read = { value, bytes: bytes.slice(), depth };

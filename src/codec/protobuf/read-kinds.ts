@@ -26,7 +26,7 @@ export function enumName(names: readonly string[], reader: Reader): string | num
 }
 
 /** One entry of a map of strings. */
-export function readEntry(reader: Reader, into: Draft, once: boolean): Draft {
+export function readTextEntry(reader: Reader, into: Draft, once: boolean): Draft {
   const outer = reader.enter();
   let name = "";
   let value = "";
@@ -42,11 +42,11 @@ export function readEntry(reader: Reader, into: Draft, once: boolean): Draft {
   return into;
 }
 
-export function readMetadata(reader: Reader): Draft {
+export function readTextMap(reader: Reader): Draft {
   const metadata: Draft = {};
   while (reader.at < reader.end) {
     const tag = reader.tag();
-    if (tag === KEY) readEntry(reader, metadata, false);
+    if (tag === KEY) readTextEntry(reader, metadata, false);
     else reader.skip(tag);
   }
   return metadata;
@@ -104,7 +104,7 @@ export function readTime(reader: Reader): string {
 }
 
 /** The number whose text an id is. */
-export function numberOf(text: unknown): number {
+export function idNumber(text: unknown): number {
   const number = typeof text === "string" && text !== "" ? Number(text) : Number.NaN;
   if (!Number.isFinite(number)) throw refused("an id is said to be a number, and is none");
   if (Object.is(number, -0) || (Number.isInteger(number) && !Number.isSafeInteger(number)))

@@ -1,6 +1,6 @@
 import { MOST_VALUES, tooManyValues } from "../depth.js";
 import { malformed } from "./fault.js";
-import { readText } from "./text.js";
+import { utf8Text } from "./text.js";
 
 /** Groups inside groups that are skipped; nothing of this protocol has any. */
 const GROUPS = 64;
@@ -95,7 +95,7 @@ export class Reader {
 
   text(): string {
     const to = this.limit();
-    const text = readText(this.bytes, this.at, to);
+    const text = utf8Text(this.bytes, this.at, to);
     this.at = to;
     return text;
   }

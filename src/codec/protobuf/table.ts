@@ -1,4 +1,4 @@
-import type { Field, Kind, Message } from "./field.js";
+import type { Field, Kind, MessageSpec } from "./field.js";
 
 /** What a slot of a table is besides the kinds: the other places where a field's value may be. */
 export type Role = Kind | "json" | "enumList" | "flag" | "extra" | "variant" | "union" | "group";
@@ -23,6 +23,7 @@ const wires: Record<Role, 0 | 1 | 2> = {
   value: 2,
   any: 2,
   packed: 2,
+  typed: 2,
   anys: 2,
   metadata: 2,
   strings: 2,
@@ -158,7 +159,7 @@ class Layout {
 }
 
 /** The table of one message; what it names of others is not yet there. Throws a TypeError on what cannot be a message. */
-export function compile(message: Message, others: number): Table {
+export function compileTable(message: MessageSpec, others: number): Table {
   const layout = new Layout(message.name);
   const byMember = new Map<string, Slot>();
   const lifts = new Map<string, Slot>();

@@ -17,7 +17,7 @@ const encoder = new TextEncoder();
 const SHORT = 8;
 
 /** The text of the bytes; throws a Fault on what is no UTF-8. */
-export function readText(bytes: Uint8Array, start: number, end: number): string {
+export function utf8Text(bytes: Uint8Array, start: number, end: number): string {
   if (end - start <= SHORT) {
     let text = "";
     let at = start;

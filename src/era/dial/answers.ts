@@ -10,7 +10,7 @@ export interface AnswersOptions {
 }
 
 /** The answers to a peer's requests. A peer that asks on and does not read them is left, because they would pile up here. */
-export class Answers {
+export class PeerAnswers {
   readonly #link: Pick<Link, "send">;
   readonly #options: AnswersOptions;
   /** Those that the link has not made room for yet. */

@@ -14,7 +14,7 @@ import {
   toRpcError,
 } from "../../core/index.js";
 import { lacking } from "../capabilities.js";
-import { own } from "../keys.js";
+import { anywireKeys } from "../keys.js";
 import type { LinkCall } from "./link-call.js";
 import type { Peer } from "./peer.js";
 import type { Presence } from "./presence.js";
@@ -193,7 +193,7 @@ function nobody({ method }: Request): Fault {
 function strip(method: string, params: JsonObject): { progressToken: unknown; named: unknown; request: Request } {
   const found = params["_meta"];
   if (!isObject(found)) return { progressToken: undefined, named: undefined, request: { method, params } };
-  const { progressToken, [own.call]: named, [own.bare]: bare, ...others } = found;
+  const { progressToken, [anywireKeys.call]: named, [anywireKeys.bare]: bare, ...others } = found;
   const { _meta, ...rest } = params;
   const kept = progressToken === undefined && named === undefined;
   return {

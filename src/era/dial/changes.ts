@@ -4,7 +4,7 @@ import { ChangeQueue } from "./change-queue.js";
 import { ACKNOWLEDGED, covers, lists, UPDATED } from "./news.js";
 
 /** What a legacy server says of its changes, for modern subscriptions and for legacy clients. Each resource is subscribed to once, however many want it. */
-export interface Changes {
+export interface ServerChanges {
   listen(params: JsonObject, context: Context): AsyncGenerator<Reply, JsonObject>;
   /** A legacy client's own `resources/subscribe` and `resources/unsubscribe`; the changes come where it listens. */
   subscribe(params: JsonObject, context: Context): Promise<JsonObject>;
@@ -33,7 +33,7 @@ export interface ChangesOptions {
   readonly onlyListener: () => AmbientCall | undefined;
 }
 
-export function changes({ capabilities, ask, callBytes, listeners, onlyListener }: ChangesOptions): Changes {
+export function changes({ capabilities, ask, callBytes, listeners, onlyListener }: ChangesOptions): ServerChanges {
   const subscribers = new Set<Subscriber>();
   const counts = new Map<string, { count: number; subscribed: Promise<JsonObject> }>();
   /** What legacy clients subscribed to themselves. */

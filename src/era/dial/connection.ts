@@ -37,10 +37,10 @@ export interface Agreed {
 /** A peer as a service, once hands were shaken. */
 export function connection(peer: Peer, agreed: Agreed): Connection {
   const { legacy, era } = agreed;
-  peer.kin = isAnywireLink(agreed.found);
-  peer.credit.kept = peer.kin;
+  peer.isAnywirePeer = isAnywireLink(agreed.found);
+  peer.credit.kept = peer.isAnywirePeer;
   // An Anywire end in front of a legacy server keeps the callers apart, so it has to hear who listens.
-  const apart = peer.kin && isLegacyServer(agreed.found);
+  const apart = peer.isAnywirePeer && isLegacyServer(agreed.found);
   peer.ready = true;
   const plain = (request: Request, context: Context): Replies => peer.call(request, context);
   let closing: Promise<void> | undefined;
@@ -91,7 +91,7 @@ export function connection(peer: Peer, agreed: Agreed): Connection {
         });
       }
       if (method !== "resources/read") return plain(request, context);
-      if (peer.traits.inParts(method) || peer.kin) return readParts(peer, request, context);
+      if (peer.traits.inParts(method) || peer.isAnywirePeer) return readParts(peer, request, context);
       return plain(request, context);
     },
     notify({ method, params }: Message, { client }: Context) {

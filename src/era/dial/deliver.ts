@@ -1,6 +1,6 @@
 import { type IncomingNotification, isId } from "../../codec/index.js";
 import { beside, isObject, type JsonObject, type LogReply, meta, type NoteReply, noParams, withBeside } from "../../core/index.js";
-import { own } from "../keys.js";
+import { anywireKeys } from "../keys.js";
 import type { Peer } from "./peer.js";
 
 /** Brings a notification to the call it belongs to; one that names none goes by what its kind lets one conclude. */
@@ -11,9 +11,9 @@ export function deliver(peer: Peer, message: IncomingNotification): void {
     if (isId(progressToken)) peer.pending.get(progressToken)?.push({ kind: "progress", params: rest });
     return;
   }
-  if (method === own.renewed) return peer.renewed(params);
+  if (method === anywireKeys.renewed) return peer.renewed(params);
   const named = isObject(params["_meta"]) ? params["_meta"] : undefined;
-  const id = named?.[meta.subscriptionId] ?? named?.[own.call];
+  const id = named?.[meta.subscriptionId] ?? named?.[anywireKeys.call];
   if (named !== undefined && id !== undefined) {
     const call = isId(id) ? peer.pending.get(id) : undefined;
     const reply = replyOf(method, without(params, named));
@@ -30,7 +30,7 @@ export function deliver(peer: Peer, message: IncomingNotification): void {
     if (reply.kind === "note" || carrier.wantsLog(reply.params["level"])) carrier.push(reply);
     return;
   }
-  if (peer.manner?.notification(message) === true) return;
+  if (peer.rules?.notification(message) === true) return;
   peer.unnamed.deliver(reply.kind === "log" ? { ...reply, ambient: true } : reply);
 }
 
@@ -40,7 +40,7 @@ function replyOf(method: string, params: JsonObject): LogReply | NoteReply {
 
 /** Params without the `_meta` that only said where they belong. */
 function without(params: JsonObject, named: JsonObject): JsonObject {
-  const { [meta.subscriptionId]: subscription, [own.call]: call, [own.bare]: bare, ...others } = named;
+  const { [meta.subscriptionId]: subscription, [anywireKeys.call]: call, [anywireKeys.bare]: bare, ...others } = named;
   const { _meta, ...rest } = params;
   if (bare === "absent") return beside(rest) === undefined ? noParams : withBeside(rest, { ...beside(rest), params: undefined });
   if (bare === "null") return withBeside(rest, { ...beside(rest), params: null });

@@ -11,13 +11,13 @@ import {
   noParams,
   toFault,
 } from "../../core/index.js";
-import { careful } from "../careful.js";
+import { safeListener } from "../safe-listener.js";
 import { linkWatch, observedAs } from "../watch/link-watch.js";
 import { connection } from "./connection.js";
-import { shakeHands, type Verdict } from "./handshake.js";
+import { type EraVerdict, shakeHands } from "./handshake.js";
 import { inTime } from "./in-time.js";
 import { discovered, legacyDial } from "./legacy.js";
-import { modernManner } from "./modern.js";
+import { modernRules } from "./modern.js";
 import { Peer } from "./peer.js";
 
 /** Opens a link's peer as a service: finds out its era, shakes hands, and from then on speaks its language. */
@@ -26,7 +26,7 @@ export async function dialLink(link: Link, given: DialOptions = {}): Promise<Con
   const watch = linkWatch(options, { side: "dial" });
   watch?.upstream({ kind: "start" });
   const began = performance.now();
-  const peer = new Peer(link, { ...defaultLimits, ...options.limits }, careful(options.onFault), options.fanIn, watch);
+  const peer = new Peer(link, { ...defaultLimits, ...options.limits }, safeListener(options.onFault), options.fanIn, watch);
   const abort = (): void => void peer.shut(new Fault("cancelled", "dialing was given up", { cause: options.signal?.reason }));
   options.signal?.addEventListener("abort", abort, { once: true });
   try {
@@ -67,13 +67,13 @@ async function agree(peer: Peer, options: DialOptions): Promise<Connection> {
   return inTime(made, options.handshakeMs);
 }
 
-async function begin(peer: Peer, { era, version, result }: Verdict, context: (era: Era) => Context): Promise<Connection> {
+async function begin(peer: Peer, { era, version, result }: EraVerdict, context: (era: Era) => Context): Promise<Connection> {
   if (era === "modern") {
-    peer.manner = modernManner(peer);
+    peer.rules = modernRules(peer);
     return connection(peer, { era, version, found: result });
   }
   const session = legacyDial(peer, result, (cancel) => ({ ...context("legacy"), cancel }));
-  peer.manner = session.manner;
+  peer.rules = session.rules;
   // Before the server hears that it may ask: its first question must find the session ready.
   const made = connection(peer, { era, version, found: discovered(result), legacy: session });
   await peer.notify("notifications/initialized", noParams);

@@ -14,13 +14,13 @@ import {
   resultOf,
   toFault,
 } from "../../core/index.js";
-import { own } from "../keys.js";
+import { anywireKeys } from "../keys.js";
 import type { LinkCall } from "./link-call.js";
-import { modernManner } from "./modern.js";
+import { modernRules } from "./modern.js";
 import type { Peer } from "./peer.js";
 
 /** What a peer speaks, and the result that says so: of `server/discover`, or of `initialize`. */
-export interface Verdict {
+export interface EraVerdict {
   readonly era: Era;
   readonly version: string;
   readonly result: JsonObject;
@@ -40,15 +40,15 @@ interface Attempt {
 }
 
 /** Finds out what a peer speaks. Nothing here depends on the verdict: what is said next is up to whoever asked for it. */
-export async function shakeHands(peer: Peer, options: DialOptions, context: (era: Era) => Context): Promise<Verdict> {
+export async function shakeHands(peer: Peer, options: DialOptions, context: (era: Era) => Context): Promise<EraVerdict> {
   const attempt = (method: string, params: JsonObject, era: Era): Attempt => {
-    peer.manner = era === "modern" ? modernManner(peer) : undefined;
+    peer.rules = era === "modern" ? modernRules(peer) : undefined;
     const call = peer.call({ method, params }, context(era));
     return { call, answer: resultOf(call) };
   };
   const initialize = (): Attempt => {
     const { capabilities, info } = context("legacy").client;
-    const _meta = { [own.peer]: {} };
+    const _meta = { [anywireKeys.peer]: {} };
     return attempt("initialize", { protocolVersion: legacyVersions[0], capabilities, clientInfo: info, _meta }, "legacy");
   };
   if (options.era === "legacy") return legacy(await initialize().answer);
@@ -73,7 +73,7 @@ export async function shakeHands(peer: Peer, options: DialOptions, context: (era
 }
 
 /** After silence both are asked, and the first success decides. */
-async function firstOf(verdict: Promise<Verdict | undefined>, opening: Promise<JsonObject>): Promise<Verdict> {
+async function firstOf(verdict: Promise<EraVerdict | undefined>, opening: Promise<JsonObject>): Promise<EraVerdict> {
   const found = verdict.then((modern) => modern ?? Promise.reject());
   try {
     const first = await Promise.any([found, opening.then((opened) => ({ opened }))]);
@@ -86,7 +86,7 @@ async function firstOf(verdict: Promise<Verdict | undefined>, opening: Promise<J
 }
 
 /** What an answer to discover says; undefined: the peer is legacy, or at least speaks a legacy version that we do. */
-function modern(found: JsonObject): Verdict | undefined {
+function modern(found: JsonObject): EraVerdict | undefined {
   const versions = found["supportedVersions"];
   if (!Array.isArray(versions) || !isObject(found["capabilities"])) return undefined;
   const version = modernVersions.find((ours) => versions.includes(ours));
@@ -115,7 +115,7 @@ function httpStatus({ data, cause }: Fault): number | undefined {
   return cause instanceof Fault ? httpStatus(cause) : undefined;
 }
 
-function legacy(result: JsonObject): Verdict {
+function legacy(result: JsonObject): EraVerdict {
   const version = result["protocolVersion"];
   if (typeof version === "string" && isLegacyVersion(version)) return { era: "legacy", version, result };
   const message = `no common protocol version: the server answered ${String(version)}, ours are ${legacyVersions.join(", ")}`;

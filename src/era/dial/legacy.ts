@@ -20,14 +20,14 @@ import { sealLegacy } from "../envelope.js";
 import { beyondLink, ofLegacyServer } from "../extensions.js";
 import { serverAsks } from "./asks.js";
 import { changes } from "./changes.js";
+import { type EraRules, stampsOf } from "./era-rules.js";
 import { sessionLevels } from "./levels.js";
 import type { LinkCall } from "./link-call.js";
-import { type Manner, stampsOf } from "./manner.js";
 import type { Peer } from "./peer.js";
 
 /** A legacy peer behind the modern-shaped waist: what the edge keeps of its session. */
 export interface LegacyDial {
-  readonly manner: Manner;
+  readonly rules: EraRules;
   /** The request as a legacy server may get it. Throws the Fault of one that it must not get. */
   accept(request: Request, context: Context): Request;
   call(request: Request, context: Context): Replies | undefined;
@@ -56,7 +56,7 @@ export function legacyDial(peer: Peer, first: JsonObject, context: (cancel: Canc
     listening.close(reason);
   });
 
-  const manner: Manner = {
+  const rules: EraRules = {
     era: "legacy",
     params: (call, id) => sealLegacy(call.request, call.context, stampsOf(peer, call, id, "legacy")),
     request: (message) => asks.take(message),
@@ -87,7 +87,7 @@ export function legacyDial(peer: Peer, first: JsonObject, context: (cancel: Canc
   };
 
   return {
-    manner,
+    rules,
     accept,
     renewed(again) {
       initialized = again;

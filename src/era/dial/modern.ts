@@ -1,11 +1,11 @@
 import { namedCall } from "../../codec/index.js";
 import { Fault, type JsonObject } from "../../core/index.js";
 import { sealModern } from "../envelope.js";
-import { type Manner, stampsOf } from "./manner.js";
+import { type EraRules, stampsOf } from "./era-rules.js";
 import type { Peer } from "./peer.js";
 
 /** A modern peer: every request says for itself who calls, and the peer makes no requests. */
-export function modernManner(peer: Peer): Manner {
+export function modernRules(peer: Peer): EraRules {
   return {
     era: "modern",
     params(call, id): JsonObject {

@@ -1,6 +1,6 @@
 import type { Id, IncomingNotification } from "../../codec/index.js";
 import { isObject, type JsonObject, meta } from "../../core/index.js";
-import { own } from "../keys.js";
+import { anywireKeys } from "../keys.js";
 
 /** The lists that may change, by the member of a filter that asks for it. */
 export const lists: ReadonlyMap<string, { readonly method: string; readonly feature: string }> = new Map([
@@ -20,7 +20,7 @@ export function covers(uris: Pick<ReadonlySet<string>, "has" | "keys">, uri: str
 
 /** That the server has begun anew, with what it said of itself in `initialize`; the first of the news. */
 export function renewedAs(initialized: JsonObject): IncomingNotification {
-  return { kind: "notification", method: own.renewed, params: initialized };
+  return { kind: "notification", method: anywireKeys.renewed, params: initialized };
 }
 
 /** What may have changed while no session was there: its lists, as far as its server tells of them, and what was subscribed to. */

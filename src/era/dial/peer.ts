@@ -26,13 +26,13 @@ import {
 } from "../../core/index.js";
 import { Registry } from "../../stream/index.js";
 import { keptFor } from "../kept.js";
-import { own } from "../keys.js";
+import { anywireKeys } from "../keys.js";
 import type { LinkWatch } from "../watch/link-watch.js";
-import { Answers } from "./answers.js";
+import { PeerAnswers } from "./answers.js";
 import { Credit } from "./credit.js";
+import type { EraRules } from "./era-rules.js";
 import { GivenUp } from "./given-up.js";
 import { LinkCall, type LinkCaller } from "./link-call.js";
-import type { Manner } from "./manner.js";
 import { Presence } from "./presence.js";
 import { receive } from "./receive.js";
 import { Unnamed } from "./unnamed.js";
@@ -46,11 +46,11 @@ export class Peer implements LinkCaller {
   readonly self: Identity = new Caller({ span: "self" });
   readonly presence: Presence;
   readonly unnamed: Unnamed;
-  readonly answers: Answers;
+  readonly answers: PeerAnswers;
   readonly credit: Credit;
   /** Whether the peer is an Anywire end, which knows Anywire's own notifications. */
-  kin = false;
-  manner: Manner | undefined;
+  isAnywirePeer = false;
+  rules: EraRules | undefined;
   get counts(): boolean {
     return this.credit.kept;
   }
@@ -79,7 +79,7 @@ export class Peer implements LinkCaller {
     this.#onFault = onFault;
     this.callBytes = limits.callBytes;
     this.inFlight = limits.inFlight;
-    this.answers = new Answers(this, { max: limits.inFlight, onFault, leave: (reason) => void this.shut(reason) });
+    this.answers = new PeerAnswers(this, { max: limits.inFlight, onFault, leave: (reason) => void this.shut(reason) });
     this.credit = new Credit(limits.callBytes, link.traits);
     this.ended = new Promise((resolve) => {
       this.#end = resolve;
@@ -117,11 +117,11 @@ export class Peer implements LinkCaller {
     const metadata = outgoingMetadata(call.context);
     if (metadata !== undefined && !this.traits.ownStream(call.request.method)) throw sharedHeaders();
     const id = this.#nextId++;
-    const params = this.manner?.params(call, id) ?? call.request.params;
+    const params = this.rules?.params(call, id) ?? call.request.params;
     this.pending.set(id, call);
     if (call.context.client.identity !== this.self) this.presence.opened(call);
-    this.manner?.opened?.(call);
-    if (this.watch?.observer.call !== undefined) call.watch = this.watch.call(this.manner?.era ?? "legacy", call.request);
+    this.rules?.opened?.(call);
+    if (this.watch?.observer.call !== undefined) call.watch = this.watch.call(this.rules?.era ?? "legacy", call.request);
     const { deadline } = call.context;
     const sent = this.send({ jsonrpc: "2.0", id, method: call.request.method, params }, { deadline, metadata });
     // One that cannot be written fails alone, unless the link went with it.
@@ -141,7 +141,7 @@ export class Peer implements LinkCaller {
   #ended(call: LinkCall, unanswered: boolean): void {
     this.credit.drop(call);
     this.presence.ended(call, unanswered);
-    this.manner?.ended?.(call);
+    this.rules?.ended?.(call);
   }
 
   close(call: LinkCall, tell: boolean, reason?: Fault): void {
@@ -180,13 +180,13 @@ export class Peer implements LinkCaller {
 
   /** Tells an Anywire peer that nobody will come for what it keeps. */
   release(kept: JsonObject): void {
-    if (this.kin && this.#gone === undefined) this.notify(RELEASE, kept).catch(() => {});
+    if (this.isAnywirePeer && this.#gone === undefined) this.notify(RELEASE, kept).catch(() => {});
   }
 
   consumed(call: LinkCall, bytes: number): void {
     if (!this.credit.kept || !this.pending.has(call.id) || this.traits.ownStream(call.request.method)) return;
     const messages = this.credit.read(call, bytes);
-    if (messages > 0) this.notify(own.credit, { requestId: call.id, messages }).catch(() => {});
+    if (messages > 0) this.notify(anywireKeys.credit, { requestId: call.id, messages }).catch(() => {});
   }
 
   notify(method: string, params: JsonObject): Promise<void> {
@@ -244,7 +244,7 @@ export class Peer implements LinkCaller {
     this.pending.clear();
     this.credit.clear();
     for (const call of open) {
-      this.manner?.ended?.(call);
+      this.rules?.ended?.(call);
       call.fail(reason);
     }
     this.unnamed.fail(reason);
@@ -255,7 +255,7 @@ export class Peer implements LinkCaller {
     if (!this.#named.has(identity)) {
       this.#named.add(identity);
       identity.ended.on(() => {
-        if (this.#gone === undefined) this.notify(own.gone, { key: identity.key }).catch(() => {});
+        if (this.#gone === undefined) this.notify(anywireKeys.gone, { key: identity.key }).catch(() => {});
       });
     }
     return identity.key;

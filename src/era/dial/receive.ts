@@ -36,7 +36,7 @@ function take(peer: Peer, message: Incoming | IncomingPart): void {
       return part.kind === "part" ? take(peer, part) : spoil(peer, part);
     }
     case "request":
-      return peer.manner === undefined || !peer.ready ? tooEarly(peer, message) : peer.manner.request(message);
+      return peer.rules === undefined || !peer.ready ? tooEarly(peer, message) : peer.rules.request(message);
     case "batch":
       for (const each of message.messages) receive(peer, each);
       return;

@@ -14,8 +14,8 @@ import {
 } from "../../codec/index.js";
 import { type DialOptions, Fault, fixedTimeouts, RELEASE, toFault } from "../../core/index.js";
 import { Backoff } from "../../stream/index.js";
-import { careful } from "../careful.js";
-import { own } from "../keys.js";
+import { anywireKeys } from "../keys.js";
+import { safeListener } from "../safe-listener.js";
 import { type LinkWatch, linkWatch } from "../watch/link-watch.js";
 import { inTime } from "./in-time.js";
 import { LinkState } from "./link-state.js";
@@ -86,7 +86,7 @@ class Renewing<L extends Link> implements RenewingLink<L> {
     this.#backoff = new Backoff(options.restart);
     this.#proven = options.proven ?? false;
     this.#watch = linkWatch(options, { side: "dial" });
-    this.#state = new LinkState(this.#watch, careful(options.onFault));
+    this.#state = new LinkState(this.#watch, safeListener(options.onFault));
     this.#waiting = new WaitingCalls(options, () => this.#backoff.fault);
     this.#steps = first.incoming[Symbol.asyncIterator]();
     const messages: AsyncIterableIterator<Batch, undefined> = {
@@ -291,4 +291,10 @@ function isOfLostLink(message: OutgoingMessage): boolean {
   return !("id" in message) && aboutCalls.has(message.method);
 }
 
-const aboutCalls: ReadonlySet<string> = new Set(["notifications/cancelled", "notifications/progress", own.credit, own.gone, RELEASE]);
+const aboutCalls: ReadonlySet<string> = new Set([
+  "notifications/cancelled",
+  "notifications/progress",
+  anywireKeys.credit,
+  anywireKeys.gone,
+  RELEASE,
+]);

@@ -1,9 +1,9 @@
 import { callAgain, type JsonObject, optionLimits, RELEASE, requiresInput } from "../../core/index.js";
-import type { Desk, Job } from "./desk.js";
+import type { AnswerOptions, Job } from "./answer-options.js";
 import type { Work } from "./work.js";
 
 /** Where a legacy client's call requires input: goes on with the client's answers. False if the result stands. */
-export function again({ service }: Desk, { asks, envelope, context }: Job, work: Work, result: JsonObject): boolean {
+export function again({ service }: AnswerOptions, { asks, envelope, context }: Job, work: Work, result: JsonObject): boolean {
   if (asks === undefined || !requiresInput(result)) return false;
   work.over(
     callAgain({

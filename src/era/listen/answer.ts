@@ -1,8 +1,8 @@
 import { cutPage, extended, type JsonObject, listMembers, type Rest, requiresInput } from "../../core/index.js";
 import { randomToken } from "../seal.js";
 import { again } from "./again.js";
+import { type AnswerOptions, type Job, keep } from "./answer-options.js";
 import { handle, inputRequired, pass } from "./asking.js";
-import { type Desk, type Job, keep } from "./desk.js";
 import { listOwner, listPlace, type ParkedList } from "./parking.js";
 import { answerParts } from "./parts.js";
 import { answerWhole, readsInParts } from "./read.js";
@@ -10,19 +10,19 @@ import { resumed, sealedState, takeOver } from "./states.js";
 import { WAITING, Work } from "./work.js";
 
 /** Answers a call with its undressed result; undefined if it ended without one, because it was left. */
-export async function answer(desk: Desk, job: Job): Promise<JsonObject | undefined> {
+export async function answer(answerOptions: AnswerOptions, job: Job): Promise<JsonObject | undefined> {
   const { request, chunked } = job.envelope;
   const member = listMembers.get(request.method);
-  if (member !== undefined && !desk.traits.inParts(request.method)) return answerList(desk, job, member);
-  const from = request.params["requestState"] === undefined ? request : await resumed(desk, job, request);
-  const work = from instanceof Work ? from : new Work(desk.service.call(from, job.context));
+  if (member !== undefined && !answerOptions.traits.inParts(request.method)) return answerList(answerOptions, job, member);
+  const from = request.params["requestState"] === undefined ? request : await resumed(answerOptions, job, request);
+  const work = from instanceof Work ? from : new Work(answerOptions.service.call(from, job.context));
   try {
-    if (member !== undefined) return await answerParts(desk, job, work);
+    if (member !== undefined) return await answerParts(answerOptions, job, work);
     // A read in parts has to be asked for. A call with a stream of its own may have one that does not take them.
     const read = request.method === "resources/read";
-    const parts = read && chunked !== undefined && (!desk.traits.ownStream(request.method) || readsInParts(desk, job));
-    const result = await (parts ? answerParts : read ? answerWhole : answerPlain)(desk, job, work);
-    return result !== undefined && requiresInput(result) ? await sealedState(desk, job, result) : result;
+    const parts = read && chunked !== undefined && (!answerOptions.traits.ownStream(request.method) || readsInParts(answerOptions, job));
+    const result = await (parts ? answerParts : read ? answerWhole : answerPlain)(answerOptions, job, work);
+    return result !== undefined && requiresInput(result) ? await sealedState(answerOptions, job, result) : result;
   } catch (error) {
     // What failed may have been the way to the client: then the call itself still runs.
     work.leave();
@@ -30,16 +30,19 @@ export async function answer(desk: Desk, job: Job): Promise<JsonObject | undefin
   }
 }
 
-async function answerList(desk: Desk, job: Job, member: string): Promise<JsonObject | undefined> {
+async function answerList(answerOptions: AnswerOptions, job: Job, member: string): Promise<JsonObject | undefined> {
   const { request } = job.envelope;
   const cursor = request.params["cursor"];
   const whose = listOwner(job.era, job.client.identity);
-  const parked = typeof cursor === "string" ? desk.parking.lists.take(listPlace(whose, request.method, cursor)) : undefined;
+  const parked = typeof cursor === "string" ? answerOptions.parking.lists.take(listPlace(whose, request.method, cursor)) : undefined;
   takeOver(job.held, parked?.held);
-  const from: Rest = parked?.rest ?? { replies: desk.service.call(request, job.context) };
+  const from: Rest = parked?.rest ?? { replies: answerOptions.service.call(request, job.context) };
   if (parked !== undefined) job.cancel.on(() => void parked.rest.replies.return());
   const { pageSize } = job.envelope;
-  const size = pageSize === undefined ? desk.pageSize : { ...desk.pageSize, items: Math.min(pageSize, desk.pageSize.items) };
+  const size =
+    pageSize === undefined
+      ? answerOptions.pageSize
+      : { ...answerOptions.pageSize, items: Math.min(pageSize, answerOptions.pageSize.items) };
   const cut = await cutPage(from, size, (reply) => pass(job, reply)).catch((error) => {
     void from.replies.return();
     throw error;
@@ -49,23 +52,23 @@ async function answerList(desk: Desk, job: Job, member: string): Promise<JsonObj
   if (cut.more === undefined) return extended(cut.rest, { [member]: cut.items });
   const token = randomToken();
   const list: ParkedList = { rest: cut.more, held: undefined };
-  keep(job, desk.parking.lists, listPlace(whose, request.method, token), list);
+  keep(job, answerOptions.parking.lists, listPlace(whose, request.method, token), list);
   if (!job.cancel.fired) list.held = job.held.handOver();
   return extended(cut.rest, { [member]: cut.items, nextCursor: token });
 }
 
-async function answerPlain(desk: Desk, job: Job, work: Work): Promise<JsonObject | undefined> {
+async function answerPlain(answerOptions: AnswerOptions, job: Job, work: Work): Promise<JsonObject | undefined> {
   for (;;) {
     const step = await work.step();
     if (step === WAITING) {
-      const required = await inputRequired(desk, job, work);
+      const required = await inputRequired(answerOptions, job, work);
       if (required !== undefined) return required;
       continue;
     }
     if (step.done === true) return undefined;
     const reply = step.value;
     if (reply.kind === "result") {
-      if (again(desk, job, work, reply.value)) continue;
+      if (again(answerOptions, job, work, reply.value)) continue;
       return reply.value;
     }
     const waiting = handle(job, work, reply);

@@ -1,7 +1,7 @@
 import { type Id, type IncomingError, type IncomingResult, isId, type OutgoingMessage, type SendOptions } from "../../codec/index.js";
 import { type Ask, type Client, type Fault, fromRpcError, isObject, type JsonObject, noParams, toFault } from "../../core/index.js";
 import { lacking } from "../capabilities.js";
-import { own } from "../keys.js";
+import { anywireKeys } from "../keys.js";
 import { randomToken } from "../seal.js";
 
 /** The requests a server makes of its legacy client on their session. */
@@ -57,8 +57,8 @@ export function askClient(client: Client, send: (message: OutgoingMessage, optio
       const { method, params } = ask.request;
       const stamps = {
         ...(ask.wantsProgress ? { progressToken: id } : undefined),
-        ...(stated ? { [own.call]: call } : undefined),
-        ...(stated && params === noParams ? { [own.bare]: "absent" } : undefined),
+        ...(stated ? { [anywireKeys.call]: call } : undefined),
+        ...(stated && params === noParams ? { [anywireKeys.bare]: "absent" } : undefined),
       };
       const kept = isObject(params["_meta"]) ? params["_meta"] : undefined;
       const stamped = Object.keys(stamps).length === 0 ? params : { ...params, _meta: { ...kept, ...stamps } };

@@ -1,7 +1,7 @@
 import { type Ask, askingMethods, Fault, type JsonObject, noParams, type Reply } from "../../core/index.js";
 import { lacking } from "../capabilities.js";
 import { randomToken } from "../seal.js";
-import { type Desk, type Job, keep } from "./desk.js";
+import { type AnswerOptions, type Job, keep } from "./answer-options.js";
 import type { Work } from "./work.js";
 
 /** Sends on what is neither item nor content nor result. An ask of a modern client's call waits in its work. */
@@ -34,13 +34,13 @@ function unaskable(job: Job, ask: Ask): Fault | undefined {
 }
 
 /** Parks the call and tells the client what it waits for; the retry finds it by its sealed state. Undefined if it waits for nothing any more. */
-export async function inputRequired(desk: Desk, job: Job, work: Work): Promise<JsonObject | undefined> {
+export async function inputRequired(answerOptions: AnswerOptions, job: Job, work: Work): Promise<JsonObject | undefined> {
   const call = randomToken();
-  const sealed = { call, until: Date.now() + desk.limits.answerMs };
-  const state = await desk.parking.seal.close(sealed, job.envelope.request, job.client.identity.principal);
+  const sealed = { call, until: Date.now() + answerOptions.limits.answerMs };
+  const state = await answerOptions.parking.seal.close(sealed, job.envelope.request, job.client.identity.principal);
   // All asks may have been withdrawn meanwhile.
   if (work.asks.size === 0) return undefined;
-  keep(job, desk.parking.asked, call, work);
+  keep(job, answerOptions.parking.asked, call, work);
   if (!job.cancel.fired) work.held = job.held.handOver();
   const inputRequests = Object.fromEntries(
     [...work.asks].map(

@@ -24,8 +24,8 @@ import type { Envelope } from "../envelope.js";
 import { forForeignPeer, withExtensions } from "../extensions.js";
 import { PART_BYTES } from "../keys.js";
 import { answer } from "./answer.js";
+import type { AnswerOptions, Job } from "./answer-options.js";
 import type { AskClient } from "./ask-client.js";
-import type { Desk, Job } from "./desk.js";
 import type { ServerInfo } from "./server-info.js";
 import { Sink } from "./sink.js";
 
@@ -33,7 +33,7 @@ import { Sink } from "./sink.js";
 export type Respond = (message: OutgoingMessage | undefined, refused?: true) => Promise<void>;
 
 /** A request to be answered by the service. */
-export interface Start {
+export interface CallStart {
   readonly id: Id;
   readonly envelope: Envelope;
   readonly client: Client;
@@ -64,7 +64,7 @@ export interface CallsOptions {
 /** The calls of one link that are being answered. */
 export class Calls {
   readonly #account: Account;
-  readonly #desk: Desk;
+  readonly #answerOptions: AnswerOptions;
   readonly #info: ServerInfo;
   readonly #metadata: Context["metadata"];
   readonly #versions: readonly string[];
@@ -78,9 +78,9 @@ export class Calls {
   /** Why the calls that are still open are answered with an error. */
   #failing: Fault | undefined;
 
-  constructor(desk: Desk, info: ServerInfo, { account, metadata, versions, deadline, endless }: CallsOptions) {
+  constructor(answerOptions: AnswerOptions, info: ServerInfo, { account, metadata, versions, deadline, endless }: CallsOptions) {
     this.#account = account;
-    this.#desk = desk;
+    this.#answerOptions = answerOptions;
     this.#info = info;
     this.#metadata = metadata;
     this.#versions = versions;
@@ -97,9 +97,9 @@ export class Calls {
     return this.#live.has(id);
   }
 
-  start({ id, envelope, client, era, logLevel, asks, neutral, respond, release, bytes, metadata }: Start): void {
+  start({ id, envelope, client, era, logLevel, asks, neutral, respond, release, bytes, metadata }: CallStart): void {
     const cancel = new Canceller();
-    const sink = new Sink({ id, envelope, modern: era === "modern", desk: this.#desk });
+    const sink = new Sink({ id, envelope, modern: era === "modern", answerOptions: this.#answerOptions });
     this.#live.set(id, { id, cancel, sink });
     const { progressToken, trace, pageSize } = envelope;
     // Members are added one by one: spreading what there may be costs more.
@@ -192,7 +192,7 @@ export class Calls {
     // The specification's pages differ on how a server ends a subscription on a shared link: say both.
     if (isSubscription(job) && "result" in response) {
       const params = { requestId: id, reason: "the subscription ended" };
-      await this.#desk.send({ jsonrpc: "2.0", method: "notifications/cancelled", params }).catch(() => {});
+      await this.#answerOptions.send({ jsonrpc: "2.0", method: "notifications/cancelled", params }).catch(() => {});
     }
   }
 
@@ -201,7 +201,7 @@ export class Calls {
     const { method } = envelope.request;
     // A read holds a chunk as soon as it has begun.
     if (method === "resources/read") hold(job, job.held.bytes + PART_BYTES);
-    const answered = await answer(this.#desk, job);
+    const answered = await answer(this.#answerOptions, job);
     if (answered === undefined) throw new Fault("internal", "the call ended without a result");
     // A page is small, or as large as its server made it, and to weigh it would take as long as to write it.
     if (!listMembers.has(method)) hold(job, weigh(answered), WHOLE_PART);

@@ -1,7 +1,7 @@
-import type { Part } from "../../codec/index.js";
+import type { AnswerPart } from "../../codec/index.js";
 import { type ChunkReply, type ContentReply, extended, Fault, type JsonObject, type Reply, weigh } from "../../core/index.js";
 import { concat, encodeBase64 } from "../../stream/index.js";
-import { sizeOf } from "../size.js";
+import { dataSize } from "../size.js";
 
 interface Piece {
   readonly reply: ContentReply;
@@ -44,10 +44,10 @@ export class Contents {
   }
 
   /** What was gathered, as it came. */
-  drain(): Part[] {
+  drain(): AnswerPart[] {
     return this.#take().flatMap(({ reply, texts, blobs }) => [
       reply,
-      ...[...texts, ...blobs].map((data): Part => ({ kind: "chunk", data })),
+      ...[...texts, ...blobs].map((data): AnswerPart => ({ kind: "chunk", data })),
     ]);
   }
 
@@ -63,7 +63,7 @@ export class Contents {
     const piece = this.#pieces.at(-1) ?? this.#open(this.#last);
     if (typeof data === "string") piece.texts.push(data);
     else piece.blobs.push(data);
-    this.#bytes += sizeOf(data);
+    this.#bytes += dataSize(data);
   }
 
   #open(reply: ContentReply): Piece {

@@ -22,8 +22,8 @@ import {
   toFault,
 } from "../../core/index.js";
 import { isLegacyServer } from "../extensions.js";
+import type { AnswerOptions } from "./answer-options.js";
 import { type AskClient, askClient } from "./ask-client.js";
-import type { Desk } from "./desk.js";
 
 /** What a server keeps for a legacy client between its requests. */
 export interface LegacySession {
@@ -41,7 +41,7 @@ export interface LegacySession {
   close(reason: Fault): void;
 }
 
-export interface SessionOptions {
+export interface LegacySessionOptions {
   readonly identity: Identity;
   readonly metadata: Context["metadata"];
   /** Gives the opening up. */
@@ -53,13 +53,13 @@ export interface SessionOptions {
 
 /** Negotiates a session and answers `initialize`. */
 export async function legacySession(
-  desk: Desk,
+  answerOptions: AnswerOptions,
   request: Request,
-  options: SessionOptions,
+  options: LegacySessionOptions,
 ): Promise<{ session: LegacySession; result: JsonObject }> {
   const { protocolVersion, capabilities, clientInfo, ...unknown } = request.params;
   if (typeof protocolVersion !== "string") throw new Fault("invalid-params", "initialize needs a protocolVersion");
-  const { clientBytes } = desk.limits;
+  const { clientBytes } = answerOptions.limits;
   const said = memoryOf(capabilities) + memoryOf(clientInfo);
   if (said > clientBytes)
     throw new Fault("overload", `the client says more of itself than ${clientBytes} bytes`, {
@@ -83,7 +83,7 @@ export async function legacySession(
     metadata: options.metadata,
     ...(level === undefined ? undefined : { logLevel: level }),
   });
-  const found = await resultOf(desk.service.call({ method: "server/discover", params: unknown }, context(options.cancel))).catch(
+  const found = await resultOf(answerOptions.service.call({ method: "server/discover", params: unknown }, context(options.cancel))).catch(
     (error) => {
       options.kept.free();
       throw error;
@@ -98,18 +98,28 @@ export async function legacySession(
     serverInfo: serverInfo ?? { name: "unknown", version: "0" },
     ...(Object.keys(others).length > 0 ? { _meta: others } : undefined),
   };
-  return { session: new Session(desk, client, context, found, options), result };
+  return { session: new Session(answerOptions, client, context, found, options), result };
 }
 
 /** A session for a request that stands alone: nothing was negotiated, and nothing follows. */
-export function assumedSession(desk: Desk, version: string, options: Omit<SessionOptions, "cancel">): LegacySession {
+export function assumedSession(
+  answerOptions: AnswerOptions,
+  version: string,
+  options: Omit<LegacySessionOptions, "cancel">,
+): LegacySession {
   const client: Client = {
     identity: options.identity,
     era: "legacy",
     protocolVersion: isLegacyVersion(version) ? version : legacyVersions[0],
     capabilities: {},
   };
-  const session = new Session(desk, client, (cancel) => ({ client, cancel, progress: false, metadata: options.metadata }), {}, options);
+  const session = new Session(
+    answerOptions,
+    client,
+    (cancel) => ({ client, cancel, progress: false, metadata: options.metadata }),
+    {},
+    options,
+  );
   session.ready = true;
   return session;
 }
@@ -119,7 +129,7 @@ class Session implements LegacySession {
   readonly asks: AskClient;
   ready = false;
   level: LogLevel | undefined;
-  readonly #desk: Desk;
+  readonly #answerOptions: AnswerOptions;
   readonly #context: (cancel: Canceller, level?: LogLevel) => Context;
   readonly #served: JsonObject;
   readonly neutral: boolean;
@@ -131,20 +141,20 @@ class Session implements LegacySession {
   #closed = false;
 
   constructor(
-    desk: Desk,
+    answerOptions: AnswerOptions,
     client: Client,
     context: (cancel: Canceller, level?: LogLevel) => Context,
     found: JsonObject,
-    { onFault, kept }: Pick<SessionOptions, "onFault" | "kept">,
+    { onFault, kept }: Pick<LegacySessionOptions, "onFault" | "kept">,
   ) {
-    this.#desk = desk;
+    this.#answerOptions = answerOptions;
     this.client = client;
     this.#context = context;
     this.#served = isObject(found["capabilities"]) ? found["capabilities"] : {};
     this.neutral = isLegacyServer(found);
     this.#onFault = onFault;
     this.#kept = kept;
-    this.asks = askClient(client, (message, options) => desk.send(message, options));
+    this.asks = askClient(client, (message, options) => answerOptions.send(message, options));
   }
 
   start(): void {
@@ -197,14 +207,17 @@ class Session implements LegacySession {
     this.#ambient?.fire();
     this.#ambient = new Canceller();
     void this.#pump(
-      this.#desk.service.call({ method: AMBIENT, params: this.neutral ? { changes: true } : {} }, this.#context(this.#ambient, this.level)),
+      this.#answerOptions.service.call(
+        { method: AMBIENT, params: this.neutral ? { changes: true } : {} },
+        this.#context(this.#ambient, this.level),
+      ),
       this.#ambient,
     );
   }
 
   #listen(notifications: JsonObject, acknowledged?: (notifications: JsonObject) => void, failed?: (fault: Fault) => void): Canceller {
     const cancel = new Canceller();
-    const replies = this.#desk.service.call({ method: "subscriptions/listen", params: { notifications } }, this.#context(cancel));
+    const replies = this.#answerOptions.service.call({ method: "subscriptions/listen", params: { notifications } }, this.#context(cancel));
     void this.#pump(replies, cancel, acknowledged, failed);
     return cancel;
   }
@@ -220,8 +233,9 @@ class Session implements LegacySession {
       await resultOf(replies, async (reply) => {
         if (reply.kind === "note" && reply.method === "notifications/subscriptions/acknowledged")
           acknowledged?.(isObject(reply.params["notifications"]) ? reply.params["notifications"] : {});
-        else if (reply.kind === "note") await this.#desk.send({ jsonrpc: "2.0", method: reply.method, params: reply.params });
-        else if (reply.kind === "log") await this.#desk.send({ jsonrpc: "2.0", method: "notifications/message", params: reply.params });
+        else if (reply.kind === "note") await this.#answerOptions.send({ jsonrpc: "2.0", method: reply.method, params: reply.params });
+        else if (reply.kind === "log")
+          await this.#answerOptions.send({ jsonrpc: "2.0", method: "notifications/message", params: reply.params });
         else if (reply.kind === "ask") await this.asks.ask(reply.ask, undefined, false);
       });
       failed?.(new Fault("unavailable", "the subscription ended"));
@@ -237,7 +251,7 @@ class Session implements LegacySession {
   async #passLevel(request: Request, trace: Context["trace"]): Promise<JsonObject> {
     const before = this.level;
     const level = logLevels.find((known) => known === request.params["level"]) ?? before;
-    const result = resultOf(this.#desk.service.call(request, { ...this.#context(new Canceller()), ...(trace && { trace }) }));
+    const result = resultOf(this.#answerOptions.service.call(request, { ...this.#context(new Canceller()), ...(trace && { trace }) }));
     this.level = level;
     this.#openAmbient();
     return result.catch((error) => {
@@ -257,10 +271,10 @@ class Session implements LegacySession {
   #subscribe(uri: unknown): Promise<JsonObject> {
     if (typeof uri !== "string") return Promise.reject(new Fault("invalid-params", "resources/subscribe needs a uri"));
     if (this.#subscriptions.has(uri)) return Promise.resolve({});
-    const { inFlight, uriChars } = this.#desk.limits;
+    const { inFlight, uriChars } = this.#answerOptions.limits;
     if (uri.length > uriChars) return refused("the URI is too long to subscribe to", { limit: "uriChars", max: uriChars });
     if (this.#subscriptions.size >= inFlight) return refused("too many subscriptions", { limit: "inFlight", max: inFlight });
-    const held = this.#desk.hold();
+    const held = this.#answerOptions.hold();
     const over = held.grow(CALL_BYTES + memoryOf(uri));
     if (over !== undefined) return Promise.reject(over);
     return new Promise((resolve, reject) => {

@@ -2,24 +2,24 @@ import { type Id, type Incoming, namedCall } from "../../codec/index.js";
 import { type Era, eraOfRequest, Fault, statedVersion, toFault } from "../../core/index.js";
 import type { Envelope } from "../envelope.js";
 import { forForeignPeer, withExtensions } from "../extensions.js";
-import type { Calls, Respond, Start } from "./calls.js";
-import type { Desk } from "./desk.js";
+import type { AnswerOptions } from "./answer-options.js";
+import type { CallStart, Calls, Respond } from "./calls.js";
 import { assumedSession, type LegacySession, legacySession } from "./legacy-session.js";
-import { OPENING_MESSAGES, Opening } from "./opening.js";
-import type { Party } from "./party.js";
+import type { LinkClient } from "./link-client.js";
+import { OPENING_MESSAGES, SessionOpening } from "./opening.js";
 import { onlyModern, refuse, unopened } from "./refusals.js";
 
 /** What legacy clients are served with, by the link that they are on. */
-export interface LegacyHost extends Desk, Party {
+export interface LegacyHost extends AnswerOptions, LinkClient {
   readonly eras: readonly Era[];
   readonly calls: Calls;
   readonly onFault: (fault: Fault) => void;
   /** Takes a message of the client; `waited`: the opening that it has waited for already. */
-  take(message: Incoming, waited?: Opening): Promise<void> | undefined;
+  take(message: Incoming, waited?: SessionOpening): Promise<void> | undefined;
 }
 
 /** A request of the legacy era, whatever it is for. */
-export type LegacyRequest = Pick<Start, "id" | "envelope" | "respond" | "metadata" | "bytes">;
+export type LegacyRequest = Pick<CallStart, "id" | "envelope" | "respond" | "metadata" | "bytes">;
 
 /** The legacy era of a link: its one session, how that is opened, and the requests that need it. */
 export class LegacyListen {
@@ -27,7 +27,7 @@ export class LegacyListen {
   #session: LegacySession | undefined;
   /** Nobody has begun the session: whoever does may. */
   #assumed: boolean;
-  #opening: Opening | undefined;
+  #opening: SessionOpening | undefined;
 
   /** `assume`: requests of this protocol version need no `initialize`. */
   constructor(host: LegacyHost, assume: string | undefined) {
@@ -71,7 +71,7 @@ export class LegacyListen {
   }
 
   /** Whether a message is to wait for the session that is being opened; not for one that it has waited for. */
-  waits(message: Incoming, waited: Opening | undefined): boolean {
+  waits(message: Incoming, waited: SessionOpening | undefined): boolean {
     if (this.#opening === undefined || this.#opening === waited) return false;
     const { eras, calls } = this.#host;
     switch (message.kind) {
@@ -106,12 +106,12 @@ export class LegacyListen {
   #initialize(id: Id, envelope: Envelope, respond: Respond): Promise<void> | undefined {
     if (this.#session !== undefined && !this.#assumed)
       return refuse(id, new Fault("invalid-request", "the session is already initialised"), "legacy", respond);
-    this.#opening = new Opening(this.#host.limits.callBytes, this.#host.hold());
+    this.#opening = new SessionOpening(this.#host.limits.callBytes, this.#host.hold());
     this.#host.calls.hold(this.#open(this.#opening, id, envelope, respond));
     return undefined;
   }
 
-  async #open(opening: Opening, id: Id, envelope: Envelope, respond: Respond): Promise<void> {
+  async #open(opening: SessionOpening, id: Id, envelope: Envelope, respond: Respond): Promise<void> {
     const { metadata, onFault } = this.#host;
     try {
       const { identity } = this.#host.caller(undefined);

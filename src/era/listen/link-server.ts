@@ -1,4 +1,5 @@
 import {
+  type AnswerPart,
   type Id,
   type Incoming,
   type IncomingBad,
@@ -7,7 +8,6 @@ import {
   type LinkTraits,
   type Outgoing,
   type OutgoingMessage,
-  type Part,
   partMessage,
   type SendOptions,
 } from "../../codec/index.js";
@@ -34,27 +34,27 @@ import {
   withoutCredentials,
 } from "../../core/index.js";
 import { within } from "../../stream/index.js";
-import { careful } from "../careful.js";
 import { modernClient, openEnvelope, type RelayedCaller } from "../envelope.js";
-import { together } from "./batch.js";
+import { safeListener } from "../safe-listener.js";
+import type { AnswerOptions } from "./answer-options.js";
+import { collectBatch } from "./batch.js";
 import { Calls, type Respond } from "./calls.js";
-import type { Desk } from "./desk.js";
 import { EITHER, versionsOf } from "./eras.js";
 import { type CallerLease, callerOfOneCall, KnownCallers } from "./known-callers.js";
 import { type LegacyHost, LegacyListen } from "./legacy.js";
 import { type Notified, takeNotification } from "./notifications.js";
-import type { Opening } from "./opening.js";
+import type { SessionOpening } from "./opening.js";
 import type { ServeLinkOptions } from "./options.js";
 import { Parking } from "./parking.js";
 import { refuse } from "./refusals.js";
-import type { Outlet, Serving } from "./serving.js";
+import type { AnswerOutlet, Serving } from "./serving.js";
 import type { ServingWatch } from "./watched.js";
 
 /** The serving side of a link: which message is a call, of which era, and whose. */
 export class LinkServer implements Serving, LegacyHost, Notified {
   readonly service: Service;
   readonly limits: Limits;
-  readonly pageSize: Desk["pageSize"];
+  readonly pageSize: AnswerOptions["pageSize"];
   readonly traits: LinkTraits;
   readonly parking: Parking;
   readonly eras: readonly Era[];
@@ -64,7 +64,7 @@ export class LinkServer implements Serving, LegacyHost, Notified {
   readonly calls: Calls;
   readonly legacy: LegacyListen;
   readonly watch: ServingWatch | undefined;
-  readonly #link: Outlet;
+  readonly #link: AnswerOutlet;
   /** Whether the link has a way of its own for parts; else they are notifications. */
   readonly #carries: boolean;
   readonly #options: ServeLinkOptions;
@@ -79,7 +79,7 @@ export class LinkServer implements Serving, LegacyHost, Notified {
   /** Settles when the client has read on, where it had left more unread than it may. */
   #room: Promise<void> | undefined;
 
-  constructor(service: Service, link: Outlet, options: ServeLinkOptions, watch?: ServingWatch) {
+  constructor(service: Service, link: AnswerOutlet, options: ServeLinkOptions, watch?: ServingWatch) {
     this.service = service;
     this.watch = watch;
     this.#link = link;
@@ -90,7 +90,7 @@ export class LinkServer implements Serving, LegacyHost, Notified {
     this.#callers = options.callers;
     this.principal = options.principal;
     this.metadata = withoutCredentials(options.metadata ?? {});
-    this.onFault = careful(options.onFault);
+    this.onFault = safeListener(options.onFault);
     // Some wires make a link for every request: what need not be made for each is not.
     this.limits = options.limits === undefined ? defaultLimits : { ...defaultLimits, ...options.limits };
     this.pageSize = options.pageSize === undefined ? defaultPageSize : { ...defaultPageSize, items: options.pageSize };
@@ -117,7 +117,7 @@ export class LinkServer implements Serving, LegacyHost, Notified {
     return sent;
   }
 
-  part(call: Id, part: Part): Promise<void> | undefined {
+  part(call: Id, part: AnswerPart): Promise<void> | undefined {
     if (this.#carries) return this.#link.part(call, part);
     return this.send(partMessage(part, { call, bytes: this.traits.bytes }), { call });
   }
@@ -126,7 +126,7 @@ export class LinkServer implements Serving, LegacyHost, Notified {
     return this.#link.backlog > this.limits.backlogBytes;
   }
 
-  take(message: Incoming, waited?: Opening): Promise<void> | undefined {
+  take(message: Incoming, waited?: SessionOpening): Promise<void> | undefined {
     return this.legacy.waits(message, waited) ? this.legacy.later(message, this.#respond) : this.#take(message);
   }
 
@@ -291,7 +291,7 @@ export class LinkServer implements Serving, LegacyHost, Notified {
       return this.#respond({ jsonrpc: "2.0", id: null, error: toRpcError(fault, "legacy") });
     }
     const answered = messages.filter((message) => message.kind === "request" || message.kind === "bad").length;
-    const respond = together(answered, (answers) =>
+    const respond = collectBatch(answered, (answers) =>
       // One answer that cannot be written must not take the others with it.
       this.send(answers).catch(async () => {
         for (const answer of answers) await this.#respond(answer);

@@ -1,15 +1,15 @@
 import { type IncomingNotification, namedCall } from "../../codec/index.js";
 import { Canceller, type Context, Fault, type JsonObject, jsonText, RELEASE, requestMethods, toFault } from "../../core/index.js";
 import { openEnvelope, senderOf, withoutOwn } from "../envelope.js";
-import { own } from "../keys.js";
+import { anywireKeys } from "../keys.js";
+import type { AnswerOptions } from "./answer-options.js";
 import type { Calls } from "./calls.js";
-import type { Desk } from "./desk.js";
 import type { LegacyListen } from "./legacy.js";
+import type { LinkClient } from "./link-client.js";
 import { listOwner } from "./parking.js";
-import type { Party } from "./party.js";
 
 /** What a notification of a client may be about, on the link that it came on. */
-export interface Notified extends Pick<Desk, "service" | "parking">, Party {
+export interface Notified extends Pick<AnswerOptions, "service" | "parking">, LinkClient {
   readonly calls: Calls;
   readonly legacy: LegacyListen;
   readonly onFault: (fault: Fault) => void;
@@ -27,12 +27,12 @@ export function takeNotification(at: Notified, { method, params }: IncomingNotif
         at.onFault(new Fault("invalid-request", `a cancellation of no open call: id ${jsonText(params["requestId"])}`));
       return undefined;
     }
-    case own.credit: {
+    case anywireKeys.credit: {
       const id = namedCall(params);
       if (id !== undefined) at.calls.grant(id, Number(params["messages"]) || 0);
       return undefined;
     }
-    case own.gone:
+    case anywireKeys.gone:
       at.forget(params["key"]);
       return undefined;
     case RELEASE:

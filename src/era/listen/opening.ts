@@ -5,7 +5,7 @@ import { CALL_BYTES, Canceller, type Fault, fixedLimits, type Held, memoryOf } f
 export const OPENING_MESSAGES: number = fixedLimits.opening;
 
 /** A session that is being opened, and the messages that mean something only once it is. */
-export class Opening {
+export class SessionOpening {
   readonly cancel: Canceller = new Canceller();
   readonly #maxBytes: number;
   readonly #held: Held;

@@ -1,11 +1,11 @@
-import type { Part } from "../../codec/index.js";
+import type { AnswerPart } from "../../codec/index.js";
 import { type JsonObject, listMembers, type Reply, requiresInput } from "../../core/index.js";
 import { cutText } from "../../stream/index.js";
 import { PART_BYTES } from "../keys.js";
-import { sizeOf } from "../size.js";
+import { dataSize } from "../size.js";
 import { again } from "./again.js";
+import type { AnswerOptions, Job } from "./answer-options.js";
 import { handle, inputRequired, pass } from "./asking.js";
-import type { Desk, Job } from "./desk.js";
 import { explode, explodeLarge } from "./read.js";
 import { repliesOf, WAITING, type Work } from "./work.js";
 
@@ -13,14 +13,14 @@ import { repliesOf, WAITING, type Work } from "./work.js";
 const SMALL_BYTES = 32 * 1024;
 
 /** Answers a list or a read piece by piece, as its service makes it; the result has what is left. */
-export async function answerParts(desk: Desk, job: Job, work: Work): Promise<JsonObject | undefined> {
+export async function answerParts(answerOptions: AnswerOptions, job: Job, work: Work): Promise<JsonObject | undefined> {
   const { request, chunked } = job.envelope;
   const read = !listMembers.has(request.method);
   /** Whether the link has nothing but parts: then they are no messages that could be saved. */
-  const carried = desk.traits.inParts(request.method);
+  const carried = answerOptions.traits.inParts(request.method);
   const chunkSize = Math.min(chunked?.chunkSize ?? PART_BYTES, carried ? Number.POSITIVE_INFINITY : PART_BYTES);
   // What begins at an offset has to say so, and what goes on after a question is no whole: a result can say neither.
-  let gathering = read && !carried && !desk.traits.bytes && chunked?.offset === 0 && !work.contents.begun;
+  let gathering = read && !carried && !answerOptions.traits.bytes && chunked?.offset === 0 && !work.contents.begun;
   for (;;) {
     const step = work.contents.empty ? await work.step() : await work.soon();
     if (step !== WAITING && step.done === true) return undefined;
@@ -32,11 +32,11 @@ export async function answerParts(desk: Desk, job: Job, work: Work): Promise<Jso
       for (const part of work.contents.drain()) await sendPart(job, part, chunkSize);
       if (reply === undefined || reply.kind === "content" || reply.kind === "chunk") continue;
     }
-    if (reply === undefined) return inputRequired(desk, job, work);
+    if (reply === undefined) return inputRequired(answerOptions, job, work);
     let waiting: Promise<void> | undefined;
     switch (reply.kind) {
       case "result": {
-        if (again(desk, job, work, reply.value)) continue;
+        if (again(answerOptions, job, work, reply.value)) continue;
         // What a handler gave whole goes the way of everything else, unless something of it would be lost.
         const pieces = !read ? undefined : carried ? explode(reply.value) : explodeLarge(reply.value);
         if (pieces === undefined) return reply.value;
@@ -57,11 +57,11 @@ export async function answerParts(desk: Desk, job: Job, work: Work): Promise<Jso
 }
 
 /** A part; a chunk in pieces that do not hold up the neighbours on a shared link. */
-function sendPart(job: Job, part: Part, size: number): Promise<void> | undefined {
+function sendPart(job: Job, part: AnswerPart, size: number): Promise<void> | undefined {
   if (part.kind !== "chunk") return job.sink.part(part);
   const { data } = part;
   // Counting all of a long text, only to find that it is too long, would cost more than the rest.
-  if (data.length <= size && sizeOf(data) <= size) return job.sink.part(part);
+  if (data.length <= size && dataSize(data) <= size) return job.sink.part(part);
   return sendPieces(job, data, size);
 }
 

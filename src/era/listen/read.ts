@@ -2,8 +2,8 @@ import { Fault, isObject, type JsonObject, type Reply, requiresInput, WHOLE_PART
 import { decodeBase64, encodeBase64 } from "../../stream/index.js";
 import { PART_BYTES } from "../keys.js";
 import { again } from "./again.js";
+import type { AnswerOptions, Job } from "./answer-options.js";
 import { handle, inputRequired } from "./asking.js";
-import type { Desk, Job } from "./desk.js";
 import { gatherOrder, gatherTurn, TURN_BYTES } from "./gather-turns.js";
 import { repliesOf, WAITING, type Work } from "./work.js";
 
@@ -16,30 +16,31 @@ const GATHERED_BYTES = 256 * 1024;
 const STREAMED = "Read it in parts: with an Anywire client, by ReadResourceChunked over gRPC, or over Streamable HTTP";
 
 /** A read for a peer that knows no parts: everything in one result, as far as one message may go, or written as it comes. */
-export async function answerWhole(desk: Desk, job: Job, work: Work): Promise<JsonObject | undefined> {
+export async function answerWhole(answerOptions: AnswerOptions, job: Job, work: Work): Promise<JsonObject | undefined> {
   let writing = false;
   const turns = { order: 0, at: 0 };
   for (;;) {
     const step = await work.step();
-    if (step === WAITING) return inputRequired(desk, job, work);
+    if (step === WAITING) return inputRequired(answerOptions, job, work);
     if (step.done === true) return undefined;
     const reply = step.value;
     if (reply.kind === "result") {
       if (writing) return complete(reply.value);
-      if (again(desk, job, work, reply.value)) continue;
+      if (again(answerOptions, job, work, reply.value)) continue;
       if (!work.contents.empty) {
         // To make one value of it takes as long as to gather much of it.
         if (turns.order > 0) await gatherTurn(turns.order);
         return { ...reply.value, contents: work.contents.whole() };
       }
       const pieces = explodeLarge(reply.value);
-      if (pieces === undefined || !readsInParts(desk, job)) return reply.value;
+      if (pieces === undefined || !readsInParts(answerOptions, job)) return reply.value;
       writing = true;
       work.over(repliesOf(pieces));
     } else if (!writing) {
       if (!work.contents.take(reply)) await handle(job, work, reply);
       gathered(job, work);
-      if (work.contents.weight > Math.min(GATHERED_BYTES, desk.limits.messageBytes * 0.7)) writing = await begin(desk, job, work);
+      if (work.contents.weight > Math.min(GATHERED_BYTES, answerOptions.limits.messageBytes * 0.7))
+        writing = await begin(answerOptions, job, work);
       if (!writing && work.contents.weight > turns.at + TURN_BYTES) {
         turns.at = work.contents.weight;
         if (turns.order === 0) turns.order = gatherOrder();
@@ -60,19 +61,19 @@ function gathered({ held }: Job, { contents }: Work): void {
 }
 
 /** Writes what was gathered where the link can do that now; else it goes on being gathered, up to a limit. */
-async function begin(desk: Desk, job: Job, work: Work): Promise<boolean> {
-  const writing = work.asks.size === 0 && readsInParts(desk, job);
+async function begin(answerOptions: AnswerOptions, job: Job, work: Work): Promise<boolean> {
+  const writing = work.asks.size === 0 && readsInParts(answerOptions, job);
   if (writing) for (const part of work.contents.drain()) await job.sink.part(part);
-  if (work.contents.weight > desk.limits.messageBytes * 0.7)
+  if (work.contents.weight > answerOptions.limits.messageBytes * 0.7)
     throw new Fault("overload", `the resource is too large for one message. ${STREAMED}`, {
-      data: { limit: "messageBytes", max: desk.limits.messageBytes },
+      data: { limit: "messageBytes", max: answerOptions.limits.messageBytes },
     });
   return writing;
 }
 
 /** Whether the link can write the answer to this read in parts now. */
-export function readsInParts(desk: Desk, { id, envelope }: Job): boolean {
-  return desk.traits.inParts("resources/read", { id, asked: envelope.chunked !== undefined });
+export function readsInParts(answerOptions: AnswerOptions, { id, envelope }: Job): boolean {
+  return answerOptions.traits.inParts("resources/read", { id, asked: envelope.chunked !== undefined });
 }
 
 /** What is left of a result whose contents were written. */

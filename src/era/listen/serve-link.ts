@@ -3,11 +3,11 @@ import { closingFault, defaultTimeouts, Fault, fixedTimeouts, type Service, toFa
 import { linkWatch, observedAs } from "../watch/link-watch.js";
 import { LinkServer } from "./link-server.js";
 import type { ServeLinkOptions } from "./options.js";
-import type { Outlet, Serving } from "./serving.js";
+import type { AnswerOutlet, Serving } from "./serving.js";
 import { ServingWatch } from "./watched.js";
 
 /** Serves what a wire feeds by itself, message by message. */
-export function serving(service: Service, link: Outlet, options: ServeLinkOptions = {}): Serving {
+export function serving(service: Service, link: AnswerOutlet, options: ServeLinkOptions = {}): Serving {
   const server = linkServer(service, link, options);
   const { watch } = server;
   if (watch === undefined) return server;
@@ -54,7 +54,7 @@ export async function serveLink(service: Service, link: Link, options: ServeLink
   if (broken !== undefined) throw broken;
 }
 
-function linkServer(service: Service, link: Outlet, given: ServeLinkOptions): LinkServer {
+function linkServer(service: Service, link: AnswerOutlet, given: ServeLinkOptions): LinkServer {
   const options = given.wire === undefined ? observedAs(given, "listen", "link") : given;
   const seen = linkWatch(options, { side: "listen" });
   if (seen === undefined) return new LinkServer(service, link, options);

@@ -2,7 +2,7 @@ import type { Incoming, Link } from "../../codec/index.js";
 import type { Fault } from "../../core/index.js";
 
 /** Where answers go. */
-export type Outlet = Pick<Link, "traits" | "send" | "backlog" | "part">;
+export type AnswerOutlet = Pick<Link, "traits" | "send" | "backlog" | "part">;
 
 /** The serving side of a link, for a wire that feeds it by itself. */
 export interface Serving {

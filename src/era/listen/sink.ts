@@ -1,9 +1,9 @@
-import type { Id, Part, SendOptions } from "../../codec/index.js";
+import type { AnswerPart, Id, SendOptions } from "../../codec/index.js";
 import { beside, extended, isObject, type JsonObject, meta, noParams, type Reply, weigh } from "../../core/index.js";
 import type { Envelope } from "../envelope.js";
-import { own } from "../keys.js";
+import { anywireKeys } from "../keys.js";
 import { weighPart } from "../size.js";
-import type { Desk } from "./desk.js";
+import type { AnswerOptions } from "./answer-options.js";
 
 /** What the lightest message counts. */
 const LEAST = 16;
@@ -14,7 +14,7 @@ export interface SinkOptions {
   readonly id: Id;
   readonly envelope: Envelope;
   readonly modern: boolean;
-  readonly desk: Pick<Desk, "send" | "part">;
+  readonly answerOptions: Pick<AnswerOptions, "send" | "part">;
 }
 
 /** Where the notifications of one call go, and the parts of its answer: to its caller, at the pace the caller grants. */
@@ -49,9 +49,9 @@ export class Sink {
   }
 
   /** Sends a part of the answer; what it returns is to be waited for before the next. */
-  part(part: Part): Promise<void> | undefined {
+  part(part: AnswerPart): Promise<void> | undefined {
     const { id, envelope } = this.#options;
-    const sent = this.#options.desk.part(id, part);
+    const sent = this.#options.answerOptions.part(id, part);
     if (envelope.window === undefined) return sent;
     this.#spend(weighPart(part));
     if (this.#room > 0) return sent;
@@ -84,12 +84,12 @@ export class Sink {
   #stamp(): JsonObject | undefined {
     const { id, envelope, modern } = this.#options;
     if (modern && envelope.request.method === "subscriptions/listen") return { [meta.subscriptionId]: id };
-    return envelope.window === undefined ? undefined : { [own.call]: id };
+    return envelope.window === undefined ? undefined : { [anywireKeys.call]: id };
   }
 
   #deliver(method: string, params: JsonObject): Promise<void> | undefined {
-    const { envelope, desk } = this.#options;
-    const sent = desk.send({ jsonrpc: "2.0", method, params }, this.#sending);
+    const { envelope, answerOptions } = this.#options;
+    const sent = answerOptions.send({ jsonrpc: "2.0", method, params }, this.#sending);
     if (envelope.window === undefined) return sent;
     this.#spend(weigh(params));
     return this.#room > 0 ? sent : sent.then(() => this.#granted());
@@ -116,6 +116,6 @@ function stamped(params: JsonObject, stamp: JsonObject | undefined): JsonObject 
   const kept = params["_meta"];
   const bare = params === noParams ? "absent" : beside(params)?.["params"] === null ? "null" : undefined;
   return extended(params, {
-    _meta: extended(isObject(kept) ? kept : undefined, bare === undefined ? stamp : { ...stamp, [own.bare]: bare }),
+    _meta: extended(isObject(kept) ? kept : undefined, bare === undefined ? stamp : { ...stamp, [anywireKeys.bare]: bare }),
   });
 }

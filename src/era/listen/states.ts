@@ -1,6 +1,6 @@
 import { extended, type Held, isKeptState, isObject, type JsonObject, type Request } from "../../core/index.js";
 import { badState } from "../seal.js";
-import type { Desk, Job } from "./desk.js";
+import type { AnswerOptions, Job } from "./answer-options.js";
 import type { Work } from "./work.js";
 
 /**
@@ -8,11 +8,11 @@ import type { Work } from "./work.js";
  * A state of another maker passes as it is, where it can only be the service's own. It cannot be if it has Anywire's mark, or if its
  * caller has a principal, because of those `sealedState` lets none out.
  */
-export async function resumed(desk: Desk, job: Job, request: Request): Promise<Work | Request> {
+export async function resumed(answerOptions: AnswerOptions, job: Job, request: Request): Promise<Work | Request> {
   const { requestState } = request.params;
   if (job.era === "legacy" || typeof requestState !== "string") return request;
   const { principal } = job.client.identity;
-  const { seal, asked } = desk.parking;
+  const { seal, asked } = answerOptions.parking;
   if (!(await seal.mine(requestState))) {
     if (isKeptState(requestState)) throw badState("it was given by another server, or before this one was started");
     if (principal !== undefined) throw badState("it was not given to this caller");
@@ -52,7 +52,7 @@ function answerAsks(work: Work, responses: unknown): void {
  * sealed for the principal that it is given to. That of another Anywire end always is: then every state with Anywire's mark that
  * comes back is one of this edge, or of nobody.
  */
-export async function sealedState({ parking }: Desk, { era, client, envelope }: Job, result: JsonObject): Promise<JsonObject> {
+export async function sealedState({ parking }: AnswerOptions, { era, client, envelope }: Job, result: JsonObject): Promise<JsonObject> {
   const { requestState } = result;
   const { principal } = client.identity;
   if (era === "legacy" || typeof requestState !== "string" || (await parking.seal.mine(requestState))) return result;

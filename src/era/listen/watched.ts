@@ -1,9 +1,9 @@
-import type { Id, IncomingRequest, Outgoing, Part } from "../../codec/index.js";
+import type { AnswerPart, Id, IncomingRequest, Outgoing } from "../../codec/index.js";
 import { type Era, Fault, fromRpcError, isObject, type JsonObject, tell } from "../../core/index.js";
 import type { CallWatch } from "../watch/call-watch.js";
 import type { LinkWatch } from "../watch/link-watch.js";
 import type { Respond } from "./calls.js";
-import type { Outlet } from "./serving.js";
+import type { AnswerOutlet } from "./serving.js";
 
 /** Watches the serving side of a link. */
 export class ServingWatch {
@@ -37,8 +37,8 @@ export class ServingWatch {
   }
 
   /** The link as a place to send to that tells of all that is sent. */
-  outlet(link: Outlet): Outlet {
-    const part = (call: Id, sent: Part): void => {
+  outlet(link: AnswerOutlet): AnswerOutlet {
+    const part = (call: Id, sent: AnswerPart): void => {
       this.link.part("sent", call, sent);
       this.#open.get(call)?.reply(sent);
     };

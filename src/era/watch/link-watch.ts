@@ -1,11 +1,11 @@
 import {
+  type AnswerPart,
   type Id,
   type Incoming,
   type IncomingPart,
   isBatch,
   type Outgoing,
   type OutgoingMessage,
-  type Part,
   receivedMessage,
   sentMessage,
 } from "../../codec/index.js";
@@ -23,7 +23,7 @@ import {
   type UpstreamChange,
   type WireOptions,
 } from "../../core/index.js";
-import { own } from "../keys.js";
+import { anywireKeys } from "../keys.js";
 import { CallWatch } from "./call-watch.js";
 
 /** Tells an observer of what passes on one link. */
@@ -47,7 +47,7 @@ export class LinkWatch {
 
   received(message: Incoming | IncomingPart): void {
     if (this.observer.frame === undefined || message.kind === "bad") return;
-    if (message.kind === "notification" && message.method === own.renewed) return;
+    if (message.kind === "notification" && message.method === anywireKeys.renewed) return;
     if (message.kind === "part") return this.part("received", message.id, message.part);
     this.#frame(
       "received",
@@ -57,7 +57,7 @@ export class LinkWatch {
     );
   }
 
-  part(direction: Frame["direction"], id: Id, part: Part): void {
+  part(direction: Frame["direction"], id: Id, part: AnswerPart): void {
     if (this.observer.frame !== undefined) this.#frame(direction, { id, part });
   }
 

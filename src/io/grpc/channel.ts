@@ -2,10 +2,10 @@ import { defaultLimits, defaultTimeouts, Fault, fixedTimeouts, toFault } from ".
 import { Backoff } from "../../stream/index.js";
 import { Dialled } from "./client-call.js";
 import { ACCEPTED } from "./coding.js";
-import { Connection, type DialOptions, type Gone } from "./connection.js";
+import { type Gone, GrpcConnection, type GrpcConnectionOptions } from "./connection.js";
 import { defaultKeepalive } from "./keepalive.js";
 import { listMetadata } from "./metadata.js";
-import type { Channel, ChannelState, ClientCall, GrpcCallOptions, GrpcChannelOptions, Keepalive, Target } from "./types.js";
+import type { Channel, ChannelState, ClientCall, GrpcCallOptions, GrpcChannelOptions, GrpcTarget, Keepalive } from "./types.js";
 
 const MAX_SESSIONS = 8;
 /** A call waits for an attempt to connect that is at most this many milliseconds away; else it fails at once. */
@@ -14,27 +14,27 @@ const PATIENCE_MS = 1000;
 const CONVOY = 8;
 
 /** A client of the first target that can be reached. */
-export function grpcChannel(targets: readonly Target[], options: GrpcChannelOptions = {}): Channel {
+export function grpcChannel(targets: readonly GrpcTarget[], options: GrpcChannelOptions = {}): Channel {
   if (targets.length === 0) throw new Fault("invalid-params", "a channel needs a target");
   return new PickFirst(targets, options);
 }
 
 class PickFirst implements Channel {
-  readonly #targets: readonly Target[];
+  readonly #targets: readonly GrpcTarget[];
   readonly #options: GrpcChannelOptions;
-  readonly #ready = new Set<Connection>();
+  readonly #ready = new Set<GrpcConnection>();
   /** Gone for new calls, with old ones. */
-  readonly #leaving = new Set<Connection>();
+  readonly #leaving = new Set<GrpcConnection>();
   readonly #waiting = new Set<Dialled>();
   readonly #calls = new Set<Dialled>();
   readonly #backoff = new Backoff<Fault>();
   #keepalive: Keepalive;
-  #attempt: { readonly connection: Connection; readonly at: number; readonly tried: number } | undefined;
+  #attempt: { readonly connection: GrpcConnection; readonly at: number; readonly tried: number } | undefined;
   /** Where the next attempt begins: at the target that worked last. */
   #first = 0;
   #closed = false;
 
-  constructor(targets: readonly Target[], options: GrpcChannelOptions) {
+  constructor(targets: readonly GrpcTarget[], options: GrpcChannelOptions) {
     this.#targets = targets;
     this.#options = options;
     this.#keepalive = options.keepalive ?? defaultKeepalive;
@@ -103,8 +103,8 @@ class PickFirst implements Channel {
   };
 
   /** The least busy connection that takes a call. */
-  #free(): Connection | undefined {
-    let best: Connection | undefined;
+  #free(): GrpcConnection | undefined {
+    let best: GrpcConnection | undefined;
     for (const connection of this.#ready) {
       if (connection.free && (best === undefined || connection.calls < best.calls)) best = connection;
     }
@@ -129,7 +129,7 @@ class PickFirst implements Channel {
   /** No other connection is to be had: the calls wait in the least busy one for its next free stream. */
   #squeeze(): void {
     for (const call of this.#waiting) {
-      let best: Connection | undefined;
+      let best: GrpcConnection | undefined;
       for (const connection of this.#ready) if (best === undefined || connection.calls < best.calls) best = connection;
       this.#waiting.delete(call);
       best?.start(call);
@@ -137,7 +137,7 @@ class PickFirst implements Channel {
   }
 
   #connect(at: number, tried: number): void {
-    const options: DialOptions = {
+    const options: GrpcConnectionOptions = {
       keepalive: this.#keepalive,
       connectMs: this.#options.connectMs ?? defaultTimeouts.connectMs,
       http2: this.#options.http2 ?? "own",
@@ -152,7 +152,7 @@ class PickFirst implements Channel {
       onGone: (gone, fault, how) => this.#onGone(gone, fault, how),
     };
     try {
-      this.#attempt = { connection: new Connection(this.#targets[at] as Target, options), at, tried };
+      this.#attempt = { connection: new GrpcConnection(this.#targets[at] as GrpcTarget, options), at, tried };
     } catch (error) {
       // What makes the socket may throw: a child that cannot be started, a certificate that is none.
       this.#failed(
@@ -175,7 +175,7 @@ class PickFirst implements Channel {
     }
   };
 
-  #onGone(connection: Connection, fault: Fault, how: Gone): void {
+  #onGone(connection: GrpcConnection, fault: Fault, how: Gone): void {
     // Some servers allow few PINGs and say so; the specification asks to double the interval then.
     if (how === "pinged") this.#keepalive = { ...this.#keepalive, intervalMs: this.#keepalive.intervalMs * 2 };
     if (this.#ready.delete(connection)) {

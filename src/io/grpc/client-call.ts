@@ -6,7 +6,7 @@ import { isEncoding } from "./coding.js";
 import { at } from "./expiry.js";
 import { type Gate, gate, ignore } from "./gate.js";
 import { Inbox } from "./inbox.js";
-import { readMetadata } from "./metadata.js";
+import { receivedMetadata } from "./metadata.js";
 import { Outbox } from "./outbox.js";
 import { foreignStatus, readStatus } from "./read-status.js";
 import { DEADLINE_EXCEEDED, faultStatus, INTERNAL, OK, resetToGrpc, statusFault, UNAVAILABLE, UNKNOWN } from "./status.js";
@@ -218,7 +218,7 @@ export class Dialled implements ClientCall, StreamEvents {
   #tell(): void {
     const answer = this.#answer;
     const over = this.#over;
-    if (answer !== undefined) this.#headers?.resolve(readMetadata(answer.headers, answer.raw));
+    if (answer !== undefined) this.#headers?.resolve(receivedMetadata(answer.headers, answer.raw));
     else if (over?.fault !== undefined) this.#headers?.reject(over.fault);
     else if (over !== undefined) this.#headers?.resolve({});
     if (over !== undefined) this.#status?.resolve(over.status);

@@ -3,14 +3,14 @@ import { Fault } from "../../core/index.js";
 import { tooLarge } from "./deframer.js";
 
 /** Ways to compress that are understood here. `deflate` is zlib's format, as in HTTP. */
-export type Encoding = "identity" | "gzip" | "deflate";
+export type MessageCoding = "identity" | "gzip" | "deflate";
 
 export const ACCEPTED = "identity,gzip,deflate";
 
 /** Messages smaller than this are not worth compressing. */
 export const WORTH = 1024;
 
-export function isEncoding(name: string): name is Encoding {
+export function isEncoding(name: string): name is MessageCoding {
   return name === "identity" || name === "gzip" || name === "deflate";
 }
 
@@ -32,12 +32,12 @@ export interface DecompressOptions {
 }
 
 /** Stops inflating as soon as the limit is passed, and fails `overload`; what is corrupt fails `internal`. */
-export async function decompress(encoding: Encoding, data: Uint8Array, options: DecompressOptions): Promise<Uint8Array> {
+export async function decompress(encoding: MessageCoding, data: Uint8Array, options: DecompressOptions): Promise<Uint8Array> {
   if (encoding === "identity") throw new Fault("internal", "a message is marked as compressed, but the call does not say how");
   return inTurn(() => unpack(encoding, data, options));
 }
 
-async function unpack(encoding: Encoding, data: Uint8Array, { limit, grow }: DecompressOptions): Promise<Uint8Array> {
+async function unpack(encoding: MessageCoding, data: Uint8Array, { limit, grow }: DecompressOptions): Promise<Uint8Array> {
   const stream = encoding === "gzip" ? createGunzip({ chunkSize: PIECE }) : createInflate({ chunkSize: PIECE });
   // Pieces that are joined in the end would be there twice.
   let memory = Buffer.allocUnsafeSlow(Math.min(Math.max(PIECE, encoding === "gzip" ? saidSize(data) : 0), limit));
@@ -88,7 +88,7 @@ export async function inTurn<T>(run: () => Promise<T>): Promise<T> {
   }
 }
 
-export function compress(encoding: Encoding, data: Uint8Array): Promise<Uint8Array> {
+export function compress(encoding: MessageCoding, data: Uint8Array): Promise<Uint8Array> {
   return new Promise((resolve, reject) => {
     (encoding === "gzip" ? gzip : deflate)(data, (error, result) => (error === null ? resolve(result) : reject(error)));
   });

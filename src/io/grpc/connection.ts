@@ -9,30 +9,30 @@ import { NARROW, WINDOW } from "./bounds.js";
 import type { Dialled } from "./client-call.js";
 import { type Gate, gate } from "./gate.js";
 import { Watch } from "./keepalive.js";
-import type { Keepalive, Target } from "./types.js";
+import type { GrpcTarget, Keepalive } from "./types.js";
 
-export interface DialOptions {
+export interface GrpcConnectionOptions {
   readonly keepalive: Keepalive;
   readonly connectMs: number;
   readonly http2: Http2Client;
   /** It takes calls. */
-  readonly onReady: (connection: Connection) => void;
+  readonly onReady: (connection: GrpcConnection) => void;
   /** A call ended: there may be room for another. */
   readonly onFree: () => void;
   /** It takes no more calls; those that it has may still end well. Called once. */
-  readonly onGone: (connection: Connection, fault: Fault, how: Gone) => void;
+  readonly onGone: (connection: GrpcConnection, fault: Fault, how: Gone) => void;
   /** Its last call has ended, too. */
-  readonly onClosed: (connection: Connection) => void;
+  readonly onClosed: (connection: GrpcConnection) => void;
 }
 
 /** Lost, or asked to leave: politely, or because it sent too many PINGs. */
 export type Gone = "lost" | "asked" | "pinged";
 
 /** One HTTP/2 connection to a target. */
-export class Connection {
-  readonly target: Target;
+export class GrpcConnection {
+  readonly target: GrpcTarget;
   readonly since: number = Date.now();
-  readonly #options: DialOptions;
+  readonly #options: GrpcConnectionOptions;
   readonly #session: Http2ClientSession;
   readonly #watch: Watch;
   readonly #pseudo: { readonly scheme: string; readonly authority: string };
@@ -41,7 +41,7 @@ export class Connection {
   #error: Error | undefined;
   readonly #closed: Gate = gate();
 
-  constructor(target: Target, options: DialOptions) {
+  constructor(target: GrpcTarget, options: GrpcConnectionOptions) {
     this.target = target;
     this.#options = options;
     this.#pseudo = { scheme: "tls" in target && target.tls !== undefined ? "https" : "http", authority: authorityOf(target) };
@@ -131,7 +131,7 @@ function reasonOf(error: Error | undefined): string {
   return typeof reason === "string" ? reason : (codeOf(error) ?? "connection-lost");
 }
 
-function authorityOf(target: Target): string {
+function authorityOf(target: GrpcTarget): string {
   if (target.authority !== undefined) return target.authority;
   if (!("host" in target)) return "localhost";
   return `${isIP(target.host) === 6 ? `[${target.host}]` : target.host}:${target.port}`;
@@ -141,7 +141,7 @@ function authorityOf(target: Target): string {
 const READ_BYTES = 128 * 1024;
 
 /** Connects, and gives what comes to `read`, which has to copy what it keeps; without it the socket is left to be read. */
-function socketTo(target: Target, read: ((bytes: Uint8Array) => void) | undefined): Duplex {
+function socketTo(target: GrpcTarget, read: ((bytes: Uint8Array) => void) | undefined): Duplex {
   if ("duplex" in target) return read === undefined ? target.duplex() : target.duplex().on("data", read);
   const socket = connectTo(target, read === undefined ? undefined : onreadOf(read));
   return read === undefined ? socket : socket.resume();
@@ -162,7 +162,7 @@ function onreadOf(read: (bytes: Uint8Array) => void): OnRead {
   };
 }
 
-function connectTo(target: Exclude<Target, { readonly duplex: unknown }>, onread: OnRead | undefined): Socket {
+function connectTo(target: Exclude<GrpcTarget, { readonly duplex: unknown }>, onread: OnRead | undefined): Socket {
   if ("path" in target) return connectSocket({ path: target.path, onread });
   const { host, port, tls } = target;
   if (tls === undefined) return connectSocket({ host, port, noDelay: true, onread });

@@ -1,6 +1,6 @@
 import { type Account, Fault, type Held, LITTLE_BYTES, toFault, WHOLE_PART } from "../../core/index.js";
 import { NARROW, WINDOW } from "./bounds.js";
-import { decompress, type Encoding } from "./coding.js";
+import { decompress, type MessageCoding } from "./coding.js";
 import { Deframer } from "./deframer.js";
 import { rejected } from "./gate.js";
 
@@ -48,7 +48,7 @@ export class Inbox implements AsyncIterableIterator<Batch, undefined> {
   /** Runs while a message is incomplete. */
   #late: NodeJS.Timeout | undefined;
   #stream: ByteSource | undefined;
-  #encoding: Encoding = "identity";
+  #encoding: MessageCoding = "identity";
   #batch: Uint8Array[] = [];
   /** What the batch counts for. */
   #bytes = 0;
@@ -86,7 +86,7 @@ export class Inbox implements AsyncIterableIterator<Batch, undefined> {
     this.#held?.claim(principal);
   }
 
-  set encoding(encoding: Encoding) {
+  set encoding(encoding: MessageCoding) {
     this.#encoding = encoding;
   }
 

@@ -1,6 +1,6 @@
 import type { OutgoingHttpHeaders } from "node:http2";
 import { describe, expect, it } from "vitest";
-import { addMetadata, binary, fromBinary, readMetadata, valuesOf } from "./metadata.js";
+import { addMetadata, binary, fromBinary, receivedMetadata, valuesOf } from "./metadata.js";
 import type { Metadata } from "./types.js";
 
 const sent = (metadata: Metadata): OutgoingHttpHeaders => {
@@ -12,19 +12,19 @@ const sent = (metadata: Metadata): OutgoingHttpHeaders => {
 describe("metadata", () => {
   it("hides what belongs to HTTP and gRPC", () => {
     const headers = { ":path": "/a/b", te: "trailers", "content-type": "application/grpc", "grpc-timeout": "1S", "grpc-encoding": "gzip" };
-    expect({ ...readMetadata({ ...headers, "x-a": "1", "user-agent": "u" }) }).toEqual({ "x-a": "1", "user-agent": "u" });
+    expect({ ...receivedMetadata({ ...headers, "x-a": "1", "user-agent": "u" }) }).toEqual({ "x-a": "1", "user-agent": "u" });
   });
 
   it("keeps repeated values apart, and values with commas together", () => {
     const raw = ["x-a", "1", "x-a", "2, 3", "x-b", "4, 5"];
-    const read = readMetadata({ "x-a": "1, 2, 3", "x-b": "4, 5", "x-c-bin": "AA,BB, CC" }, raw);
+    const read = receivedMetadata({ "x-a": "1, 2, 3", "x-b": "4, 5", "x-c-bin": "AA,BB, CC" }, raw);
     expect({ ...read }).toEqual({ "x-a": ["1", "2, 3"], "x-b": "4, 5", "x-c-bin": ["AA", "BB", "CC"] });
     expect([valuesOf(read, "x-a"), valuesOf(read, "x-b"), valuesOf(read, "x-none")]).toEqual([["1", "2, 3"], ["4, 5"], []]);
   });
 
   it("pollutes nothing", () => {
     const headers = JSON.parse('{"__proto__":"x","constructor":"y"}') as Record<string, string>;
-    const read = readMetadata(headers);
+    const read = receivedMetadata(headers);
     expect(Object.keys(read)).toEqual(["__proto__", "constructor"]);
     expect(({} as Record<string, unknown>)["x"]).toBeUndefined();
   });

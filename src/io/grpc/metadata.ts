@@ -45,7 +45,7 @@ export function firstOf(metadata: Metadata, name: string): string | undefined {
 }
 
 /** Received headers or trailers as metadata. `raw` keeps apart repeated values, which Node joins with commas. */
-export function readMetadata(headers: IncomingHttpHeaders, raw?: readonly string[]): Metadata {
+export function receivedMetadata(headers: IncomingHttpHeaders, raw?: readonly string[]): Metadata {
   const metadata: Record<string, string | readonly string[]> = Object.create(null);
   for (const name in headers) {
     if (name.startsWith(":") || reserved.has(name)) continue;

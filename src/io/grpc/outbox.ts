@@ -1,5 +1,5 @@
 import { type Account, Fault, type Held, LITTLE_BYTES, toFault } from "../../core/index.js";
-import { compress, type Encoding, WORTH } from "./coding.js";
+import { compress, type MessageCoding, WORTH } from "./coding.js";
 import { type Gate, gate, rejected } from "./gate.js";
 
 /** Bytes that wait to be written before send() makes its caller wait. */
@@ -29,7 +29,7 @@ export interface ByteSink {
 /** The outgoing half of a call: messages in, few writes to the stream. */
 export class Outbox {
   #stream: ByteSink | undefined;
-  #encoding: Encoding = "identity";
+  #encoding: MessageCoding = "identity";
   #queue: Uint8Array[] = [];
   /** Bytes of the queue, with prefixes. */
   #queued = 0;
@@ -70,7 +70,7 @@ export class Outbox {
     this.#held?.claim(principal);
   }
 
-  set encoding(encoding: Encoding) {
+  set encoding(encoding: MessageCoding) {
     this.#encoding = encoding;
   }
 

@@ -1,8 +1,8 @@
 import type { DetailedPeerCertificate, TLSSocket } from "node:tls";
-import type { Peer, PeerCertificateFacts } from "./types.js";
+import type { GrpcPeer, PeerCertificateFacts } from "./types.js";
 
 /** Who is at the other end of a connection: of an HTTP/2 session, or of an HTTP/1.1 request. */
-export function peerOf(connected: { readonly socket: unknown; readonly destroyed?: boolean } | undefined): Peer {
+export function peerOf(connected: { readonly socket: unknown; readonly destroyed?: boolean } | undefined): GrpcPeer {
   if (connected === undefined || connected.destroyed === true) return {};
   const socket = connected.socket as Partial<TLSSocket> | undefined;
   if (socket === undefined) return {};

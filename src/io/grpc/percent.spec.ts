@@ -1,26 +1,26 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { decodeMessage, encodeMessage } from "./percent.js";
+import { percentDecode, percentEncode } from "./percent.js";
 
 describe("grpc-message", () => {
   it("encodes what is not printable ASCII", () => {
-    expect(encodeMessage("50% naïve\r\n")).toBe("50%25 na%C3%AFve%0D%0A");
-    expect(encodeMessage("plain ~ text")).toBe("plain ~ text");
+    expect(percentEncode("50% naïve\r\n")).toBe("50%25 na%C3%AFve%0D%0A");
+    expect(percentEncode("plain ~ text")).toBe("plain ~ text");
   });
 
   it("reads what is badly encoded as it stands", () => {
-    expect(["100%", "%zz", "%4", "%41%", "%C3"].map(decodeMessage)).toEqual(["100%", "%zz", "%4", "A%", "\ufffd"]);
+    expect(["100%", "%zz", "%4", "%41%", "%C3"].map(percentDecode)).toEqual(["100%", "%zz", "%4", "A%", "\ufffd"]);
   });
 
   it("cuts what is long, and no character in halves", () => {
-    expect(encodeMessage("x".repeat(2048))).toBe("x".repeat(2048));
-    expect(encodeMessage("x".repeat(100_000))).toBe(`${"x".repeat(1984)}... [cut: 1984 of 100000 characters]`);
+    expect(percentEncode("x".repeat(2048))).toBe("x".repeat(2048));
+    expect(percentEncode("x".repeat(100_000))).toBe(`${"x".repeat(1984)}... [cut: 1984 of 100000 characters]`);
     for (const character of ["ü", "€", "\u{1f600}", "%"]) {
       for (let before = 0; before < 12; before++) {
-        const encoded = encodeMessage("x".repeat(before) + character.repeat(1000));
+        const encoded = percentEncode("x".repeat(before) + character.repeat(1000));
         expect(encoded.length).toBeGreaterThan(1990);
         expect(encoded.length).toBeLessThanOrEqual(2048);
-        expect(decodeMessage(encoded)).toMatch(new RegExp(`^x{${before}}(${character})+\\.{3} \\[cut: \\d+ of \\d+ characters\\]$`, "u"));
+        expect(percentDecode(encoded)).toMatch(new RegExp(`^x{${before}}(${character})+\\.{3} \\[cut: \\d+ of \\d+ characters\\]$`, "u"));
       }
     }
   });
@@ -28,9 +28,9 @@ describe("grpc-message", () => {
   it("brings back every text, in printable ASCII", () => {
     fc.assert(
       fc.property(fc.string({ unit: "grapheme" }), (message) => {
-        const encoded = encodeMessage(message);
+        const encoded = percentEncode(message);
         expect(encoded).toMatch(/^[\x20-\x7e]*$/);
-        expect(decodeMessage(encoded)).toBe(message);
+        expect(percentDecode(encoded)).toBe(message);
       }),
     );
   });

@@ -8,12 +8,12 @@ const MOST = 2048;
 const NOTICE = 64;
 
 /** A `grpc-message`: printable ASCII stays, all else and the percent sign become `%XX` of UTF-8. A long one is cut, and says so. */
-export function encodeMessage(message: string): string {
+export function percentEncode(message: string): string {
   const encoded = encodedStart(message);
   if (encoded.length <= MOST) return encoded;
   // Neither in the middle of a %XX nor of a character.
   const kept = encoded.slice(0, MOST - NOTICE).replace(/(%[C-F][0-9A-F](%[89AB][0-9A-F])*)?(%[0-9A-F]?)?$/, "");
-  return `${kept}... [cut: ${decodeMessage(kept).length} of ${message.length} characters]`;
+  return `${kept}... [cut: ${percentDecode(kept).length} of ${message.length} characters]`;
 }
 
 /** Whether a message goes into a status whole. */
@@ -37,7 +37,7 @@ function percentEncoded(message: string): string {
 }
 
 /** Never fails: a percent sign that begins no `%XX` stays as it is. */
-export function decodeMessage(encoded: string): string {
+export function percentDecode(encoded: string): string {
   if (!encoded.includes("%")) return encoded;
   const bytes: number[] = [];
   for (let at = 0; at < encoded.length; at++) {

@@ -12,19 +12,19 @@ import { acceptsGzip, isEncoding } from "./coding.js";
 import { at } from "./expiry.js";
 import { ignore } from "./gate.js";
 import { Inbox } from "./inbox.js";
-import { addMetadata, readMetadata } from "./metadata.js";
+import { addMetadata, receivedMetadata } from "./metadata.js";
 import { Outbox } from "./outbox.js";
-import { encodeMessage } from "./percent.js";
+import { percentEncode } from "./percent.js";
 import { reset } from "./reset.js";
 import { DEADLINE_EXCEEDED, faultStatus, INTERNAL } from "./status.js";
 import { parseTimeout } from "./timeout.js";
-import type { Messages, Metadata, Peer, ServerCall, Status } from "./types.js";
+import type { GrpcPeer, Messages, Metadata, ServerCall, Status } from "./types.js";
 
-export interface Accepted {
+export interface AcceptedStream {
   readonly stream: ServerHttp2Stream;
   readonly headers: IncomingHttpHeaders;
   readonly rawHeaders: readonly string[] | undefined;
-  readonly peer: () => Peer;
+  readonly peer: () => GrpcPeer;
   readonly messageBytes: number;
   readonly messageMs: number;
   readonly account: Account;
@@ -32,9 +32,9 @@ export interface Accepted {
   /** Names of the encodings that are accepted. */
   readonly encodings: string;
   /** The client was stopped because nobody reads, or goes on. */
-  readonly onHold: (call: Incoming, held: boolean) => void;
+  readonly onHold: (call: IncomingCall, held: boolean) => void;
   /** The stream is gone and with it the last of the call. */
-  readonly onClose: (call: Incoming) => void;
+  readonly onClose: (call: IncomingCall) => void;
 }
 
 /** No date: gRPC has no use for it, and clients would see it as metadata. Node knows the option, its types do not. */
@@ -45,10 +45,10 @@ const trailersOnly: ServerStreamResponseOptions = { endStream: true, ...{ sendDa
 type State = "fresh" | "begun" | "ended";
 
 /** A server's call on its stream. */
-export class Incoming implements ServerCall {
+export class IncomingCall implements ServerCall {
   readonly path: string;
   readonly deadline: number | undefined;
-  readonly #accepted: Accepted;
+  readonly #accepted: AcceptedStream;
   readonly #stream: ServerHttp2Stream;
   readonly #canceller = new Canceller();
   readonly #inbox: Inbox;
@@ -59,7 +59,7 @@ export class Incoming implements ServerCall {
   #trailers: OutgoingHttpHeaders | undefined;
   #compressed = false;
 
-  constructor(accepted: Accepted) {
+  constructor(accepted: AcceptedStream) {
     const { stream, headers, messageBytes, messageMs, account } = accepted;
     this.#accepted = accepted;
     this.#stream = stream;
@@ -94,7 +94,7 @@ export class Incoming implements ServerCall {
   }
 
   get metadata(): Metadata {
-    return (this.#metadata ??= readMetadata(this.#accepted.headers, this.#accepted.rawHeaders));
+    return (this.#metadata ??= receivedMetadata(this.#accepted.headers, this.#accepted.rawHeaders));
   }
 
   get hosts(): readonly string[] {
@@ -116,7 +116,7 @@ export class Incoming implements ServerCall {
     this.#outbox.claim(principal);
   }
 
-  get peer(): Peer {
+  get peer(): GrpcPeer {
     return this.#accepted.peer();
   }
 
@@ -239,11 +239,11 @@ function ended(): Fault {
 
 function trailersOf({ code, message, metadata }: Status): OutgoingHttpHeaders {
   const trailers: OutgoingHttpHeaders = { "grpc-status": String(code) };
-  if (message !== undefined && message !== "") trailers["grpc-message"] = encodeMessage(message);
+  if (message !== undefined && message !== "") trailers["grpc-message"] = percentEncode(message);
   try {
     addMetadata(trailers, metadata);
     return trailers;
   } catch (error) {
-    return { "grpc-status": String(INTERNAL), "grpc-message": encodeMessage(toFault(error).message) };
+    return { "grpc-status": String(INTERNAL), "grpc-message": percentEncode(toFault(error).message) };
   }
 }

@@ -16,9 +16,9 @@ import { type Gate, gate, ignore } from "./gate.js";
 import { defaultKeepalive, Watch } from "./keepalive.js";
 import { kill } from "./kill.js";
 import { peerOf } from "./peer.js";
-import { Incoming } from "./server-call.js";
+import { IncomingCall } from "./server-call.js";
 import { faultStatus, INTERNAL, RESOURCE_EXHAUSTED, UNIMPLEMENTED } from "./status.js";
-import type { GrpcServer, GrpcServerOptions, Peer, ServerCall } from "./types.js";
+import type { GrpcPeer, GrpcServer, GrpcServerOptions, ServerCall } from "./types.js";
 
 /** Milliseconds that a client has to hear that no new calls are taken. */
 const NOTICE_MS = 1000;
@@ -40,14 +40,14 @@ interface Connected {
   readonly account: Account;
   /** Calls that nobody reads. */
   held: number;
-  peer?: Peer;
+  peer?: GrpcPeer;
 }
 
 class Server implements GrpcServer {
   readonly #handle: (call: ServerCall) => void | Promise<void>;
   readonly #options: GrpcServerOptions;
   readonly #connections = new Map<ServerHttp2Session, Connected>();
-  readonly #calls = new Set<Incoming>();
+  readonly #calls = new Set<IncomingCall>();
   #draining: Gate | undefined;
   #closed = false;
 
@@ -73,7 +73,7 @@ class Server implements GrpcServer {
     const { messageBytes = defaultLimits.messageBytes, maxConcurrent = Number.POSITIVE_INFINITY, gzip = false } = this.#options;
     const { watch, account } = connected;
     watch.add();
-    const call = new Incoming({
+    const call = new IncomingCall({
       stream,
       headers,
       rawHeaders,
@@ -147,7 +147,7 @@ class Server implements GrpcServer {
     return connected;
   }
 
-  #run(call: Incoming): void {
+  #run(call: IncomingCall): void {
     try {
       const running = this.#handle(call);
       if (running !== undefined) running.catch((error: unknown) => this.#failed(call, error));
@@ -156,7 +156,7 @@ class Server implements GrpcServer {
     }
   }
 
-  #failed(call: Incoming, error: unknown): void {
+  #failed(call: IncomingCall, error: unknown): void {
     const fault = toFault(error);
     if (!(error instanceof Fault)) this.#options.onFault?.(fault);
     call.end(faultStatus(fault));

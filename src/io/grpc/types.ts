@@ -22,7 +22,7 @@ export interface PeerCertificateFacts {
   readonly fingerprint256: string;
 }
 
-export interface Peer {
+export interface GrpcPeer {
   readonly address?: string | undefined;
   /** Only of a certificate that the TLS layer verified. */
   readonly certificate?: PeerCertificateFacts | undefined;
@@ -32,7 +32,7 @@ export interface Peer {
 export type Messages = AsyncIterable<readonly Uint8Array[]>;
 
 /** What both ends of a call can do with their outgoing half. */
-export interface Outgoing {
+export interface OutgoingHalf {
   /**
    * Takes a message, whose bytes belong to the call from then on. Undefined says that there is room for more; else the promise
    * resolves when there is, and rejects when the call is gone. The messages of one tick leave in one write. A `tail` is the rest of the
@@ -44,7 +44,7 @@ export interface Outgoing {
 }
 
 /** One RPC as the server sees it. */
-export interface ServerCall extends Outgoing {
+export interface ServerCall extends OutgoingHalf {
   /** `/package.Service/Method` */
   readonly path: string;
   /** The request's headers without those that belong to HTTP or to gRPC itself. */
@@ -55,7 +55,7 @@ export interface ServerCall extends Outgoing {
   readonly deadline: number | undefined;
   /** Fires `cancelled` when the client reset the call or is gone, `deadline` when the time is up: then the call has ended. */
   readonly cancel: Cancel;
-  readonly peer: Peer;
+  readonly peer: GrpcPeer;
   /** Where the bytes of its connection are counted. */
   readonly account: Account;
   /** What is held for the call counts for that principal from now on. */
@@ -69,7 +69,7 @@ export interface ServerCall extends Outgoing {
 }
 
 /** One RPC as the client sees it. */
-export interface ClientCall extends Outgoing {
+export interface ClientCall extends OutgoingHalf {
   /** Sends no more. */
   done(): void;
   /** The response's headers. Rejects with the fault of the status if none come, and need not be looked at. */
@@ -115,7 +115,7 @@ export interface Keepalive {
 }
 
 /** Where a channel connects to. */
-export type Target =
+export type GrpcTarget =
   | { readonly host: string; readonly port: number; readonly tls?: ConnectionOptions | undefined; readonly authority?: string | undefined }
   | { readonly path: string; readonly authority?: string | undefined }
   /** A new duplex for each connection, such as a child's stdin and stdout. */

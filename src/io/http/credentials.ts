@@ -28,7 +28,7 @@ export interface AuthOptions {
 
 export const METADATA_PATH = "/.well-known/oauth-protected-resource";
 
-export type Verdict =
+export type CredentialVerdict =
   | { readonly principal: Principal; readonly watch: CredentialWatch }
   | { readonly refused: "unauthenticated" | "denied"; readonly challenge: string };
 
@@ -37,7 +37,7 @@ export async function checkCredentials(
   exchange: Pick<Exchange, "header">,
   auth: AuthOptions,
   metadataUrl: string | undefined,
-): Promise<Verdict> {
+): Promise<CredentialVerdict> {
   const challenge = (parts: Record<string, string>): string =>
     `Bearer ${Object.entries({ ...parts, ...(metadataUrl === undefined ? undefined : { resource_metadata: metadataUrl }) })
       .map(([name, value]) => `${name}="${value.replaceAll(/["\\]/g, "")}"`)

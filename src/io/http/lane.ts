@@ -1,7 +1,7 @@
 import { type ClientHttp2Session, type ClientHttp2Stream, constants, type IncomingHttpHeaders } from "node:http2";
 import type { Socket } from "node:net";
 import { Fault } from "../../core/index.js";
-import type { SendOptions } from "./request.js";
+import type { HttpSendOptions } from "./request.js";
 import { requestFault, type Sent, sent } from "./sent.js";
 import { deadPeer } from "./silence.js";
 
@@ -9,7 +9,7 @@ import { deadPeer } from "./silence.js";
 export interface Lane {
   /** Whether the server takes one more request on it. */
   readonly room: boolean;
-  send(method: string, url: URL, options: SendOptions): Promise<Sent>;
+  send(method: string, url: URL, options: HttpSendOptions): Promise<Sent>;
   close(): void;
 }
 
@@ -51,7 +51,7 @@ export async function lane(session: ClientHttp2Session, url: URL, { socket, ping
   session.once("close", () => clearInterval(timer));
   if (session.destroyed) clearInterval(timer);
 
-  const stream = (method: string, at: URL, { headers, body }: SendOptions): ClientHttp2Stream => {
+  const stream = (method: string, at: URL, { headers, body }: HttpSendOptions): ClientHttp2Stream => {
     const made = session.request(
       {
         ":method": method,
@@ -96,7 +96,7 @@ function greeted(session: ClientHttp2Session, socket: Socket, url: URL): Promise
 }
 
 /** Sends the body and waits for the head of the answer. */
-function answered(stream: ClientHttp2Stream, url: URL, { body, cancel }: SendOptions): Promise<Sent> {
+function answered(stream: ClientHttp2Stream, url: URL, { body, cancel }: HttpSendOptions): Promise<Sent> {
   return new Promise((resolve, reject) => {
     let answering = false;
     stream.once("response", (headers: IncomingHttpHeaders & { ":status"?: number }) => {

@@ -9,7 +9,7 @@ import { requestFault, type Sent, sent } from "./sent.js";
 import { type Awaits, beat, Silence, type SilenceOptions } from "./silence.js";
 import { Sockets } from "./sockets.js";
 
-export interface SendOptions {
+export interface HttpSendOptions {
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string;
   /** Gives the request up, or the rest of its answer. */
@@ -19,7 +19,7 @@ export interface SendOptions {
 }
 
 export interface HttpClient {
-  send(method: string, url: URL, options: SendOptions): Promise<Sent>;
+  send(method: string, url: URL, options: HttpSendOptions): Promise<Sent>;
   close(): void;
 }
 
@@ -94,7 +94,7 @@ interface Via {
 function sendPlain(
   method: string,
   url: URL,
-  { headers, body, cancel, awaits = "call" }: SendOptions,
+  { headers, body, cancel, awaits = "call" }: HttpSendOptions,
   { agent, silence }: Via,
 ): Promise<Sent> {
   return new Promise((resolve, reject) => {

@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from "node:http2";
 import { Duplex, type Readable, type Writable } from "node:stream";
 import { Fault, toFault } from "../../core/index.js";
 import { type Http2ClientSession, type Http2ClientStream, http2Client } from "../http2/index.js";
-import type { HttpClient, SendOptions } from "./request.js";
+import type { HttpClient, HttpSendOptions } from "./request.js";
 import type { Sent } from "./sent.js";
 import { strayText } from "./stray-text.js";
 import { StreamAnswer } from "./stream-answer.js";
@@ -80,7 +80,7 @@ function cut(cause: Error | undefined): Fault {
   return new Fault("unavailable", "the server closed the stream", { cause, data: { reason: "closed" } });
 }
 
-function headersOf(method: string, url: URL, { headers, body }: SendOptions): string[] {
+function headersOf(method: string, url: URL, { headers, body }: HttpSendOptions): string[] {
   const list = [":method", method, ":scheme", "http", ":authority", url.host, ":path", `${url.pathname}${url.search}`];
   for (const [name, value] of Object.entries(headers)) list.push(name.toLowerCase(), value);
   if (body !== undefined) list.push("content-length", String(Buffer.byteLength(body)));
@@ -91,7 +91,7 @@ function headersOf(method: string, url: URL, { headers, body }: SendOptions): st
 function answered(
   session: Http2ClientSession,
   headers: readonly string[],
-  { body: sending, cancel }: SendOptions,
+  { body: sending, cancel }: HttpSendOptions,
   { why, reset }: { why(error: Error | undefined): Promise<Fault>; reset(act: () => void): void },
 ): Promise<Sent> {
   return new Promise((resolve, reject) => {

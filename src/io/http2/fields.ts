@@ -8,7 +8,7 @@ const COLON = 0x3a;
 const foreign: ReadonlySet<string> = new Set(["connection", "keep-alive", "proxy-connection", "transfer-encoding", "upgrade"]);
 
 /** What an answer says, by name and repeated names joined; undefined where it breaks HTTP/2. Names and values come in turn. */
-export function fieldsOf(raw: readonly string[]): IncomingHttpHeaders | undefined {
+export function headerFields(raw: readonly string[]): IncomingHttpHeaders | undefined {
   const fields: Record<string, string> = Object.create(null);
   for (let at = 0; at < raw.length; at += 2) {
     const name = raw[at] ?? "";

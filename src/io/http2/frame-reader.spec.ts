@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { FrameReader, type FrameSink } from "./frame-reader.js";
+import { type FrameSink, Http2FrameReader } from "./frame-reader.js";
 import { DATA, END_STREAM, FRAME_BYTES, frame, PADDED } from "./frames.js";
 
 /** What came, data put together: where frames are cut is not to be seen. */
@@ -60,7 +60,7 @@ describe("the frame reader", () => {
     fc.assert(
       fc.property(fc.array(given, { maxLength: 12 }), fc.array(fc.integer({ min: 1, max: 60 }), { minLength: 1 }), (frames, cuts) => {
         const log = new Log();
-        const reader = new FrameReader(log);
+        const reader = new Http2FrameReader(log);
         const bytes = Buffer.concat(frames.map(written));
         // The reader may keep nothing of what it is given.
         const lent = Buffer.alloc(60);
@@ -79,7 +79,7 @@ describe("the frame reader", () => {
 
   it("takes frames of the longest length, and none that are longer", () => {
     const log = new Log();
-    const reader = new FrameReader(log);
+    const reader = new Http2FrameReader(log);
     reader.push(frame(99, 0, 1, new Uint8Array(FRAME_BYTES)));
     expect(log.events.length).toBe(1);
     expect(() => reader.push(frame(99, 0, 1, new Uint8Array(FRAME_BYTES + 1)))).toThrow(/too long/);
@@ -87,7 +87,9 @@ describe("the frame reader", () => {
 
   it("refuses padding that is longer than its frame", () => {
     for (const payload of [[], [1], [3, 0, 0]]) {
-      expect(() => new FrameReader(new Log()).push(frame(DATA, PADDED, 1, Uint8Array.from(payload)))).toThrow(/more padding than frame/);
+      expect(() => new Http2FrameReader(new Log()).push(frame(DATA, PADDED, 1, Uint8Array.from(payload)))).toThrow(
+        /more padding than frame/,
+      );
     }
   });
 });

@@ -16,7 +16,7 @@ export interface FrameSink {
 const NOT_READ = -1;
 
 /** Cuts HTTP/2 frames out of bytes. Data passes through as it comes; other frames are small and come whole. */
-export class FrameReader {
+export class Http2FrameReader {
   readonly #sink: FrameSink;
   readonly #head = new Uint8Array(HEAD);
   #headed = 0;

@@ -1,5 +1,5 @@
 import { broken } from "./broken.js";
-import { FrameReader, type FrameSink } from "./frame-reader.js";
+import { type FrameSink, Http2FrameReader } from "./frame-reader.js";
 import {
   ACK,
   CONTINUATION,
@@ -24,7 +24,7 @@ import { readSettings } from "./settings.js";
 import type { ClientStream } from "./stream.js";
 
 /** What a session does about what its server says. What it throws breaks the connection. */
-export interface Listener {
+export interface FrameListener {
   readonly window: number;
   readonly streams: ReadonlyMap<number, ClientStream>;
   /** The first number that no stream has had. */
@@ -48,10 +48,10 @@ export interface Listener {
 const WORDS = 200;
 
 /** Reads what a server sends, and holds it to the rules of HTTP/2. */
-export class Incoming implements FrameSink {
-  readonly #reader: FrameReader = new FrameReader(this);
+export class IncomingFrames implements FrameSink {
+  readonly #reader: Http2FrameReader = new Http2FrameReader(this);
   readonly #blocks: HeaderBlocks = new HeaderBlocks((id, headers, end) => this.#known(id)?.headersCame(headers, end));
-  readonly #listener: Listener;
+  readonly #listener: FrameListener;
   /** Whether the server has said hello, by its settings. */
   #greeted = false;
   /** The stream of the frame of data that is being read. */
@@ -59,7 +59,7 @@ export class Incoming implements FrameSink {
   /** Bytes that came and the server does not know to be taken. */
   #owed = 0;
 
-  constructor(listener: Listener) {
+  constructor(listener: FrameListener) {
     this.#listener = listener;
   }
 

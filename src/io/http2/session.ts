@@ -26,9 +26,9 @@ import {
 } from "./frames.js";
 import { HpackEncoder } from "./hpack/index.js";
 import { HEADER_BYTES } from "./hpack/limits.js";
-import { Incoming, type Listener } from "./incoming.js";
+import { type FrameListener, IncomingFrames } from "./incoming.js";
 import { Sender } from "./sender.js";
-import { type Carrier, ClientStream } from "./stream.js";
+import { ClientStream, type StreamSession } from "./stream.js";
 import type { Http2ClientOptions, Http2ClientSession, Http2ClientStream, StreamEvents } from "./types.js";
 
 /** Bytes of answers to a server that asks on and does not read them. */
@@ -39,14 +39,14 @@ export function http2Client(open: (read: (bytes: Uint8Array) => void) => Duplex,
   return new Session(open, options);
 }
 
-class Session implements Http2ClientSession, Listener, Carrier {
+class Session implements Http2ClientSession, FrameListener, StreamSession {
   readonly window: number;
   readonly streams: Map<number, ClientStream> = new Map();
   nextId = 1;
   readonly #options: Http2ClientOptions;
   readonly #leastWindow: number;
   readonly #socket: Duplex;
-  readonly #incoming: Incoming = new Incoming(this);
+  readonly #incoming: IncomingFrames = new IncomingFrames(this);
   readonly #sender: Sender;
   readonly #encoder: HpackEncoder = new HpackEncoder();
   /** Requests that the server, or the socket, has no room for yet. */

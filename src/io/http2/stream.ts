@@ -1,10 +1,10 @@
 import { broken } from "./broken.js";
-import { fieldsOf } from "./fields.js";
+import { headerFields } from "./fields.js";
 import { CANCEL, FLOW_CONTROL_ERROR, LARGEST_WINDOW, NO_ERROR, PROTOCOL_ERROR, STREAM_CLOSED } from "./frames.js";
 import type { Http2ClientStream, StreamEvents } from "./types.js";
 
 /** What a stream needs of its session. */
-export interface Carrier {
+export interface StreamSession {
   /** It has something to send. */
   ready(stream: ClientStream): void;
   /** The server may send so much more on it. */
@@ -29,7 +29,7 @@ export class ClientStream implements Http2ClientStream {
   readonly headers: readonly string[];
   /** Bytes that the server takes now; below zero after it made its window smaller. */
   room = 0;
-  readonly #carrier: Carrier;
+  readonly #carrier: StreamSession;
   readonly #events: StreamEvents;
   #pieces: Piece[] = [];
   #first = 0;
@@ -51,7 +51,7 @@ export class ClientStream implements Http2ClientStream {
   constructor(
     headers: readonly string[],
     events: StreamEvents,
-    { carrier, window }: { readonly carrier: Carrier; readonly window: number },
+    { carrier, window }: { readonly carrier: StreamSession; readonly window: number },
   ) {
     this.headers = headers;
     this.#events = events;
@@ -202,7 +202,7 @@ export class ClientStream implements Http2ClientStream {
 
   headersCame(raw: readonly string[], end: boolean): void {
     if (this.#over) return this.fault(STREAM_CLOSED, "the server sent headers after the end of a stream");
-    const headers = fieldsOf(raw);
+    const headers = headerFields(raw);
     if (headers === undefined) return this.fault(PROTOCOL_ERROR, "the server sent headers that HTTP/2 does not allow");
     const status = headers[":status"] as string | undefined;
     if (this.#answered) {

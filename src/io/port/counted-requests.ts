@@ -3,7 +3,7 @@ import { constants, type ServerHttp2Stream } from "node:http2";
 import type { Duplex } from "node:stream";
 import { accountOf, Fault, type Limits, refusedStatus } from "../../core/index.js";
 import { ignore } from "../grpc/gate.js";
-import { encodeMessage } from "../grpc/percent.js";
+import { percentEncode } from "../grpc/percent.js";
 import { faultStatus } from "../grpc/status.js";
 import { onQueuedGone } from "../http/node-exchange.js";
 import { countRequest, freeOnClose } from "../http/open-request.js";
@@ -69,7 +69,7 @@ function refuseStream(stream: ServerHttp2Stream, fault: Fault, rpc: boolean): vo
   stream.on("error", ignore);
   const { code, message = "" } = faultStatus(fault);
   const head = rpc
-    ? { ":status": 200, "content-type": "application/grpc", "grpc-status": String(code), "grpc-message": encodeMessage(message) }
+    ? { ":status": 200, "content-type": "application/grpc", "grpc-status": String(code), "grpc-message": percentEncode(message) }
     : { ":status": refusedStatus(fault), "content-type": "text/plain" };
   stream.respond(head, { endStream: rpc });
   if (!rpc) stream.end(`${fault.message}\n`);

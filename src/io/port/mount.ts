@@ -3,7 +3,7 @@ import type { Http2ServerRequest, Http2ServerResponse, IncomingHttpHeaders, Serv
 import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import type { ListenAddress } from "../../core/index.js";
-import type { Peer } from "../grpc/types.js";
+import type { GrpcPeer } from "../grpc/types.js";
 import type { Exchange } from "../http/exchange.js";
 import type { Detect } from "./detect.js";
 
@@ -46,5 +46,5 @@ export interface Mount {
 export interface ByteMount {
   readonly detect: Detect;
   /** Takes a connection. What was looked at can be read again. */
-  take(socket: Socket, peer: Peer): void;
+  take(socket: Socket, peer: GrpcPeer): void;
 }

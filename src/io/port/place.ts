@@ -4,7 +4,7 @@ import { badAddress } from "../unreached.js";
 import type { NetworkCarrier } from "./carrier.js";
 
 /** Where an address says to listen. */
-export interface Place {
+export interface ListenPlace {
   readonly carrier: NetworkCarrier;
   readonly path: string;
 }
@@ -17,7 +17,7 @@ const secureSchemes: ReadonlySet<string> = new Set(["https", "wss", "tls"]);
  * Reads an address to listen at: `scheme://host:port/path`, or `scheme+unix:PATH`. A scheme with TLS needs `tls`. No other takes it, but
  * for `any`, which serves both.
  */
-export function placeOf(address: Address, path: string, options: SecureListenOptions): Place {
+export function placeOf(address: Address, path: string, options: SecureListenOptions): ListenPlace {
   const text = String(address);
   const socket = unixPath(text);
   if (socket !== undefined) {

@@ -1,20 +1,20 @@
 import type { ConnectionOptions } from "node:tls";
 import type { Address } from "../../core/index.js";
-import { badAddress, DEFAULT_PORT, type Target } from "../../io/index.js";
+import { badAddress, DEFAULT_PORT, type GrpcTarget } from "../../io/index.js";
 
 /** Where a gRPC address leads. */
-export interface Place {
+export interface GrpcPlace {
   readonly scheme: "grpc" | "grpcs" | "grpc+unix";
   readonly hosts: readonly { readonly host: string; readonly port: number }[];
   readonly path?: string;
 }
 
 /** `grpc://host:port`, several with commas, `grpcs://`, `grpc+unix:PATH`. */
-export function placeOf(address: Address): Place {
+export function grpcPlaceOf(address: Address): GrpcPlace {
   const text = String(address);
-  const unix = /^(?:tunnel\+)?grpc\+unix:(?:\/\/)?(.+)$/.exec(text);
+  const unix = /^(?:(?:tunnel|proto)\+)?grpc\+unix:(?:\/\/)?(.+)$/.exec(text);
   if (unix?.[1] !== undefined) return { scheme: "grpc+unix", hosts: [], path: unix[1] };
-  const found = /^(?:tunnel\+)?(grpcs?):\/\/([^/?#]+)\/?$/.exec(text);
+  const found = /^(?:(?:tunnel|proto)\+)?(grpcs?):\/\/([^/?#]+)\/?$/.exec(text);
   if (found === null) throw badAddress(`not a gRPC address: ${text}; it looks like grpc://host:port, grpcs://host:port or grpc+unix:PATH`);
   const hosts = (found[2] as string).split(",").map((each) => hostOf(each, text));
   return { scheme: found[1] as "grpc" | "grpcs", hosts };
@@ -28,7 +28,7 @@ function hostOf(each: string, text: string): { host: string; port: number } {
   return { host: parts[1].replace(/^\[|\]$/g, ""), port };
 }
 
-export function targetsOf(place: Place, tls: ConnectionOptions | undefined): readonly Target[] {
+export function targetsOf(place: GrpcPlace, tls: ConnectionOptions | undefined): readonly GrpcTarget[] {
   if (place.path !== undefined) return [{ path: place.path, authority: "localhost" }];
   return place.hosts.map(({ host, port }) => ({ host, port, ...(place.scheme === "grpcs" ? { tls: tls ?? {} } : undefined) }));
 }

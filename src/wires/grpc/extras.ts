@@ -1,3 +1,4 @@
+import { COMPLETED, PROMPT_COMPLETION, WATCH, WATCHED } from "../../codec/mcpv1/index.js";
 import {
   type Client,
   type Connection,
@@ -15,7 +16,6 @@ import {
   weigh,
 } from "../../core/index.js";
 import { concat, encodeBase64 } from "../../stream/index.js";
-import { COMPLETED, PROMPT_COMPLETION, WATCH, WATCHED } from "./names.js";
 
 /** Bytes of a resource that come along with the news of its change. */
 const CONTENTS_BYTES = 256 * 1024;

@@ -27,15 +27,20 @@ export function errorStatus(error: RpcError, fault: Fault = fromRpcError(error))
   };
 }
 
-export function faultStatus(fault: Fault): Status {
+export function mcpStatus(fault: Fault): Status {
   return errorStatus(toRpcError(fault, "modern"), fault);
 }
 
 /** Ends a call with an error. Between Anywire ends the whole of it goes before the status, if the status has not all of it. */
-export function endWithError(call: ServerCall, error: RpcError, { fault, kin }: { fault?: Fault | undefined; kin: boolean }): void {
+export function endWithError(
+  call: ServerCall,
+  error: RpcError,
+  { fault, isAnywirePeer }: { fault?: Fault | undefined; isAnywirePeer: boolean },
+): void {
   const status = errorStatus(error, fault);
   const { code, message, data, ...more } = error;
-  if (kin && (status.metadata?.[header.errorCut] !== undefined || Object.keys(more).length > 0)) void call.send(encodeErrorNote(error));
+  if (isAnywirePeer && (status.metadata?.[header.errorCut] !== undefined || Object.keys(more).length > 0))
+    void call.send(encodeErrorNote(error));
   call.end(status);
 }
 

@@ -1,4 +1,4 @@
-import type { MessageName } from "../../codec/mcpv1/index.js";
+import { type MessageName, PROMPT_COMPLETION, WATCH } from "../../codec/mcpv1/index.js";
 
 /** The path of the typed service; a method's name follows. */
 export const SERVICE = "/mcp.v1.McpService/";
@@ -21,13 +21,6 @@ export const header = {
   /** What of an error the status does not have in full: `message`, `data`. */
   errorCut: "mcp-error-cut",
 } as const;
-
-/** Methods of the waist for what `mcp.v1` has and the protocol has not. They never reach another wire. */
-export const WATCH = "dev.anywire/watch-resources";
-export const PROMPT_COMPLETION = "dev.anywire/stream-prompt-completion";
-/** What comes of them, one notification for each message. */
-export const WATCHED = "notifications/dev.anywire/resource-changed";
-export const COMPLETED = "notifications/dev.anywire/completion-chunk";
 
 interface Base {
   readonly method: string;

@@ -10,12 +10,12 @@ import type { GrpcListenOptions } from "./listen/options.js";
 const EXIT_MS = 100;
 
 /** gRPC on this process's own stdin and stdout; ends when the client closes them. */
-export function listenStdio(service: Service, options: GrpcListenOptions): Promise<Listener> {
+export function listenGrpcStdio(service: Service, options: GrpcListenOptions): Promise<Listener> {
   return listenOnStdio("grpc+stdio:", grpcMount(service, options), options);
 }
 
 /** Starts a command and speaks gRPC with it on its stdin and stdout. */
-export async function dialStdio(command: Command, options: GrpcDialOptions): Promise<Connection> {
+export async function dialGrpcStdio(command: Command, options: GrpcDialOptions): Promise<Connection> {
   const { onStderr, observe } = options;
   const child = await startChild(command, {
     ...(onStderr === undefined ? undefined : { onStderr }),

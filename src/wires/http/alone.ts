@@ -2,7 +2,7 @@ import type { Incoming, Outgoing } from "../../codec/index.js";
 import { type Era, Fault, type JsonObject, type Service, UNSTATED_VERSION } from "../../core/index.js";
 import { KnownCallers, type LinkTraits, type Parking, type Serving, serving, sharedStream } from "../../era/index.js";
 import type { Exchange } from "../../io/index.js";
-import { type Answer, postAnswer } from "./answer.js";
+import { type HttpAnswer, postAnswer } from "./answer.js";
 import { expectsAnswer, statusOf } from "./checks.js";
 import type { HttpOptions } from "./options.js";
 import type { ParamCheck } from "./param-check.js";
@@ -12,7 +12,7 @@ const answered = new Fault("unavailable", "the call was answered");
 const ended = new Fault("unavailable", "the exchange has ended");
 
 /** How the answer to one POST may look. */
-export interface Manner {
+export interface AnswerForm {
   readonly era: Era;
   readonly streams: boolean;
   readonly json: boolean;
@@ -25,7 +25,7 @@ type Outlet = Parameters<typeof serving>[1];
 const ownStream = (): boolean => true;
 const never = (): boolean => false;
 
-function onlyReads(answer: Answer): LinkTraits["inParts"] {
+function onlyReads(answer: HttpAnswer): LinkTraits["inParts"] {
   return (method, call) => method === "resources/read" && call !== undefined && answer.inParts();
 }
 
@@ -51,12 +51,12 @@ export class Alone {
     this.#params = params;
   }
 
-  take(exchange: Exchange, message: Incoming, manner: Manner): void {
-    if (expectsAnswer(message)) return this.#answer(exchange, message, manner);
-    const served = this.#serving(exchange, message, manner, { send: () => Promise.resolve() });
+  take(exchange: Exchange, message: Incoming, form: AnswerForm): void {
+    if (expectsAnswer(message)) return this.#answer(exchange, message, form);
+    const served = this.#serving(exchange, message, form, { send: () => Promise.resolve() });
     void served.take(message);
     served.end(ended);
-    exchange.reply(202, manner.headers);
+    exchange.reply(202, form.headers);
   }
 
   keepAlive(): void {
@@ -68,10 +68,10 @@ export class Alone {
     this.#callers.close();
   }
 
-  #answer(exchange: Exchange, message: Incoming, manner: Manner): void {
-    const { era, streams, json, parts, headers } = manner;
+  #answer(exchange: Exchange, message: Incoming, form: AnswerForm): void {
+    const { era, streams, json, parts, headers } = form;
     const answer = postAnswer(exchange, { streams, json, parts, headers, status: (sent) => statusOf(sent, era) });
-    const lists = manner.era === "modern" && message.kind === "request" && message.method === "tools/list";
+    const lists = form.era === "modern" && message.kind === "request" && message.method === "tools/list";
     let unhook = (): void => {};
     const end = (reason: Fault): void => {
       unhook();
@@ -80,7 +80,7 @@ export class Alone {
     };
     const send = (sent: Outgoing): Promise<void> => {
       const final = Array.isArray(sent) || !("method" in sent);
-      if (lists && "result" in sent) this.#params.learn(sent.result as JsonObject, manner.principal);
+      if (lists && "result" in sent) this.#params.learn(sent.result as JsonObject, form.principal);
       const written = answer.send(sent, final);
       if (final) end(answered);
       return written;
@@ -88,15 +88,15 @@ export class Alone {
     // The answers to a batch go back together.
     const inParts = message.kind === "request" ? onlyReads(answer) : never;
     const traits: LinkTraits = { ownStream, inParts, bytes: false };
-    const served = this.#serving(exchange, message, manner, { send, traits, part: answer.part });
+    const served = this.#serving(exchange, message, form, { send, traits, part: answer.part });
     const open: Open = { keepAlive: () => answer.keepAlive(), drain: (reason, ms) => served.drain(reason, ms) };
     this.#open.add(open);
     unhook = exchange.onGone(() => end(new Fault("cancelled", "the client closed the stream")));
     void served.take(message);
   }
 
-  #serving(exchange: Exchange, message: Incoming, manner: Manner, outlet: Partial<Outlet> & Pick<Outlet, "send">): Serving {
-    const { era, principal } = manner;
+  #serving(exchange: Exchange, message: Incoming, form: AnswerForm, outlet: Partial<Outlet> & Pick<Outlet, "send">): Serving {
+    const { era, principal } = form;
     const { limits, onFault, pageSize, observe, wire } = this.#options;
     // A handshake without a session is answered like any request; what it agrees on comes with every later one.
     const begins = message.kind === "request" && message.method === "initialize";

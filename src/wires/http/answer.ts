@@ -1,4 +1,4 @@
-import { emptyFrame, type Id, messageFrame, type Outgoing, type Part, partFrame, serialise, writeSse } from "../../codec/index.js";
+import { type AnswerPart, emptyFrame, type Id, messageFrame, type Outgoing, partFrame, serialise, writeSse } from "../../codec/index.js";
 import type { JsonObject } from "../../core/index.js";
 import type { Exchange, Outlet } from "../../io/index.js";
 import { type LargeAnswer, largeAnswer } from "./large.js";
@@ -12,7 +12,7 @@ export const sseHeaders: Readonly<Record<string, string>> = { "content-type": SS
 const partsHeaders: Readonly<Record<string, string>> = { "content-type": PARTS_TYPE, ...unbuffered };
 
 /** The answer to one POST: one JSON object if the response is all there is to say, else a stream of events, or of parts. */
-export interface Answer {
+export interface HttpAnswer {
   /** Sends a message of the call; the response ends it. */
   send(message: Outgoing, final: boolean): Promise<void>;
   /** Whether a read can be answered in parts now. A method: an object with a getter of its own costs V8 a hidden class, which keeps the call until a full collection. */
@@ -20,14 +20,14 @@ export interface Answer {
   /** Whether messages have a place beside the parts. One JSON object has none, so that they are dropped once its first part is written. */
   readonly mixed: boolean;
   /** Writes a part of the answer; resolves once there is room for the next. */
-  part(id: Id, part: Part): Promise<void>;
+  part(id: Id, part: AnswerPart): Promise<void>;
   /** Shows that it is still alive: a stream gets a comment, and an answer that has not begun becomes a stream. */
   keepAlive(): void;
   /** Cuts it; one that has not begun is that of a session which is gone. */
   abort(): void;
 }
 
-export interface AnswerOptions {
+export interface HttpAnswerOptions {
   /** Whether the client takes a stream of events. */
   readonly streams: boolean;
   /** Whether it takes one object. */
@@ -41,7 +41,7 @@ export interface AnswerOptions {
 
 const done: Promise<void> = Promise.resolve();
 
-export function postAnswer(exchange: Exchange, { streams, json, parts, headers, status }: AnswerOptions): Answer {
+export function postAnswer(exchange: Exchange, { streams, json, parts, headers, status }: HttpAnswerOptions): HttpAnswer {
   let outlet: Outlet | undefined;
   let ended = false;
   let writing = 0;

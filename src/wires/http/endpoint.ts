@@ -21,7 +21,7 @@ import {
 } from "../../core/index.js";
 import { observedAs, Parking, SessionTable } from "../../era/index.js";
 import { admit, type Exchange, tellRefused, whileValid } from "../../io/index.js";
-import { Alone, type Manner } from "./alone.js";
+import { Alone, type AnswerForm } from "./alone.js";
 import { JSON_TYPE, PARTS_TYPE, SSE_TYPE } from "./answer.js";
 import { accepts, checkBody, checkEnvelope, checkVersion, expectsAnswer } from "./checks.js";
 import { type EventStore, memoryEvents } from "./events.js";
@@ -186,7 +186,7 @@ class HttpEndpoint implements Endpoint {
     // Member by member here and in what every call makes: a spread takes as long as all the rest of it.
     const parts = accept.includes(PARTS_TYPE);
     const { headers, principal } = caller;
-    const manner: Manner = { era: modern ? "modern" : "legacy", streams, json, parts, headers, principal };
+    const form: AnswerForm = { era: modern ? "modern" : "legacy", streams, json, parts, headers, principal };
     const begins = message.kind === "request" && message.method === "initialize";
     if (modern) {
       const checked = checkModern(exchange, message) ?? this.#checkParams(exchange, caller, message);
@@ -198,7 +198,7 @@ class HttpEndpoint implements Endpoint {
       if (this.#stateful) return json && streams ? this.#postSession(exchange, caller, message, begins) : unacceptable();
     }
     const listens = message.kind === "request" && message.method === "subscriptions/listen";
-    this.#alone.take(listens ? whileValid(exchange, caller.credentials) : exchange, message, manner);
+    this.#alone.take(listens ? whileValid(exchange, caller.credentials) : exchange, message, form);
     return undefined;
   }
 

@@ -5,7 +5,7 @@ import type { Exchange } from "../../io/index.js";
 const named: Readonly<Record<string, string>> = { "tools/call": "name", "prompts/get": "name", "resources/read": "uri" };
 
 /** The member of a request's params that its `Mcp-Name` header mirrors. */
-export function nameOf(method: string, params: JsonObject): string | undefined {
+export function mirroredName(method: string, params: JsonObject): string | undefined {
   const value = Object.hasOwn(named, method) ? params[named[method] ?? ""] : undefined;
   return typeof value === "string" ? value : undefined;
 }
@@ -17,7 +17,7 @@ export function checkHeaders(exchange: Exchange, { method, params }: IncomingReq
     mirrors("MCP-Protocol-Version", exchange.header("mcp-protocol-version"), envelope[meta.protocolVersion]) ??
     // A method that a header can say in plain must be said so: what routers do not decode must not pass them by.
     mirrors("Mcp-Method", exchange.header("mcp-method"), encodeHeader(method)) ??
-    (Object.hasOwn(named, method) ? mirrorsEncoded("Mcp-Name", exchange.header("mcp-name"), nameOf(method, params)) : undefined)
+    (Object.hasOwn(named, method) ? mirrorsEncoded("Mcp-Name", exchange.header("mcp-name"), mirroredName(method, params)) : undefined)
   );
 }
 

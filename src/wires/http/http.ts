@@ -3,8 +3,8 @@ import { dialLink, observedAs } from "../../era/index.js";
 import { badAddress, unixPath } from "../../io/index.js";
 import { type HttpDialOptions, httpLinkOf } from "./dial/link.js";
 import { mirroring } from "./dial/mirror.js";
-import { listen } from "./listen.js";
-import { dialStdio, listenStdio } from "./stdio.js";
+import { listenHttp } from "./listen.js";
+import { dialHttpStdio, listenHttpStdio } from "./stdio.js";
 import { ToolHeaders } from "./tool-headers.js";
 
 /** Streamable HTTP of both eras. */
@@ -12,10 +12,11 @@ export const http: Wire = {
   name: "http",
   accepts: (address) =>
     typeof address === "string" ? /^(https?:\/\/|http\+(unix|stdio):)/.test(address) : address.speaks === "http+stdio",
-  listen: (service, address, options) => (address === "http+stdio:" ? listenStdio(service, options) : listen(service, address, options)),
+  listen: (service, address, options) =>
+    address === "http+stdio:" ? listenHttpStdio(service, options) : listenHttp(service, address, options),
   dial(address, given) {
     const options = observedAs(given, "dial", "http");
-    return typeof address === "string" ? dial(address, options) : dialStdio(address, options);
+    return typeof address === "string" ? dial(address, options) : dialHttpStdio(address, options);
   },
 };
 

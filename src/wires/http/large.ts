@@ -1,4 +1,4 @@
-import type { Id, Part } from "../../codec/index.js";
+import type { AnswerPart, Id } from "../../codec/index.js";
 import { beside, type ContentReply, Fault, type JsonObject, jsonText } from "../../core/index.js";
 import type { Outlet } from "../../io/index.js";
 import { type Base64Stream, base64Stream, cutText } from "../../stream/index.js";
@@ -6,7 +6,7 @@ import { type Base64Stream, base64Stream, cutText } from "../../stream/index.js"
 /** The answer to a read, written while its contents come: one JSON object, of which only a piece is ever held. */
 export interface LargeAnswer {
   /** Writes a content or a chunk; resolves once the client has room for the next. */
-  part(part: Part): Promise<void>;
+  part(part: AnswerPart): Promise<void>;
   /** Writes what is left of the result, and ends. */
   finish(result: JsonObject): Promise<void>;
   /** Cuts it: an answer that has begun cannot become an error. */

@@ -19,7 +19,7 @@ export function httpMount(service: Service, options: HttpOptions): Mount {
   };
 }
 
-export async function listen(service: Service, address: Address, options: HttpOptions): Promise<Listener> {
+export async function listenHttp(service: Service, address: Address, options: HttpOptions): Promise<Listener> {
   const { carrier, path } = placeOf(address, "/mcp", options);
   // Nobody but a local process gets to a Unix socket, whatever it calls the host.
   const hosts = "path" in carrier ? { allowedHosts: ["*"] } : undefined;

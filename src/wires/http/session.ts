@@ -23,12 +23,12 @@ import {
   type TableSession,
 } from "../../era/index.js";
 import { type Exchange, noHeaders } from "../../io/index.js";
-import { type Answer, JSON_TYPE, postAnswer, sseHeaders } from "./answer.js";
+import { type HttpAnswer, JSON_TYPE, postAnswer, sseHeaders } from "./answer.js";
 import { statusOf } from "./checks.js";
 import { type EventStore, place } from "./events.js";
 import { EventStream } from "./stream.js";
 
-export interface SessionOptions extends ServeLinkOptions {
+export interface HttpSessionOptions extends ServeLinkOptions {
   readonly id: string;
   readonly events: EventStore;
   readonly awayMs?: number | undefined;
@@ -63,7 +63,7 @@ export interface Answering {
 interface Post {
   readonly ids: Set<Id>;
   readonly batch: boolean;
-  to: Answering | EventStream | { readonly direct: Answer };
+  to: Answering | EventStream | { readonly direct: HttpAnswer };
   unhook: () => void;
 }
 
@@ -75,7 +75,7 @@ export class HttpSession implements TableSession {
   /** Whether an `initialize` has succeeded. */
   established = false;
   readonly #serving: Serving;
-  readonly #options: SessionOptions;
+  readonly #options: HttpSessionOptions;
   /** Of its answers, where there is nothing to add; and of one that is JSON. */
   readonly #headers: Readonly<Record<string, string>>;
   readonly #jsonHeaders: Readonly<Record<string, string>>;
@@ -101,7 +101,7 @@ export class HttpSession implements TableSession {
   #streamed = false;
   #closed = false;
 
-  constructor(service: Service, options: SessionOptions) {
+  constructor(service: Service, options: HttpSessionOptions) {
     this.id = options.id;
     this.principal = options.principal;
     this.#options = options;
@@ -294,7 +294,7 @@ export class HttpSession implements TableSession {
   }
 
   /** The answer to a read that is written in parts from now on, unless it has become a stream: its events are kept, so they come whole. */
-  #direct(call: Id): Answer | undefined {
+  #direct(call: Id): HttpAnswer | undefined {
     const post = this.#posts.get(call);
     if (post === undefined || post.batch || post.to instanceof EventStream) return undefined;
     if ("direct" in post.to) return post.to.direct;

@@ -17,7 +17,7 @@ const modernOnly = "http+stdio: is of the modern era; a legacy client or server 
  * Streamable HTTP over HTTP/2 on this process's own stdin and stdout. Only its parent can be the client, so nobody asks for Host, Origin or
  * credentials. The end of stdin lets the calls in flight finish.
  */
-export async function listenStdio(service: Service, options: HttpOptions): Promise<Listener> {
+export async function listenHttpStdio(service: Service, options: HttpOptions): Promise<Listener> {
   if (options.eras?.includes("modern") === false) throw new Fault("unsupported-version", modernOnly);
   const open = { allowedHosts: ["*"], allowedOrigins: ["*"], auth: undefined };
   const mount = httpMount(service, { ...options, ...open, path: url.pathname, eras: ["modern"] });
@@ -26,7 +26,7 @@ export async function listenStdio(service: Service, options: HttpOptions): Promi
 }
 
 /** Starts a command and speaks Streamable HTTP with it on its stdin and stdout. */
-export async function dialStdio(command: Command, options: HttpDialOptions): Promise<Connection> {
+export async function dialHttpStdio(command: Command, options: HttpDialOptions): Promise<Connection> {
   if (options.era === "legacy") throw new Fault("unsupported-version", modernOnly);
   const { onStderr, observe } = options;
   const child = await startChild(command, {

@@ -18,7 +18,7 @@ export interface EventStreamOptions {
 /** Milliseconds after which a client that lost its connection is to come back. */
 const RETRY_MS = 500;
 
-export interface AttachOptions {
+export interface StreamAttachOptions {
   /** The event after which to go on; what was not yet written unless given. */
   readonly from?: string;
   /** Milliseconds after which the connection is let go: its client comes back for the rest. */
@@ -78,7 +78,7 @@ export class EventStream {
   }
 
   /** Lets a connection carry it. One that carried it is cut. */
-  attach(exchange: Exchange, headers: Readonly<Record<string, string>>, { from, lifeMs }: AttachOptions = {}): void {
+  attach(exchange: Exchange, headers: Readonly<Record<string, string>>, { from, lifeMs }: StreamAttachOptions = {}): void {
     const before = this.#outlet;
     this.#detach();
     before?.abort();

@@ -3,10 +3,10 @@ import { type Address, accountOf, type Listener, type ListenOptions, type Servic
 import { observedAs, ServedLinks } from "../../era/index.js";
 import {
   certificateName,
+  type GrpcPeer,
   isJsonLines,
   type Mount,
   noCredentials,
-  type Peer,
   placeOf,
   port,
   portListener,
@@ -26,7 +26,7 @@ export function linesMount(service: Service, given: LinesListenOptions): Mount {
   const options = observedAs(given, "listen", "lines");
   const links = new ServedLinks(service, options);
   const usable = options.auth === undefined || options.tls?.requestClientCert === true;
-  const take = (socket: Socket, { address, certificate }: Peer): void => {
+  const take = (socket: Socket, { address, certificate }: GrpcPeer): void => {
     if (links.closing.fired) return void socket.destroy();
     const account = accountOf(socket, options.limits, address);
     const principal = certificate === undefined ? undefined : certificateName(certificate);
@@ -43,7 +43,7 @@ export function linesMount(service: Service, given: LinesListenOptions): Mount {
   };
 }
 
-export async function listen(service: Service, address: Address, options: LinesListenOptions): Promise<Listener> {
+export async function listenLines(service: Service, address: Address, options: LinesListenOptions): Promise<Listener> {
   const { carrier } = placeOf(address, "", options);
   if (options.auth !== undefined && options.tls?.requestClientCert !== true) throw noCredentials(String(address).replace(/:.*$/s, ""));
   return portListener(await port(carrier, [linesMount(service, options)], options));

@@ -1,7 +1,7 @@
 import { type Address, defaultTimeouts, Fault, type Wire } from "../../core/index.js";
 import { dialLink, observedAs, renewing } from "../../era/index.js";
 import { type SseDialOptions, sseLink } from "./dial.js";
-import { listen, type SseOptions, sseMount } from "./listen.js";
+import { listenSse, type SseOptions, sseMount } from "./listen.js";
 
 export { type SseDialOptions, type SseOptions, sseLink, sseMount };
 
@@ -9,7 +9,7 @@ export { type SseDialOptions, type SseOptions, sseLink, sseMount };
 export const sse: Wire = {
   name: "sse",
   accepts: (address) => typeof address === "string" && /^sse\+https?:\/\//.test(address),
-  listen: (service, address, options) => listen(service, address, options),
+  listen: (service, address, options) => listenSse(service, address, options),
   dial: async (address, given: SseDialOptions) => {
     const options = observedAs(given, "dial", "sse");
     if (options.era === "modern")

@@ -151,7 +151,7 @@ export function sseMount(service: Service, given: SseOptions, path = "/sse"): Mo
   };
 }
 
-export async function listen(service: Service, address: Address, options: SseOptions): Promise<Listener> {
+export async function listenSse(service: Service, address: Address, options: SseOptions): Promise<Listener> {
   const { carrier, path } = placeOf(address, "/sse", options);
   return portListener(await port(carrier, [sseMount(service, options, path)], options));
 }

@@ -2,7 +2,7 @@ import type { IncomingMessage } from "node:http";
 import type { Duplex } from "node:stream";
 import { WebSocket } from "ws";
 import { defaultLimits, defaultTimeouts, Fault, fixedTimeouts, fromSignal, statusMeaning, toFault } from "../../core/index.js";
-import { authorized, badAddress, type HttpClient, type SendOptions, type Sent, secureContext, whyUnreached } from "../../io/index.js";
+import { authorized, badAddress, type HttpClient, type HttpSendOptions, type Sent, secureContext, whyUnreached } from "../../io/index.js";
 import type { WebSocketDialOptions } from "./options.js";
 
 export interface Opened {
@@ -41,7 +41,7 @@ export async function openSocket(address: string, options: WebSocketDialOptions)
 }
 
 /** A socket, or the answer of a server that opens none. */
-function request(address: string, options: WebSocketDialOptions, { headers, cancel }: SendOptions): Promise<Opened | IncomingMessage> {
+function request(address: string, options: WebSocketDialOptions, { headers, cancel }: HttpSendOptions): Promise<Opened | IncomingMessage> {
   // Known to ws; its declared types lag behind.
   const closeTimeout: object = { closeTimeout: fixedTimeouts.lingerMs };
   const handshakeMs = options.handshakeMs ?? defaultTimeouts.handshakeMs;

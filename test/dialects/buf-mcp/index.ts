@@ -1,7 +1,7 @@
 import { create, toBinary } from "@bufbuild/protobuf";
 import { FileDescriptorSetSchema } from "@bufbuild/protobuf/wkt";
 import fc from "fast-check";
-import { type Field, type FieldOptions, field, type Message } from "../../../src/codec/protobuf/index.js";
+import { type Field, type FieldOptions, field, type MessageSpec } from "../../../src/codec/protobuf/index.js";
 import type { Described } from "../described.js";
 
 const required = (member: string, number: number): Field => field("string", member, number, { initial: "" });
@@ -9,7 +9,7 @@ const oneof = (name: string, options: FieldOptions = {}): FieldOptions => ({ ...
 const payload = (member: string, number: number, of: string): Field => field("message", member, number, oneof("payload", { of }));
 
 /** The shapes of `buf.mcp.v1`: what its tables have to be able to say. */
-const messages: readonly Message[] = [
+const messages: readonly MessageSpec[] = [
   {
     name: "MCPMessage",
     stands: "a message",

@@ -1,9 +1,9 @@
-import { type Field, field, type Message } from "../../../src/codec/protobuf/index.js";
+import { type Field, field, type MessageSpec } from "../../../src/codec/protobuf/index.js";
 import type { Described } from "../described.js";
 
 const payloads = [...Array.from({ length: 19 }, (_, at) => at + 2), ...Array.from({ length: 20 }, (_, at) => at + 100), 2000];
 
-const messages: readonly Message[] = [
+const messages: readonly MessageSpec[] = [
   {
     name: "Envelope",
     stands: "a message with more payloads than a number has bits",

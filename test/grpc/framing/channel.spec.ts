@@ -10,12 +10,12 @@ import { afterEach, describe, expect, it, vi } from "vitest";
 import {
   type Channel,
   type GrpcChannelOptions,
+  type GrpcTarget,
   grpcChannel,
   grpcServer,
   type Mount,
   port as openPort,
   type ServerCall,
-  type Target,
 } from "../../../src/io/index.js";
 import { bare, collect, echo, frame, hang, type Served, serve } from "./support.js";
 
@@ -248,7 +248,7 @@ describe("a channel", () => {
       void openPort({ stream: Duplex.from({ readable: there, writable: back }) }, [{ wire: "grpc", rpc }]);
       return Duplex.from({ readable: back, writable: there });
     };
-    const targets: Target[] = [{ path }, { duplex }];
+    const targets: GrpcTarget[] = [{ path }, { duplex }];
     for (const target of targets) {
       const channel = later(grpcChannel([target]));
       expect(await say(channel, "a")).toEqual(["a"]);
@@ -258,7 +258,7 @@ describe("a channel", () => {
 
   it("goes on to the next target when a socket cannot even be made", async () => {
     const { port } = later(await serve(echo));
-    const broken: Target = {
+    const broken: GrpcTarget = {
       duplex: () => {
         throw new Error("no such command");
       },

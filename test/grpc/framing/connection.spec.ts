@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { createSecureServer } from "node:http2";
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { grpcChannel, grpcServer, type Peer } from "../../../src/io/index.js";
+import { type GrpcPeer, grpcChannel, grpcServer } from "../../../src/io/index.js";
 import * as certificates from "./certificates.js";
 import { collect, serve } from "./support.js";
 
@@ -69,7 +69,7 @@ describe("a connection", () => {
   });
 
   it("over TLS tells who the client is, by a certificate that was verified", async () => {
-    const peers: Peer[] = [];
+    const peers: GrpcPeer[] = [];
     const server = grpcServer((call) => {
       peers.push(call.peer);
       call.end({ code: 0 });

@@ -9,6 +9,7 @@ import type { Command, JsonObject } from "../../../src/api/index.js";
 import { meta } from "../../../src/core/index.js";
 import { answerOf, type Caller, contentOf, offered, textOf } from "../caller.js";
 import type { Headers } from "./rpc.js";
+import { fetchOnSocket } from "./sockets.js";
 
 type TransportV1 = Parameters<ClientV1["connect"]>[0];
 type TransportV2 = Parameters<ClientV2["connect"]>[0];
@@ -63,10 +64,14 @@ export async function sdkV2Caller(name: string, era: "legacy" | "modern", transp
 
 const command = ({ command, args = [] }: Command): { command: string; args: string[] } => ({ command, args: [...args] });
 
+/** Where the socket is what counts. */
+const anyHost = new URL("http://localhost/mcp");
+
 export const transports = {
   v1: {
     stdio: (child: Command): TransportV1 => new StdioV1(command(child)),
     http: (url: string): TransportV1 => new HttpV1(new URL(url)) as TransportV1,
+    httpOnSocket: (path: string): TransportV1 => new HttpV1(anyHost, { fetch: fetchOnSocket(path) }) as TransportV1,
     sse: (url: string): TransportV1 => new SseV1(new URL(url)),
   },
   v2: {

@@ -1,11 +1,11 @@
-import { type Field, field, type Message } from "../../protobuf/index.js";
+import { type Field, field, type MessageSpec } from "../../protobuf/index.js";
 import { anyMeta } from "../fields.js";
 
 const added = true;
 
 const media: readonly Field[] = [field("string", "data", 1, { initial: "" }), field("string", "mimeType", 2, { initial: "" })];
 
-export const content: readonly Message[] = [
+export const content: readonly MessageSpec[] = [
   {
     name: "Content",
     stands: "a content block",

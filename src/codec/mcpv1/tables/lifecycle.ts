@@ -1,4 +1,4 @@
-import { type Field, field, type Message } from "../../protobuf/index.js";
+import { type Field, field, type MessageSpec } from "../../protobuf/index.js";
 import { anyMeta, requestMeta, twinned } from "../fields.js";
 
 const added = true;
@@ -12,7 +12,7 @@ const implementation: readonly Field[] = [
   field("messages", "icons", 6, { of: "Icon", added }),
 ];
 
-export const lifecycle: readonly Message[] = [
+export const lifecycle: readonly MessageSpec[] = [
   {
     name: "RequestMeta",
     stands: "`_meta` of a request",

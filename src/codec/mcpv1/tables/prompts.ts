@@ -1,9 +1,9 @@
-import { field, type Message } from "../../protobuf/index.js";
-import { answers, anyMeta, requestMeta, twinned } from "../fields.js";
+import { field, type MessageSpec } from "../../protobuf/index.js";
+import { anyMeta, requestMeta, retryFields, twinned } from "../fields.js";
 
 const added = true;
 
-export const prompts: readonly Message[] = [
+export const prompts: readonly MessageSpec[] = [
   {
     name: "Prompt",
     stands: "an element of `prompts`",
@@ -29,7 +29,7 @@ export const prompts: readonly Message[] = [
   {
     name: "GetPromptRequest",
     stands: "params of `prompts/get`",
-    fields: [field("string", "name", 1, { initial: "" }), field("map", "arguments", 2), requestMeta(3), ...answers(4)],
+    fields: [field("string", "name", 1, { initial: "" }), field("map", "arguments", 2), requestMeta(3), ...retryFields(4)],
   },
   {
     name: "GetPromptResponse",

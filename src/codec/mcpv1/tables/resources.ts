@@ -1,5 +1,5 @@
-import { type Field, field, type Message } from "../../protobuf/index.js";
-import { answers, anyMeta, requestMeta, twinned } from "../fields.js";
+import { type Field, field, type MessageSpec } from "../../protobuf/index.js";
+import { anyMeta, requestMeta, retryFields, twinned } from "../fields.js";
 
 const added = true;
 
@@ -10,7 +10,7 @@ const dressed = (number: number): readonly Field[] => [
   anyMeta(number + 3),
 ];
 
-export const resources: readonly Message[] = [
+export const resources: readonly MessageSpec[] = [
   {
     name: "Resource",
     stands: "an element of `resources`, or a content block of type `resource_link`",
@@ -38,7 +38,7 @@ export const resources: readonly Message[] = [
   {
     name: "ReadResourceRequest",
     stands: "params of `resources/read`",
-    fields: [field("string", "uri", 1, { initial: "" }), requestMeta(2), ...answers(3)],
+    fields: [field("string", "uri", 1, { initial: "" }), requestMeta(2), ...retryFields(3)],
   },
   {
     name: "ReadResourceResponse",
@@ -61,7 +61,7 @@ export const resources: readonly Message[] = [
       field("int32", "dev.anywire/chunked", 2, { name: "chunk_size", lift: true, part: "chunkSize", open: true }),
       field("int64", "dev.anywire/chunked", 3, { name: "offset", lift: true, part: "offset", open: true }),
       requestMeta(4),
-      ...answers(5),
+      ...retryFields(5),
     ],
   },
   { name: "ContentBegin", stands: "a content's members besides `uri`, `mimeType` and the data", fields: [anyMeta(2)] },

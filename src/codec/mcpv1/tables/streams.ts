@@ -1,4 +1,4 @@
-import { type Field, field, type Message } from "../../protobuf/index.js";
+import { type Field, field, type MessageSpec } from "../../protobuf/index.js";
 import { anyMeta, requestMeta, twinned } from "../fields.js";
 
 const added = true;
@@ -15,7 +15,7 @@ const error: readonly Field[] = [
   twinned("any", "data", 3),
 ];
 
-export const streams: readonly Message[] = [
+export const streams: readonly MessageSpec[] = [
   { name: "ListToolsRequest", stands: "params of `tools/list`", fields: list },
   { name: "ListResourcesRequest", stands: "params of `resources/list`", fields: list },
   { name: "ListResourceTemplatesRequest", stands: "params of `resources/templates/list`", fields: list },

@@ -1,5 +1,5 @@
-import { type Field, field, type Message } from "../../protobuf/index.js";
-import { answers, anyMeta, requestMeta, twinned } from "../fields.js";
+import { type Field, field, type MessageSpec } from "../../protobuf/index.js";
+import { anyMeta, requestMeta, retryFields, twinned } from "../fields.js";
 
 const added = true;
 
@@ -14,7 +14,7 @@ const result: readonly Field[] = [
   twinned("struct", "task", 8, { added }),
 ];
 
-export const tools: readonly Message[] = [
+export const tools: readonly MessageSpec[] = [
   {
     name: "Tool",
     stands: "an element of `tools`",
@@ -49,7 +49,7 @@ export const tools: readonly Message[] = [
       field("string", "name", 1, { initial: "" }),
       twinned("struct", "arguments", 2),
       requestMeta(3),
-      ...answers(4),
+      ...retryFields(4),
       twinned("struct", "task", 6, { added }),
     ],
   },
@@ -63,7 +63,7 @@ export const tools: readonly Message[] = [
       twinned("struct", "arguments", 2),
       field("token", "progressToken", 3, { of: "ProgressToken", lift: true }),
       requestMeta(4),
-      ...answers(5),
+      ...retryFields(5),
       twinned("struct", "task", 7, { added }),
     ],
   },
@@ -83,7 +83,7 @@ export const tools: readonly Message[] = [
       field("string", "name", 2, { initial: "" }),
       twinned("struct", "arguments", 3),
       requestMeta(4, {}),
-      ...answers(5),
+      ...retryFields(5),
       twinned("struct", "task", 7, { added }),
     ],
   },

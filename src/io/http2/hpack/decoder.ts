@@ -1,5 +1,5 @@
 import { Buffer } from "node:buffer";
-import { broken, tooLong } from "./faults.js";
+import { badHeaders, tooLong } from "./faults.js";
 import { readHuffman } from "./huffman.js";
 import { DEFAULT_SIZE, DynamicTable, OVERHEAD, STATIC_COUNT, staticNames, staticValues } from "./tables.js";
 
@@ -46,7 +46,7 @@ export class HpackDecoder {
         name = this.#name(index);
         value = index <= STATIC_COUNT ? (staticValues[index] ?? "") : this.#table.value(this.#number(index));
       } else if (first >= 0x20 && first < 0x40) {
-        if (list.length > 0) throw broken("the size of the table changes after a field");
+        if (list.length > 0) throw badHeaders("the size of the table changes after a field");
         this.#resize(this.#integer(bytes, 0x1f));
         continue;
       } else {
@@ -70,12 +70,12 @@ export class HpackDecoder {
   /** The dynamic table's number of what has an index. */
   #number(index: number): number {
     const number = this.#table.next + STATIC_COUNT - index;
-    if (index === 0 || number < this.#table.oldest) throw broken(`there is no index ${index}`);
+    if (index === 0 || number < this.#table.oldest) throw badHeaders(`there is no index ${index}`);
     return number;
   }
 
   #resize(size: number): void {
-    if (size > this.#tableBytes) throw broken(`the size of the table is ${size}, over ${this.#tableBytes}`);
+    if (size > this.#tableBytes) throw badHeaders(`the size of the table is ${size}, over ${this.#tableBytes}`);
     this.#size = size;
     this.#shrink(size);
   }
@@ -97,20 +97,20 @@ export class HpackDecoder {
     if (value < mask) return value;
     for (let shift = 0; shift < BITS; shift += 7) {
       const next = bytes[this.#at++];
-      if (next === undefined) throw broken("it ends inside a number");
+      if (next === undefined) throw badHeaders("it ends inside a number");
       value += (next & 0x7f) << shift;
       if (next < 0x80) return value;
     }
-    throw broken("a number is too large");
+    throw badHeaders("a number is too large");
   }
 
   #text(bytes: Buffer, most: number): string {
-    if (this.#at === bytes.length) throw broken("it ends before a text");
+    if (this.#at === bytes.length) throw badHeaders("it ends before a text");
     const coded = (bytes[this.#at] ?? 0) >= 0x80;
     const length = this.#integer(bytes, 0x7f);
     const start = this.#at;
     const end = start + length;
-    if (end > bytes.length) throw broken("it ends inside a text");
+    if (end > bytes.length) throw badHeaders("it ends inside a text");
     this.#at = end;
     const text = coded ? readHuffman(bytes, { start, end }, most) : length <= most ? bytes.toString("latin1", start, end) : undefined;
     if (text === undefined) throw tooLong(this.#listBytes);

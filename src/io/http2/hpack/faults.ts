@@ -1,6 +1,6 @@
 import { Fault } from "../../../core/index.js";
 
-export function broken(what: string): Fault {
+export function badHeaders(what: string): Fault {
   return new Fault("invalid-request", `a header block cannot be read: ${what}`, { data: { reason: "hpack" } });
 }
 

@@ -1,5 +1,5 @@
 import { Buffer } from "node:buffer";
-import { broken } from "./faults.js";
+import { badHeaders } from "./faults.js";
 
 /** Code lengths of the bytes 0 to 255 and of the end of the text (RFC 7541, appendix B). */
 // biome-ignore format: 32 a row
@@ -88,13 +88,13 @@ export function readHuffman(block: Uint8Array, range: { readonly start: number; 
     for (let shift = 4; shift >= 0; shift -= 4) {
       const step = steps[(state << 4) | ((byte >> shift) & 0x0f)] ?? 0;
       if (step >= EMIT) {
-        if (step >= FAIL) throw broken("a text has the end of texts inside");
+        if (step >= FAIL) throw badHeaders("a text has the end of texts inside");
         if (length === most) return undefined;
         text[length++] = step >> 8;
       }
       state = step & 0xff;
     }
   }
-  if (ends[state] !== 1) throw broken("a text ends inside a code");
+  if (ends[state] !== 1) throw badHeaders("a text ends inside a code");
   return text.toString("latin1", 0, length);
 }

@@ -1,7 +1,7 @@
 import { type BinaryReadOptions, fromBinary, type Message } from "@bufbuild/protobuf";
 import { Code, ConnectError, createContextKey, type HandlerContext } from "@connectrpc/connect";
 import { Account, type Cancel, Canceller, type CredentialWatch, Fault, toFault } from "../../../core/index.js";
-import { faultStatus, type Messages, type Metadata, type Peer, type Status, statusFault } from "../../../io/index.js";
+import { faultStatus, type GrpcPeer, type Messages, type Metadata, type Status, statusFault } from "../../../io/index.js";
 import { concat } from "../../../stream/index.js";
 import type { AdmittedCall } from "../listen/caller.js";
 
@@ -9,10 +9,10 @@ import type { AdmittedCall } from "../listen/caller.js";
 const HIGH_WATER = 64 * 1024;
 
 /** What HTTP said of a request that Connect does not pass on. */
-export interface Accepted {
+export interface AcceptedRequest {
   readonly metadata: Metadata;
   readonly authority: string | undefined;
-  readonly peer: Peer;
+  readonly peer: GrpcPeer;
   readonly remote: string | undefined;
   readonly principal: string | undefined;
   readonly credentials?: CredentialWatch | undefined;
@@ -22,7 +22,7 @@ export interface Accepted {
 
 async function* none(): AsyncGenerator<readonly Uint8Array[]> {}
 
-export const acceptedKey: { id: symbol; defaultValue: Accepted } = createContextKey<Accepted>({
+export const acceptedKey: { id: symbol; defaultValue: AcceptedRequest } = createContextKey<AcceptedRequest>({
   metadata: {},
   authority: undefined,
   peer: {},
@@ -41,7 +41,7 @@ export class ConnectCall implements AdmittedCall {
   readonly admitted: AdmittedCall["admitted"];
   readonly messages: Messages;
   readonly #context: HandlerContext;
-  readonly #accepted: Accepted;
+  readonly #accepted: AcceptedRequest;
   readonly #reading: Partial<BinaryReadOptions>;
   readonly #canceller = new Canceller();
   readonly #queue: Uint8Array[] = [];
@@ -72,7 +72,7 @@ export class ConnectCall implements AdmittedCall {
     return this.#accepted.authority === undefined ? [] : [this.#accepted.authority];
   }
 
-  get peer(): Peer {
+  get peer(): GrpcPeer {
     return this.#accepted.peer;
   }
 

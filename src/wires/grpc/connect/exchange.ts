@@ -1,23 +1,21 @@
-import type { IncomingMessage, ServerResponse } from "node:http";
-import { constants, type Http2ServerRequest, type Http2ServerResponse } from "node:http2";
+import type { ServerResponse } from "node:http";
+import { constants } from "node:http2";
 import type { JsonReadOptions } from "@bufbuild/protobuf";
 import { createContextValues } from "@connectrpc/connect";
 import type { UniversalHandler, UniversalServerRequest, UniversalServerResponse } from "@connectrpc/connect/protocol";
 import type { Held, Limits } from "../../../core/index.js";
-import { type Accepted, acceptedKey } from "./call.js";
+import type { NodeRequest, NodeResponse } from "../../../io/index.js";
+import { type AcceptedRequest, acceptedKey } from "./call.js";
 import { formOf, standIn } from "./form.js";
 import { requestMessages } from "./requests.js";
 import { withText } from "./text.js";
 
-export type NodeRequest = IncomingMessage | Http2ServerRequest;
-export type NodeResponse = ServerResponse | Http2ServerResponse;
-
 /** The longest time that a timer can be set to. */
 const MAX_MS = 2 ** 31 - 1;
 
-export interface Served {
+export interface ServedByConnect {
   readonly handler: UniversalHandler;
-  readonly accepted: Omit<Accepted, "messages">;
+  readonly accepted: Omit<AcceptedRequest, "messages">;
   readonly signal: AbortSignal;
   readonly limits: Pick<Limits, "messageBytes" | "messageMs">;
   readonly acceptGzip: boolean;
@@ -30,7 +28,7 @@ export interface Served {
 }
 
 /** Answers a request by a handler of Connect; resolves when the answer is written or its client gone. */
-export async function exchange(request: NodeRequest, response: NodeResponse, served: Served): Promise<void> {
+export async function exchange(request: NodeRequest, response: NodeResponse, served: ServedByConnect): Promise<void> {
   const { handler, signal, accepted } = served;
   const header = headersOf(request);
   const form = formOf(header.get("content-type") ?? "");
@@ -64,7 +62,7 @@ export async function exchange(request: NodeRequest, response: NodeResponse, ser
   if ("stream" in request && !request.complete) request.stream.close(constants.NGHTTP2_NO_ERROR);
 }
 
-async function write(response: NodeResponse, answer: UniversalServerResponse, served: Served): Promise<void> {
+async function write(response: NodeResponse, answer: UniversalServerResponse, served: ServedByConnect): Promise<void> {
   const { status } = answer;
   const { accepted, headers, explain } = served;
   const silent = status >= 400 && answer.body === undefined;

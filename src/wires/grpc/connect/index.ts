@@ -1,23 +1,23 @@
 import { closingFault, defaultLimits, fixedTimeouts, grpcStatuses, refusedStatus, requestStatuses, toFault } from "../../../core/index.js";
-import { type Admission, admit, type Exchange, isGrpc, nodeExchange, peerOf, readMetadata } from "../../../io/index.js";
+import type { NodeRequest, NodeResponse } from "../../../io/index.js";
+import { type Admission, admit, type Exchange, isGrpc, nodeExchange, peerOf, receivedMetadata } from "../../../io/index.js";
 import { within } from "../../../stream/index.js";
 import { HEALTH } from "../services/options.js";
-import type { Accepted } from "./call.js";
+import type { AcceptedRequest } from "./call.js";
 import { webHeaders } from "./cors.js";
-import type { NodeRequest, NodeResponse } from "./exchange.js";
 import { explain, web } from "./explain.js";
 import type { Loaded } from "./load.js";
-import type { ConnectOptions, Handle } from "./options.js";
+import type { ConnectProtocolOptions, Handle } from "./options.js";
 
 /** Connect and gRPC-Web on the calls of gRPC's handler, over HTTP/1.1 and HTTP/2. Their library is loaded with the first call. */
 export class ConnectServer {
   readonly #handle: Handle;
-  readonly #served: ConnectOptions;
+  readonly #served: ConnectProtocolOptions;
   readonly #open = new Set<AbortController>();
   #loaded: Promise<Loaded> | undefined;
   #empty: (() => void) | undefined;
 
-  constructor(handle: Handle, served: ConnectOptions) {
+  constructor(handle: Handle, served: ConnectProtocolOptions) {
     this.#handle = handle;
     this.#served = served;
   }
@@ -78,7 +78,7 @@ export class ConnectServer {
     } = await (this.#loaded ??= import("./load.js").then(({ loaded }) => loaded(this.#handle, this.#served)));
     const handler = routes.get(path);
     if (handler === undefined) return say(requestStatuses["no such path"]);
-    const accepted: Omit<Accepted, "messages"> = {
+    const accepted: Omit<AcceptedRequest, "messages"> = {
       metadata: metadataOf(request),
       authority: exchange.header(":authority") ?? exchange.header("host"),
       peer,
@@ -134,8 +134,8 @@ function refuse(exchange: Exchange, refusal: { readonly status: number; readonly
 }
 
 /** The headers of a request without those of HTTP and of Connect. */
-function metadataOf(request: NodeRequest): Accepted["metadata"] {
-  const metadata = { ...readMetadata(request.headers, request.rawHeaders) };
+function metadataOf(request: NodeRequest): AcceptedRequest["metadata"] {
+  const metadata = { ...receivedMetadata(request.headers, request.rawHeaders) };
   for (const name of Object.keys(metadata))
     if (/^(connect-|(x-)?grpc-|accept-encoding$|content-encoding$)/.test(name)) delete metadata[name];
   return metadata;

@@ -1,6 +1,6 @@
 import { servicesOf } from "../services/served.js";
 import { exchange } from "./exchange.js";
-import type { ConnectOptions, Handle } from "./options.js";
+import type { ConnectProtocolOptions, Handle } from "./options.js";
 import { type ConnectRoutes, connectRoutes } from "./router.js";
 
 export interface Loaded extends ConnectRoutes {
@@ -8,6 +8,6 @@ export interface Loaded extends ConnectRoutes {
 }
 
 /** All that needs Connect and the descriptors. */
-export function loaded(handle: Handle, served: ConnectOptions): Loaded {
+export function loaded(handle: Handle, served: ConnectProtocolOptions): Loaded {
   return { ...connectRoutes(servicesOf(served), handle, served.options), exchange };
 }

@@ -5,7 +5,7 @@ import type { GrpcListenOptions } from "../listen/options.js";
 /** Answers a call of any service here. */
 export type Handle = (call: ServerCall) => void | Promise<void>;
 
-export interface ConnectOptions {
+export interface ConnectProtocolOptions {
   readonly options: GrpcListenOptions;
   readonly tunnelOnly: boolean;
   /** Fires when the listener begins to close. */

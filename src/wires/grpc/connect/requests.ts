@@ -2,17 +2,17 @@ import { type DescMethod, fromJsonString, type JsonReadOptions, toBinary } from 
 import { holdsMore, MOST_VALUES, tooManyValues } from "../../../codec/index.js";
 import { isText } from "../../../codec/mcpv1/index.js";
 import { type Account, Fault, type Limits, WHOLE_PART } from "../../../core/index.js";
-import { decompress, type Encoding, Inbox, type Messages, tooLarge } from "../../../io/index.js";
+import type { NodeRequest } from "../../../io/index.js";
+import { decompress, Inbox, type MessageCoding, type Messages, tooLarge } from "../../../io/index.js";
 import { concat } from "../../../stream/index.js";
 import { Body, tooLate } from "./body.js";
-import type { NodeRequest } from "./exchange.js";
 import type { RequestForm } from "./form.js";
 import { textDecoder } from "./text.js";
 
 export interface RequestOptions {
   readonly form: RequestForm;
   readonly method: DescMethod;
-  readonly encoding: Encoding;
+  readonly encoding: MessageCoding;
   readonly limits: Pick<Limits, "messageBytes" | "messageMs">;
   readonly json: Partial<JsonReadOptions>;
   readonly account: Account;

@@ -2,7 +2,7 @@ import { encodeMessage } from "../../../codec/mcpv1/index.js";
 import { type Address, type Connection, defaultLimits, defaultTimeouts, Fault, grpcStatuses } from "../../../core/index.js";
 import { dialLink, type Link, renewing } from "../../../era/index.js";
 import { type Channel, grpcChannel, type Metadata, type Status, secureContext, statusFault } from "../../../io/index.js";
-import { placeOf, targetsOf } from "../address.js";
+import { grpcPlaceOf, targetsOf } from "../address.js";
 import { header, SERVICE } from "../names.js";
 import { dialTunnel } from "../tunnel/dial.js";
 import type { GrpcDialOptions } from "./options.js";
@@ -12,7 +12,7 @@ import { rpcLink } from "./rpc-link.js";
 const CONNECTIONS = 4;
 
 export async function dial(address: Address, options: GrpcDialOptions): Promise<Connection> {
-  const place = placeOf(address);
+  const place = grpcPlaceOf(address);
   const { keepalive, gzip, limits } = options;
   const channel = grpcChannel(targetsOf(place, place.scheme === "grpcs" ? secureContext(options.tls) : undefined), {
     keepalive,
@@ -51,14 +51,17 @@ async function linkFor(
     wire: "tunnel" as const,
   });
   if (options.dialect === "tunnel") return tunnel();
-  const { kin, status } = await ping(channel, metadata, options);
+  const { isAnywirePeer, status } = await ping(channel, metadata, options);
   if (status.code === grpcStatuses["unknown-method"] && options.dialect !== "mcp.v1") return tunnel();
   if (status.code !== 0 && status.code !== grpcStatuses["unknown-method"]) throw statusFault(status);
   const { calls = "session", ...common } = options;
-  return { link: rpcLink(channel, { ...common, metadata, ...(kin ? { kin: { calls, lasting } } : undefined) }), wire: "grpc" };
+  return {
+    link: rpcLink(channel, { ...common, metadata, ...(isAnywirePeer ? { isAnywirePeer: { calls, lasting } } : undefined) }),
+    wire: "grpc",
+  };
 }
 
-async function ping(channel: Channel, metadata: Metadata, options: GrpcDialOptions): Promise<{ kin: boolean; status: Status }> {
+async function ping(channel: Channel, metadata: Metadata, options: GrpcDialOptions): Promise<{ isAnywirePeer: boolean; status: Status }> {
   const call = channel.call(`${SERVICE}Ping`, {
     metadata: { ...metadata, [header.twins]: "1", [header.method]: "ping" },
     deadline: Date.now() + (options.handshakeMs ?? defaultTimeouts.handshakeMs),
@@ -71,7 +74,7 @@ async function ping(channel: Channel, metadata: Metadata, options: GrpcDialOptio
     call.done();
     const status = await call.status;
     const headers = await call.headers.catch((): Metadata => ({}));
-    return { kin: headers[header.twins] !== undefined, status };
+    return { isAnywirePeer: headers[header.twins] !== undefined, status };
   } finally {
     options.signal?.removeEventListener("abort", abort);
   }

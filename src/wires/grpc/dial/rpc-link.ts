@@ -34,7 +34,7 @@ const BATCHES = 64;
 export interface RpcLinkOptions extends Omit<GrpcDialOptions, "calls"> {
   readonly metadata: Metadata;
   /** Of an Anywire server: what has no RPC of its own goes on a stream, where the server understands all of it. */
-  readonly kin?: {
+  readonly isAnywirePeer?: {
     /** `session`: of what has, too, all but reads, which fill a line best with a stream of their own. */
     readonly calls: "session" | "rpc";
     /** Whether a stream that breaks is opened anew. */
@@ -80,14 +80,14 @@ class RpcLink implements Link {
   constructor(channel: Channel, options: RpcLinkOptions) {
     this.#channel = channel;
     this.#limits = { ...defaultLimits, ...options.limits };
-    const { metadata, limits, kin } = options;
-    this.#calls = kin?.calls ?? "rpc";
+    const { metadata, limits, isAnywirePeer } = options;
+    this.#calls = isAnywirePeer?.calls ?? "rpc";
     const methodOf = (call: Id): string | undefined => this.#session?.methodOf(call);
     const stream = (): SessionLink => sessionLink(channel, { metadata, limits, methodOf });
-    const connect = kin?.lasting === true ? async () => stream() : undefined;
-    this.#session = kin === undefined ? undefined : renewing(stream(), { ...options, connect, proven: true });
+    const connect = isAnywirePeer?.lasting === true ? async () => stream() : undefined;
+    this.#session = isAnywirePeer === undefined ? undefined : renewing(stream(), { ...options, connect, proven: true });
     if (this.#session !== undefined) void this.#listen(this.#session);
-    this.#metadata = kin === undefined ? metadata : { ...metadata, [header.twins]: "1" };
+    this.#metadata = isAnywirePeer === undefined ? metadata : { ...metadata, [header.twins]: "1" };
     this.#watches = new Watches(
       (patterns) => this.#call("WatchResources", { uriPatterns: patterns }),
       async (message) => void (await this.#deliver([message])),
@@ -195,8 +195,8 @@ class RpcLink implements Link {
     const rpc = rpcs.get(name) as Rpc;
     const version = isModernRequest(params) ? String(statedVersion(params)) : undefined;
     const metadata = withMirror(more === undefined ? this.#metadata : { ...this.#metadata, ...more }, rpc.method, params, version);
-    const kin = this.#session !== undefined;
-    const bytes = fitting(encodeMessage(rpc.request, params, { twin: kin, base: !kin }), this.#limits);
+    const isAnywirePeer = this.#session !== undefined;
+    const bytes = fitting(encodeMessage(rpc.request, params, { twin: isAnywirePeer, base: !isAnywirePeer }), this.#limits);
     // A read fills a long line only with much under way.
     const call = this.#channel.call(SERVICE + name, { metadata, deadline, narrow: rpc.method !== "resources/read" });
     void call.send(bytes);

@@ -1,5 +1,6 @@
-import type { Id, IncomingRequest, OutgoingMessage, Part } from "../../../codec/index.js";
+import type { AnswerPart, Id, IncomingRequest, OutgoingMessage } from "../../../codec/index.js";
 import {
+  COMPLETED,
   encodeChunkMessageHead,
   encodeMessage,
   encodeNote,
@@ -7,30 +8,31 @@ import {
   encodeRest,
   isForBase,
   partState,
+  WATCHED,
 } from "../../../codec/mcpv1/index.js";
 import { Fault, type JsonObject } from "../../../core/index.js";
 import type { ServerCall } from "../../../io/index.js";
 import { endWithError } from "../faults.js";
-import { COMPLETED, type Rpc, WATCHED } from "../names.js";
+import type { Rpc } from "../names.js";
 
 /** Where the answer to one RPC goes. */
-export interface Answer {
+export interface RpcAnswer {
   /** A result or an error ends the call; a notification goes before it. */
   send(message: OutgoingMessage): Promise<void> | undefined;
-  part(part: Part): Promise<void> | undefined;
+  part(part: AnswerPart): Promise<void> | undefined;
 }
 
 /** Where a request goes that came as an RPC: to its session, or to a link of its own. */
 export interface Taker {
-  take(message: IncomingRequest, answer: Answer): void;
+  take(message: IncomingRequest, answer: RpcAnswer): void;
   /** The RPC has ended; with a reason if before its answer. */
   forget(id: Id, reason?: Fault): void;
 }
 
-export interface AnswerOptions {
+export interface RpcAnswerOptions {
   readonly rpc: Rpc;
   /** Whether the caller is an Anywire end: it takes JSON for Struct, and notifications within a stream. */
-  readonly kin: boolean;
+  readonly isAnywirePeer: boolean;
   /** Whether it may know nothing but the base. */
   readonly base: boolean;
   /** The caller gave no progress token of its own. */
@@ -45,12 +47,12 @@ export interface AnswerOptions {
 const NOTES = 64 * 1024;
 
 /** Turns what the era edge says into the messages of an RPC. */
-export function rpcAnswer(call: ServerCall, { rpc, kin, base, anonymous, begin, ended }: AnswerOptions): Answer {
-  const options = { twin: kin, base };
+export function rpcAnswer(call: ServerCall, { rpc, isAnywirePeer, base, anonymous, begin, ended }: RpcAnswerOptions): RpcAnswer {
+  const options = { twin: isAnywirePeer, base };
   // Connect's unary calls have one message, whoever makes them.
-  const several = kin && (rpc.answer !== "one" || !("admitted" in call));
+  const several = isAnywirePeer && (rpc.answer !== "one" || !("admitted" in call));
   // Whoever does not know where contents begin wants to be told with every chunk whose it is.
-  const state = kin ? undefined : partState();
+  const state = isAnywirePeer ? undefined : partState();
 
   const finish = (message?: Uint8Array): undefined => {
     ended();
@@ -92,7 +94,7 @@ export function rpcAnswer(call: ServerCall, { rpc, kin, base, anonymous, begin, 
       if (rpc.answer === "progress") return finish(encodeMessage(rpc.response, { error: message.error }, options));
       ended();
       if (several) begin?.();
-      endWithError(call, message.error, { fault: message.fault, kin: several });
+      endWithError(call, message.error, { fault: message.fault, isAnywirePeer: several });
       return undefined;
     },
     part(part) {

@@ -13,7 +13,7 @@ import {
 import { header } from "../names.js";
 
 /** Who makes a call, as far as the wire can tell. */
-export interface Caller {
+export interface RpcCaller {
   readonly principal: string | undefined;
   /** The address that it calls from. */
   readonly remote: string | undefined;
@@ -21,7 +21,7 @@ export interface Caller {
   readonly credentials?: CredentialWatch | undefined;
   readonly metadata: Metadata;
   /** Whether the caller is an Anywire end. */
-  readonly kin: boolean;
+  readonly isAnywirePeer: boolean;
   /** Whether it may know nothing but the base. */
   readonly base: boolean;
 }
@@ -39,14 +39,14 @@ export interface AdmittedCall extends ServerCall {
  * What may be asked of a call before its messages are looked at: Host, Origin, credentials. Throws the fault it is refused with; waits
  * only where there are credentials to check.
  */
-export function callerOf(call: ServerCall | AdmittedCall, options: GateOptions): Caller | Promise<Caller> {
+export function callerOf(call: ServerCall | AdmittedCall, options: GateOptions): RpcCaller | Promise<RpcCaller> {
   const metadata = withoutCredentials(call.metadata);
-  const kin = metadata[header.twins] !== undefined;
-  const base = !kin && metadata[header.fields] === undefined;
+  const isAnywirePeer = metadata[header.twins] !== undefined;
+  const base = !isAnywirePeer && metadata[header.fields] === undefined;
   const certified = call.peer.certificate === undefined ? undefined : certificateName(call.peer.certificate);
   if ("admitted" in call) {
     const { principal = certified, remote, credentials } = call.admitted;
-    return { principal, remote, credentials, metadata, kin, base };
+    return { principal, remote, credentials, metadata, isAnywirePeer, base };
   }
   const exchange = { remote: call.peer.address, hosts: call.hosts, header: (name: string) => firstOf(call.metadata, name) };
   // Nobody but a local process gets to a pipe or a Unix socket.
@@ -54,14 +54,15 @@ export function callerOf(call: ServerCall | AdmittedCall, options: GateOptions):
   if (refused !== undefined) throw told(options, new Fault("denied", refused));
   const { auth } = options;
   const { remote, user } = forwardedBy(exchange, options.trustedProxy);
-  if (auth === undefined || user !== undefined) return claimed(call, { principal: user ?? certified, remote, metadata, kin, base });
-  return credited(exchange, auth, { remote, metadata, kin, base }).then(
+  if (auth === undefined || user !== undefined)
+    return claimed(call, { principal: user ?? certified, remote, metadata, isAnywirePeer, base });
+  return credited(exchange, auth, { remote, metadata, isAnywirePeer, base }).then(
     (caller) => claimed(call, caller),
     (fault) => Promise.reject(told(options, toFault(fault))),
   );
 }
 
-function claimed(call: ServerCall, caller: Caller): Caller {
+function claimed(call: ServerCall, caller: RpcCaller): RpcCaller {
   if (caller.principal !== undefined) call.claim?.(caller.principal);
   return caller;
 }
@@ -74,8 +75,8 @@ function told(options: GateOptions, fault: Fault): Fault {
 async function credited(
   exchange: Parameters<typeof checkCredentials>[0],
   auth: NonNullable<GateOptions["auth"]>,
-  caller: Omit<Caller, "principal">,
-): Promise<Caller> {
+  caller: Omit<RpcCaller, "principal">,
+): Promise<RpcCaller> {
   const verdict = await checkCredentials(exchange, auth, undefined);
   if (!("refused" in verdict)) return { principal: verdict.principal.id, credentials: verdict.watch, ...caller };
   if (verdict.refused === "unauthenticated")

@@ -1,4 +1,4 @@
-import { decodeMessage, encodeMessage } from "../../../codec/mcpv1/index.js";
+import { decodeMessage, encodeMessage, WATCH } from "../../../codec/mcpv1/index.js";
 import {
   defaultLimits,
   defaultTimeouts,
@@ -21,13 +21,13 @@ import {
 import { KnownCallers, type Parking, randomToken, type ServeLinkOptions, SessionTable, serving } from "../../../era/index.js";
 import { firstOf, type Metadata, type ServerCall } from "../../../io/index.js";
 import { extras } from "../extras.js";
-import { faultStatus } from "../faults.js";
+import { mcpStatus } from "../faults.js";
 import { checkMirror } from "../mirror.js";
-import { header, type Rpc, rpcs, SERVICE, WATCH } from "../names.js";
-import { type Answer, rpcAnswer, type Taker } from "./answers.js";
-import { type Caller, callerOf } from "./caller.js";
+import { header, type Rpc, rpcs, SERVICE } from "../names.js";
+import { type RpcAnswer, rpcAnswer, type Taker } from "./answers.js";
+import { callerOf, type RpcCaller } from "./caller.js";
 import type { GrpcListenOptions } from "./options.js";
-import { Session } from "./session.js";
+import { GrpcSession } from "./session.js";
 import { SessionStream } from "./session-stream.js";
 import { ToolCalls } from "./tool-calls.js";
 import { traits } from "./traits.js";
@@ -37,7 +37,7 @@ export class McpService {
   readonly #service: Service;
   readonly #options: GrpcListenOptions;
   readonly #limits: Limits;
-  readonly #sessions: SessionTable<Session>;
+  readonly #sessions: SessionTable<GrpcSession>;
   readonly #parking: Parking;
   /** Callers with credentials, and those behind a relay: they come on streams of their own and by themselves. */
   readonly #callers = new KnownCallers();
@@ -66,7 +66,7 @@ export class McpService {
       if (rpc === undefined) throw new Fault("unknown-method", `unknown method: ${call.path}`);
       await this.#rpc(call, caller, rpc);
     } catch (error) {
-      call.end(faultStatus(toFault(error)));
+      call.end(mcpStatus(toFault(error)));
     }
   }
 
@@ -78,7 +78,7 @@ export class McpService {
     this.#callers.close();
   }
 
-  async #rpc(call: ServerCall, caller: Caller, rpc: Rpc): Promise<void> {
+  async #rpc(call: ServerCall, caller: RpcCaller, rpc: Rpc): Promise<void> {
     const params = this.#params(decodeMessage(rpc.request, await only(call), this.#limits), rpc.method, caller);
     if (rpc.method === "ping") return this.#pong(call, caller);
     if (rpc.method === "initialize") return this.#initialize(call, caller, rpc, params);
@@ -90,7 +90,7 @@ export class McpService {
     const unhook = call.cancel.on(() => taker.forget(id, call.cancel.reason));
     const answer = rpcAnswer(call, {
       rpc,
-      kin: caller.kin,
+      isAnywirePeer: caller.isAnywirePeer,
       base: caller.base && !isModernRequest(params),
       anonymous: progress && tokenOf(params) === undefined,
       begin: () => begin(call, caller),
@@ -116,18 +116,18 @@ export class McpService {
   }
 
   /** Liveness is nobody's session and of no era. */
-  #pong(call: ServerCall, caller: Caller): void {
+  #pong(call: ServerCall, caller: RpcCaller): void {
     begin(call, caller);
-    void call.send(encodeMessage("PingResponse", {}, { twin: caller.kin }));
+    void call.send(encodeMessage("PingResponse", {}, { twin: caller.isAnywirePeer }));
     call.end({ code: 0 });
   }
 
-  #initialize(call: ServerCall, caller: Caller, rpc: Rpc, params: JsonObject): void {
+  #initialize(call: ServerCall, caller: RpcCaller, rpc: Rpc, params: JsonObject): void {
     const session = this.#begin(call, caller, true);
     begin(call, caller, session.id);
     const answer = rpcAnswer(call, {
       rpc,
-      kin: caller.kin,
+      isAnywirePeer: caller.isAnywirePeer,
       base: caller.base,
       anonymous: false,
       ended: () => session.forget("initialize"),
@@ -148,7 +148,7 @@ export class McpService {
     );
   }
 
-  async #session(call: ServerCall, caller: Caller): Promise<void> {
+  async #session(call: ServerCall, caller: RpcCaller): Promise<void> {
     const named = firstOf(caller.metadata, header.session);
     const session = named === undefined ? this.#begin(call, caller, false) : this.#find(named, caller);
     if (session.streaming) throw new Fault("invalid-request", "the session has a stream open already");
@@ -156,7 +156,7 @@ export class McpService {
     const gone = call.cancel.on(() => void (session.lasting || this.#sessions.end(session, reasonOf(call.cancel))));
     const unwatch = caller.credentials?.((fault) => {
       // What lasts may go on with other credentials; its stream does not.
-      if (session.lasting) call.end(faultStatus(fault));
+      if (session.lasting) call.end(mcpStatus(fault));
       else void session.drain(fault, this.#options.drainMs ?? defaultTimeouts.drainMs).then(() => this.#sessions.end(session, fault));
     });
     try {
@@ -170,12 +170,12 @@ export class McpService {
     }
   }
 
-  async #toolCalls(call: ServerCall, caller: Caller): Promise<void> {
+  async #toolCalls(call: ServerCall, caller: RpcCaller): Promise<void> {
     begin(call, caller);
     let { base } = caller;
     const calls = new ToolCalls(call, {
       limits: this.#limits,
-      kin: caller.kin,
+      isAnywirePeer: caller.isAnywirePeer,
       get base() {
         return base;
       },
@@ -186,7 +186,7 @@ export class McpService {
         return { params, taker: this.#taker(call, caller, params) };
       },
     });
-    const unwatch = caller.credentials?.((fault) => call.end(faultStatus(fault)));
+    const unwatch = caller.credentials?.((fault) => call.end(mcpStatus(fault)));
     try {
       await calls.serve();
       call.end({ code: 0 });
@@ -201,12 +201,12 @@ export class McpService {
   }
 
   /** The params of a request, with what its metadata says of it. */
-  #params(params: JsonObject, method: string, { metadata }: Caller): JsonObject {
+  #params(params: JsonObject, method: string, { metadata }: RpcCaller): JsonObject {
     checkMirror(metadata, method, params);
     return withTrace(params, (name) => firstOf(metadata, name));
   }
 
-  #taker(call: ServerCall, caller: Caller, params: JsonObject): Taker {
+  #taker(call: ServerCall, caller: RpcCaller, params: JsonObject): Taker {
     const session = firstOf(caller.metadata, header.session);
     const modern = isModernRequest(params);
     if (session !== undefined && !modern) return this.#find(session, caller);
@@ -214,8 +214,8 @@ export class McpService {
   }
 
   /** A request that stands for itself: modern, or of a legacy client that never initialised. */
-  #alone(call: ServerCall, caller: Caller, modern: boolean, session: string | undefined): Taker {
-    let answer: Answer | undefined;
+  #alone(call: ServerCall, caller: RpcCaller, modern: boolean, session: string | undefined): Taker {
+    let answer: RpcAnswer | undefined;
     const version = firstOf(caller.metadata, header.version);
     const legacy = version !== undefined && !isModernVersion(version) ? version : legacyVersions[0];
     const assume = modern && this.#options.eras?.includes("modern") !== false ? undefined : legacy;
@@ -226,7 +226,7 @@ export class McpService {
         backlog: 0,
         send: (message) => {
           try {
-            return answer?.send(message as Parameters<Answer["send"]>[0]) ?? done;
+            return answer?.send(message as Parameters<RpcAnswer["send"]>[0]) ?? done;
           } catch (error) {
             return Promise.reject(toFault(error));
           }
@@ -244,25 +244,30 @@ export class McpService {
     };
   }
 
-  #find(id: string, { principal }: Caller): Session {
+  #find(id: string, { principal }: RpcCaller): GrpcSession {
     const session = this.#sessions.find(id, principal);
     if (session === undefined) throw new Fault("not-found", "no such session: call Initialize");
     return session;
   }
 
-  #begin(call: ServerCall, caller: Caller, lasting: boolean): Session {
+  #begin(call: ServerCall, caller: RpcCaller, lasting: boolean): GrpcSession {
     // A client of the base may do without initialize altogether.
-    const assume = caller.kin || lasting ? undefined : (firstOf(caller.metadata, header.version) ?? legacyVersions[0]);
+    const assume = caller.isAnywirePeer || lasting ? undefined : (firstOf(caller.metadata, header.version) ?? legacyVersions[0]);
     const options = { ...this.#serveOptions(call, caller, assume), deadline: undefined };
-    const session: Session = this.#sessions.begin(quotaOwner(options), (id) => {
+    const session: GrpcSession = this.#sessions.begin(quotaOwner(options), (id) => {
       const displace = (reason: Fault): void => this.#sessions.end(session, reason);
-      return new Session(this.#service, { ...options, id, lasting, displace });
+      return new GrpcSession(this.#service, { ...options, id, lasting, displace });
     });
     return session;
   }
 
   /** Of one shape, and without spreads: they are made for every call. */
-  #serveOptions(call: ServerCall, { principal, remote, metadata }: Caller, assume: string | undefined, session?: string): ServeLinkOptions {
+  #serveOptions(
+    call: ServerCall,
+    { principal, remote, metadata }: RpcCaller,
+    assume: string | undefined,
+    session?: string,
+  ): ServeLinkOptions {
     const { limits, onFault, eras, observe, wire } = this.#options;
     const { anonymous } = this.#options;
     return {
@@ -290,13 +295,13 @@ export class McpService {
 const done = Promise.resolve();
 /** Made once: an error costs as much as half a call. */
 const ANSWERED = new Fault("unavailable", "the call was answered");
-const KIN: Metadata = { [header.twins]: "1" };
+const TWINS: Metadata = { [header.twins]: "1" };
 const endless: ReadonlySet<string> = new Set([WATCH]);
 
 /** The headers of an answer: at once, so that long streams are known to be open. */
-function begin(call: ServerCall, { kin }: Caller, session?: string): void {
-  if (!kin && session === undefined) return;
-  call.begin(session === undefined ? KIN : { ...(kin ? KIN : undefined), [header.session]: session });
+function begin(call: ServerCall, { isAnywirePeer }: RpcCaller, session?: string): void {
+  if (!isAnywirePeer && session === undefined) return;
+  call.begin(session === undefined ? TWINS : { ...(isAnywirePeer ? TWINS : undefined), [header.session]: session });
 }
 
 /** The one message of a call that has one. */

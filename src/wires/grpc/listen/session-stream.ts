@@ -1,5 +1,6 @@
-import { type Id, type Incoming, namedCall, type OutgoingMessage, type Part } from "../../../codec/index.js";
+import { type AnswerPart, type Id, type Incoming, namedCall, type OutgoingMessage } from "../../../codec/index.js";
 import {
+  COMPLETED,
   decodeToServer,
   type EncodeOptions,
   encodeChunkHead,
@@ -8,11 +9,12 @@ import {
   isForBase,
   type PartState,
   partState,
+  WATCHED,
 } from "../../../codec/mcpv1/index.js";
 import { Fault, isModernRequest, isObject, type JsonObject, type Limits } from "../../../core/index.js";
 import type { ServerCall } from "../../../io/index.js";
-import { COMPLETED, WATCHED } from "../names.js";
-import type { Caller } from "./caller.js";
+
+import type { RpcCaller } from "./caller.js";
 
 /** A request that is being answered: a result does not say what it answers. */
 interface Open {
@@ -30,7 +32,7 @@ export class SessionStream {
   readonly #call: ServerCall;
   readonly #limits: Limits;
   /** Whether the client is an Anywire end. */
-  readonly #kin: boolean;
+  readonly #isAnywirePeer: boolean;
   #options: EncodeOptions;
   /** Of an answer that came in chunks. Made once: to spread the options for each answer took a twentieth of a call. */
   #streamed: EncodeOptions & { readonly streamed: true };
@@ -38,11 +40,11 @@ export class SessionStream {
   /** A legacy session has begun, and its client has not said that it is ready. */
   #begun = false;
 
-  constructor(call: ServerCall, limits: Limits, { kin, base }: Pick<Caller, "kin" | "base">) {
+  constructor(call: ServerCall, limits: Limits, { isAnywirePeer, base }: Pick<RpcCaller, "isAnywirePeer" | "base">) {
     this.#call = call;
     this.#limits = limits;
-    this.#kin = kin;
-    this.#options = { twin: kin, base };
+    this.#isAnywirePeer = isAnywirePeer;
+    this.#options = { twin: isAnywirePeer, base };
     this.#streamed = { ...this.#options, streamed: true };
   }
 
@@ -66,14 +68,14 @@ export class SessionStream {
     if (message.kind !== "request") return undefined;
     const { id, method, params } = message;
     if (this.#options.base === true && isModernRequest(params)) {
-      this.#options = { twin: this.#kin, base: false };
+      this.#options = { twin: this.#isAnywirePeer, base: false };
       this.#streamed = { ...this.#options, streamed: true };
     }
     const known = this.#open.get(id);
     if (known !== undefined) known.uses++;
     else {
       const chunked = method === "resources/read" && isChunked(params);
-      this.#open.set(id, { method, chunked, state: chunked && !this.#kin ? partState() : undefined, uses: 1 });
+      this.#open.set(id, { method, chunked, state: chunked && !this.#isAnywirePeer ? partState() : undefined, uses: 1 });
     }
     if (method === "initialize") this.#begun = true;
     else if (this.#begun && method !== "ping") {
@@ -98,7 +100,7 @@ export class SessionStream {
     return this.#send(message, call) ?? done;
   }
 
-  part(id: Id, part: Part): Promise<void> | undefined {
+  part(id: Id, part: AnswerPart): Promise<void> | undefined {
     const open = this.#open.get(id);
     if (open === undefined) throw new Fault("cancelled", "the call was cancelled");
     if (part.kind === "chunk" && typeof part.data !== "string")
@@ -113,7 +115,7 @@ export class SessionStream {
       const named = ours ? { ...message, params: { ...message.params, requestId: call } } : message;
       const method = call === undefined ? undefined : this.#open.get(call)?.method;
       return this.#call.send(
-        encodeToClient(named, method, call === undefined ? this.#options : { twin: this.#kin, base: this.#options.base, call }),
+        encodeToClient(named, method, call === undefined ? this.#options : { twin: this.#isAnywirePeer, base: this.#options.base, call }),
       );
     }
     const { id } = message;

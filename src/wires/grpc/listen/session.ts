@@ -1,9 +1,9 @@
-import { type Id, type Incoming, isBatch, type Outgoing, type OutgoingMessage, type Part } from "../../../codec/index.js";
+import { type AnswerPart, type Id, type Incoming, isBatch, type Outgoing, type OutgoingMessage } from "../../../codec/index.js";
 import { Caller, Fault, fixedTimeouts, type Service, toFault, toRpcError } from "../../../core/index.js";
 import { idleCaller, type ServeLinkOptions, type Serving, serving, type TableSession } from "../../../era/index.js";
 import type { ServerCall } from "../../../io/index.js";
-import { faultStatus } from "../faults.js";
-import type { Answer } from "./answers.js";
+import { mcpStatus } from "../faults.js";
+import type { RpcAnswer } from "./answers.js";
 import type { SessionStream } from "./session-stream.js";
 import { traits } from "./traits.js";
 import { TURN, turn } from "./turns.js";
@@ -11,7 +11,7 @@ import { TURN, turn } from "./turns.js";
 /** Questions that may wait for a stream. */
 const HELD = 16;
 
-export interface SessionOptions extends ServeLinkOptions {
+export interface GrpcSessionOptions extends ServeLinkOptions {
   readonly id: string;
   /** Began by the Initialize RPC: it outlives its stream. */
   readonly lasting: boolean;
@@ -19,8 +19,8 @@ export interface SessionOptions extends ServeLinkOptions {
   readonly displace: (reason: Fault) => void;
 }
 
-/** A client that keeps coming: one `Session` stream, or RPCs that name the session, or both. */
-export class Session implements TableSession {
+/** A client that keeps coming: one `GrpcSession` stream, or RPCs that name the session, or both. */
+export class GrpcSession implements TableSession {
   readonly id: string;
   readonly principal: string | undefined;
   /** Who calls in it, also by RPCs of its own that name it. */
@@ -29,13 +29,13 @@ export class Session implements TableSession {
   /** When it was last used. */
   touched: number = Date.now();
   readonly #serving: Serving;
-  readonly #rpcs = new Map<Id, Answer>();
+  readonly #rpcs = new Map<Id, RpcAnswer>();
   #stream: SessionStream | undefined;
   #call: ServerCall | undefined;
   /** Questions that wait for a stream. */
   readonly #held = new Set<(stream: SessionStream | undefined) => void>();
 
-  constructor(service: Service, options: SessionOptions) {
+  constructor(service: Service, options: GrpcSessionOptions) {
     this.id = options.id;
     this.principal = options.principal;
     this.identity = new Caller({ principal: options.principal, remote: options.remote, idle: idleCaller(this, options.displace) });
@@ -64,7 +64,7 @@ export class Session implements TableSession {
   }
 
   /** Takes a request that came as an RPC of its own. */
-  take(message: Incoming & { readonly kind: "request" }, answer: Answer): void {
+  take(message: Incoming & { readonly kind: "request" }, answer: RpcAnswer): void {
     this.touched = Date.now();
     this.#rpcs.set(message.id, answer);
     void this.#serving.take(message);
@@ -133,7 +133,7 @@ export class Session implements TableSession {
     for (const open of [...this.#held]) open(undefined);
     this.#serving.end(reason);
     this.identity.end();
-    this.#call?.end(faultStatus(reason));
+    this.#call?.end(mcpStatus(reason));
   }
 
   #send(message: Outgoing, call: Id | undefined): Promise<void> {
@@ -167,7 +167,7 @@ export class Session implements TableSession {
     });
   }
 
-  #part(id: Id, part: Part): Promise<void> | undefined {
+  #part(id: Id, part: AnswerPart): Promise<void> | undefined {
     const rpc = this.#rpcs.get(id);
     if (rpc !== undefined) return rpc.part(part);
     return this.#stream?.part(id, part);

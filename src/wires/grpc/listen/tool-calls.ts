@@ -1,12 +1,12 @@
 import { decodeMessage, encodeMessage } from "../../../codec/mcpv1/index.js";
 import { Fault, type JsonObject, type Limits, type RpcError, reasonOf, toFault, toRpcError } from "../../../core/index.js";
 import type { ServerCall } from "../../../io/index.js";
-import type { Answer, Taker } from "./answers.js";
+import type { RpcAnswer, Taker } from "./answers.js";
 
 export interface ToolCallsOptions {
   readonly limits: Limits;
   /** Whether the caller is an Anywire end. */
-  readonly kin: boolean;
+  readonly isAnywirePeer: boolean;
   /** Whether it may know nothing but the base. */
   readonly base: boolean;
   /** An id that no other call of the session has. */
@@ -78,7 +78,7 @@ export class ToolCalls {
     }
   }
 
-  #answer(name: string): Answer {
+  #answer(name: string): RpcAnswer {
     return {
       send: (message) => {
         if ("method" in message) {
@@ -110,8 +110,8 @@ export class ToolCalls {
   }
 
   #write(name: string, outcome: { readonly success: JsonObject } | { readonly error: RpcError }): Uint8Array {
-    const { kin, base } = this.#options;
-    return encodeMessage("StreamToolCallsResponse", { requestId: name, ...outcome }, { twin: kin, base });
+    const { isAnywirePeer, base } = this.#options;
+    return encodeMessage("StreamToolCallsResponse", { requestId: name, ...outcome }, { twin: isAnywirePeer, base });
   }
 
   #say(message: Uint8Array): Promise<void> | undefined {

@@ -2,7 +2,7 @@ import type { DescService } from "@bufbuild/protobuf";
 import { ServerReflection, ServerReflectionAlpha } from "../../../codec/gen/index.js";
 import { Fault, toFault } from "../../../core/index.js";
 import type { ServerCall } from "../../../io/index.js";
-import { faultStatus } from "../faults.js";
+import { mcpStatus } from "../faults.js";
 import { callerOf } from "../listen/caller.js";
 import { healthService } from "./health.js";
 import { HEALTH, type StandardOptions } from "./options.js";
@@ -26,7 +26,7 @@ export function standard(served: StandardOptions): (call: ServerCall) => Promise
       else if (reflected.has(call.path)) await reflection(call);
       else throw new Fault("unknown-method", `unknown method: ${call.path}`);
     } catch (error) {
-      call.end(faultStatus(toFault(error)));
+      call.end(mcpStatus(toFault(error)));
     }
   };
 }

@@ -24,7 +24,7 @@ export function tunnelLink(stream: TunnelStream, limits: Limits, close: (reason?
     send(message) {
       if (closed !== undefined) return Promise.reject(closed);
       try {
-        return stream.send(wrap(serialise(message))) ?? hasRoom;
+        return stream.send(tunnelMessage(serialise(message))) ?? hasRoom;
       } catch (error) {
         return Promise.reject(error);
       }
@@ -47,7 +47,7 @@ const FIELD = 0x0a;
 const encoder = new TextEncoder();
 
 /** The bytes of a `JsonRpcMessage`: a tag, a length, the text. */
-export function wrap(text: string): Uint8Array {
+export function tunnelMessage(text: string): Uint8Array {
   const json = encoder.encode(text);
   const head = [FIELD];
   let length = json.byteLength;

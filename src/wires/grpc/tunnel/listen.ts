@@ -3,8 +3,8 @@ import { type Cancel, defaultLimits, type Fault, type Service, toFault } from ".
 import { type Parking, serveLink } from "../../../era/index.js";
 import type { ServerCall } from "../../../io/index.js";
 import { until } from "../../../stream/index.js";
-import { faultStatus } from "../faults.js";
-import { type Caller, callerOf } from "../listen/caller.js";
+import { mcpStatus } from "../faults.js";
+import { callerOf, type RpcCaller } from "../listen/caller.js";
 import type { GrpcListenOptions } from "../listen/options.js";
 import { TURN, turn } from "../listen/turns.js";
 import { checkMirror } from "../mirror.js";
@@ -32,7 +32,7 @@ export function tunnelService(
 ): (call: ServerCall) => Promise<void> {
   const limits = { ...defaultLimits, ...options.limits };
 
-  const serve = async (call: ServerCall, { principal, remote, metadata, credentials }: Caller): Promise<void> => {
+  const serve = async (call: ServerCall, { principal, remote, metadata, credentials }: RpcCaller): Promise<void> => {
     const { eras, onFault, pageSize, drainMs, observe } = options;
     const closed = new AbortController();
     let left: Fault | undefined;
@@ -79,13 +79,16 @@ export function tunnelService(
       await serve(call, caller);
       call.end({ code: 0 });
     } catch (error) {
-      call.end(faultStatus(toFault(error)));
+      call.end(mcpStatus(toFault(error)));
     }
   };
 }
 
 /** What routers were told is about the message that opened the stream. */
-async function* checked(incoming: AsyncIterable<readonly Incoming[]>, metadata: Caller["metadata"]): AsyncGenerator<readonly Incoming[]> {
+async function* checked(
+  incoming: AsyncIterable<readonly Incoming[]>,
+  metadata: RpcCaller["metadata"],
+): AsyncGenerator<readonly Incoming[]> {
   let first = true;
   for await (const batch of incoming) {
     const [opening] = batch;

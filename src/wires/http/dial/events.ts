@@ -2,7 +2,7 @@ import { type Id, type Incoming, parseMessage, sseParser } from "../../../codec/
 import type { Limits } from "../../../core/index.js";
 import type { Sent } from "../../../io/index.js";
 
-export type Parsed = Exclude<Incoming, { kind: "batch" }>;
+export type ParsedEvent = Exclude<Incoming, { kind: "batch" }>;
 
 /** What reading a stream leaves behind for the next connection that carries it. */
 export interface Seen {
@@ -11,22 +11,22 @@ export interface Seen {
 }
 
 /** A reader that may be held up. */
-export interface Held {
+export interface HeldReader {
   held: boolean;
   wake: (() => void) | undefined;
 }
 
-export interface ReadOptions {
+export interface ReadEventsOptions {
   readonly limits: Limits;
   readonly seen: Seen;
   /** The call whose stream it is. */
   readonly call?: Id;
-  readonly open?: Held;
-  readonly take: (messages: readonly Parsed[]) => Promise<void>;
+  readonly open?: HeldReader;
+  readonly take: (messages: readonly ParsedEvent[]) => Promise<void>;
 }
 
 /** Reads the messages of an event stream until it ends. */
-export async function readEvents(sent: Sent, { limits, seen, call, open, take }: ReadOptions): Promise<void> {
+export async function readEvents(sent: Sent, { limits, seen, call, open, take }: ReadEventsOptions): Promise<void> {
   const parser = sseParser({ maxBytes: limits.messageBytes });
   let comments = 0;
   for await (const chunk of sent.body) {
@@ -44,7 +44,7 @@ export async function readEvents(sent: Sent, { limits, seen, call, open, take }:
 }
 
 /** Resolves when the reader is not held up any more. */
-export async function caughtUp(open: Held): Promise<void> {
+export async function caughtUp(open: HeldReader): Promise<void> {
   while (open.held) {
     await new Promise<void>((resolve) => {
       open.wake = resolve;
@@ -53,6 +53,6 @@ export async function caughtUp(open: Held): Promise<void> {
 }
 
 /** A message with the call on whose stream it came. */
-function carried(message: Parsed, call: Id): Parsed {
+function carried(message: ParsedEvent, call: Id): ParsedEvent {
   return message.kind === "notification" || message.kind === "request" ? { ...message, call } : message;
 }

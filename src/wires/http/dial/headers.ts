@@ -1,8 +1,8 @@
 import { encodeHeader, type OutgoingMessage, type SendOptions } from "../../../codec/index.js";
 import { isObject, meta, traceHeaders } from "../../../core/index.js";
-import { own } from "../../../era/index.js";
+import { anywireKeys } from "../../../era/index.js";
 import { JSON_TYPE, PARTS_TYPE, SSE_TYPE } from "../answer.js";
-import { nameOf } from "../headers.js";
+import { mirroredName } from "../headers.js";
 import type { ToolHeaders } from "../tool-headers.js";
 
 export interface HeaderOptions {
@@ -25,12 +25,12 @@ export function requestHeaders(message: OutgoingMessage | undefined, options: He
   const envelope =
     message !== undefined && "method" in message && isObject(message.params?.["_meta"]) ? message.params["_meta"] : undefined;
   // Only an Anywire server is asked for parts.
-  if (envelope?.[own.chunked] !== undefined) headers["accept"] = `${headers["accept"]}, ${PARTS_TYPE}`;
+  if (envelope?.[anywireKeys.chunked] !== undefined) headers["accept"] = `${headers["accept"]}, ${PARTS_TYPE}`;
   const version = envelope?.[meta.protocolVersion];
   if (message !== undefined && "method" in message && typeof version === "string") {
     headers["mcp-protocol-version"] = version;
     headers["mcp-method"] = encodeHeader(message.method);
-    const name = nameOf(message.method, message.params ?? {});
+    const name = mirroredName(message.method, message.params ?? {});
     if (name !== undefined) headers["mcp-name"] = encodeHeader(name);
     if (message.method === "tools/call") Object.assign(headers, options.tools.headers(message.params ?? {}));
     return headers;

@@ -1,8 +1,8 @@
-import { type Id, type IncomingPart, type IncomingResult, type Part, parseMessage, scanner } from "../../../codec/index.js";
+import { type AnswerPart, type Id, type IncomingPart, type IncomingResult, parseMessage, scanner } from "../../../codec/index.js";
 import { Fault, type Limits } from "../../../core/index.js";
 import type { Sent } from "../../../io/index.js";
 import { concat } from "../../../stream/index.js";
-import { caughtUp, type Held } from "./events.js";
+import { caughtUp, type HeldReader } from "./events.js";
 
 /** Bytes of an answer up to which it is held and parsed whole, whatever it looks like. */
 const WHOLE_BYTES = 8 * 1024 * 1024;
@@ -12,7 +12,7 @@ const BATCH = 32 * 1024;
 export interface LargeReadOptions {
   readonly id: Id;
   readonly limits: Limits;
-  readonly open: Held;
+  readonly open: HeldReader;
   readonly take: (parts: readonly IncomingPart[]) => Promise<void>;
 }
 
@@ -50,7 +50,7 @@ export async function readLarge(sent: Sent, options: LargeReadOptions): Promise<
   return { ...message, value: rest };
 }
 
-function attempt(scan: () => Part[]): Part[] | Fault {
+function attempt(scan: () => AnswerPart[]): AnswerPart[] | Fault {
   try {
     return scan();
   } catch (error) {
@@ -60,7 +60,7 @@ function attempt(scan: () => Part[]): Part[] | Fault {
 }
 
 /** Gives parts on, no faster than they are read. */
-async function give(parts: readonly Part[], { id, open, take }: LargeReadOptions): Promise<void> {
+async function give(parts: readonly AnswerPart[], { id, open, take }: LargeReadOptions): Promise<void> {
   let batch: IncomingPart[] = [];
   let weight = 0;
   for (const [at, part] of parts.entries()) {

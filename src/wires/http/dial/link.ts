@@ -26,19 +26,19 @@ import {
   modernVersions,
   toFault,
 } from "../../../core/index.js";
-import { type Link, type LinkTraits, listens, newsOfListen, type SendOptions, sharedStream } from "../../../era/index.js";
+import { type Link, type LinkTraits, listens, mayAsk, newsOfListen, type SendOptions, sharedStream } from "../../../era/index.js";
 import { authorized, type HttpAuth, type HttpClient, httpClient, type Sent, type TlsDialOptions } from "../../../io/index.js";
 import { pipe } from "../../../stream/index.js";
 import { JSON_TYPE, PARTS_TYPE, SSE_TYPE } from "../answer.js";
 import { ToolHeaders } from "../tool-headers.js";
-import { caughtUp, type Held, readEvents } from "./events.js";
+import { caughtUp, type HeldReader, readEvents } from "./events.js";
 import { httpFault, isRefusal, noMessage, refusalFault } from "./fault.js";
 import { requestHeaders } from "./headers.js";
 import { readLarge } from "./large-read.js";
-import { listenAgain } from "./listen-again.js";
+import { reopenListen } from "./listen-again.js";
 import { sifted } from "./mirror.js";
 import { probe } from "./probe.js";
-import { LegacySession, pause, RESUMES } from "./session.js";
+import { DialedSession, RESUMES, retryPause } from "./session.js";
 import { wait } from "./wait.js";
 
 export interface HttpDialOptions extends DialOptions {
@@ -81,7 +81,7 @@ export function httpLinkOf(url: URL, options: HttpDialOptions, parts: HttpLinkPa
 }
 
 /** A message on its way, and what comes back for it. */
-interface Open extends Held {
+interface Open extends HeldReader {
   readonly message: OutgoingMessage;
   readonly text: string;
   readonly metadata: SendOptions["metadata"];
@@ -114,7 +114,7 @@ class PostLink implements HttpLink {
   #underWay = 0;
   readonly #waiting = new Set<() => void>();
   #closed: Fault | undefined;
-  readonly #session: LegacySession;
+  readonly #session: DialedSession;
   #legacy = false;
 
   constructor(url: URL, options: HttpDialOptions, { tools, client: given, socketPath }: HttpLinkParts) {
@@ -127,7 +127,7 @@ class PostLink implements HttpLink {
     const client = given ?? httpClient({ tls, pingMs, deadMs, socketPath, probe: probed });
     this.#client = options.auth === undefined ? client : authorized(client, options.auth);
     this.#limits = { ...defaultLimits, ...options.limits };
-    this.#session = new LegacySession({
+    this.#session = new DialedSession({
       url,
       client: this.#client,
       limits: this.#limits,
@@ -223,7 +223,7 @@ class PostLink implements HttpLink {
     } catch (error) {
       if (cancel.fired) return;
       if (request === undefined || !open.streams || !listens(request.method)) throw error;
-      await listenAgain(toFault(error), cancel, () => this.#exchange(open));
+      await reopenListen(toFault(error), cancel, () => this.#exchange(open));
     } finally {
       if (request !== undefined) this.#open.delete(request.id);
     }
@@ -233,7 +233,10 @@ class PostLink implements HttpLink {
     const { message, request, text: body, cancel, metadata } = open;
     const begins = request?.method === "initialize";
     const session = this.#session.id;
-    const send = () => this.#client.send("POST", this.#url, { headers: this.#headers(message, metadata), body, cancel });
+    const send = async () => {
+      if (request !== undefined && mayAsk(request.method)) await this.#session.ready;
+      return this.#client.send("POST", this.#url, { headers: this.#headers(message, metadata), body, cancel });
+    };
     let sent = await send();
     if (sent.status === 404 && session !== undefined && !begins) {
       await sent.text(this.#limits.messageBytes);
@@ -345,7 +348,7 @@ class PostLink implements HttpLink {
       sent = undefined;
       if (last === undefined || this.#session.id === undefined || ++tries > RESUMES)
         throw lost ?? new Fault("unavailable", "the server closed the stream before its answer", { data: { reason: "closed" } });
-      await wait(retry ?? pause(tries), open.cancel);
+      await wait(retry ?? retryPause(tries), open.cancel);
     }
   }
 

@@ -7,7 +7,7 @@ import { wait } from "./wait.js";
 const LASTED_MS = fixedTimeouts.lastedMs;
 
 /** Opens a call again that only listens, because its stream broke: until it ends, is left, or its server refuses it. */
-export async function listenAgain(broken: Fault, cancel: Cancel, exchange: () => Promise<void>): Promise<void> {
+export async function reopenListen(broken: Fault, cancel: Cancel, exchange: () => Promise<void>): Promise<void> {
   const backoff = new Backoff<Fault>();
   let fault = broken;
   while (!isForGood(fault, "refusal")) {

@@ -1,4 +1,4 @@
-import type { Id, LinkTraits, Outgoing, Part, SendOptions } from "../../codec/index.js";
+import type { AnswerPart, Id, LinkTraits, Outgoing, SendOptions } from "../../codec/index.js";
 import type { Canceller, Client, Context, Era, Held, Limits, PageSize, Park, Service } from "../../core/index.js";
 import type { Envelope } from "../envelope.js";
 import type { AskClient } from "./ask-client.js";
@@ -6,7 +6,7 @@ import { type Parking, sessionOf } from "./parking.js";
 import type { Sink } from "./sink.js";
 
 /** What the answers on one link have in common. */
-export interface Desk {
+export interface AnswerOptions {
   readonly service: Service;
   readonly limits: Limits;
   readonly pageSize: PageSize;
@@ -17,7 +17,7 @@ export interface Desk {
   hold(): Held;
   send(message: Outgoing, options?: SendOptions): Promise<void>;
   /** Takes a part of an answer, where the link carries those. Undefined: there is room for the next. */
-  part(call: Id, part: Part): Promise<void> | undefined;
+  part(call: Id, part: AnswerPart): Promise<void> | undefined;
 }
 
 /**

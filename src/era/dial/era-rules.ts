@@ -5,13 +5,13 @@ import type { LinkCall } from "./link-call.js";
 import type { Peer } from "./peer.js";
 
 /** What differs between the eras of a peer. */
-export interface Manner {
+export interface EraRules {
   readonly era: Era;
   /** The params as this peer expects them. */
   params(call: LinkCall, id: Id): JsonObject;
   /** A request of the peer. */
   request(message: IncomingRequest): void;
-  /** A notification that is neither progress nor names its call; true if it was this manner's business. */
+  /** A notification that is neither progress nor names its call; true if it was this rules's business. */
   notification(message: IncomingNotification): boolean;
   /** Hears of a call about to be sent, and of its end. */
   opened?(call: LinkCall): void;
@@ -21,13 +21,13 @@ export interface Manner {
 /** What a call carries for the link: its token if it wants progress, and for an Anywire peer who makes it and its first credit. */
 export function stampsOf(peer: Peer, call: LinkCall, id: Id, era: Era): Stamps {
   const { method } = call.request;
-  const { traits, kin } = peer;
+  const { traits, isAnywirePeer } = peer;
   return {
     progressToken: call.context.progress ? id : undefined,
     window: peer.credit.kept && !traits.ownStream(method) ? peer.credit.windowOf(call) : undefined,
-    pageSize: kin || traits.inParts(method) ? call.context.pageSize : undefined,
-    caller: kin ? callerOf(peer, call, era) : undefined,
-    bare: kin ? bareness(call.request.params) : undefined,
+    pageSize: isAnywirePeer || traits.inParts(method) ? call.context.pageSize : undefined,
+    caller: isAnywirePeer ? callerOf(peer, call, era) : undefined,
+    bare: isAnywirePeer ? bareness(call.request.params) : undefined,
     peer: method === "server/discover" && call.context.client.identity === peer.self,
   };
 }
