@@ -48,7 +48,7 @@ export async function startBridge(input: Input, listen: readonly string[], { log
     callMs: options.number("timeout"),
     idleStopMs: options.number("idle-stop"),
     clientIdleMs: options.number("idle-timeout"),
-    sealKey: secretOf(options, "seal-key"),
+    sealKey: secretOf(options, "seal-key", (text) => log.notice(text)),
     lazy: options.has("lazy"),
     observe: combined(log.observe, counted),
     onStderr,
