@@ -38,9 +38,9 @@ export { type ModuleName, parseReference, type SchemaReference } from "./store/r
 export type { RegistryApiName, RegistryOptions } from "./store/registry-options.js";
 export { keyPin, type RegistryTls } from "./store/registry-tls.js";
 export {
+  type LoadedSchema,
   type ResolvedSchema,
   type ResolveOptions,
-  type Schema,
   type SchemaStore,
   type SchemaStoreOptions,
   schemaStore,
