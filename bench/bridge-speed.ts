@@ -4,6 +4,7 @@ import { performance } from "node:perf_hooks";
 import { fileURLToPath } from "node:url";
 import { connect, type McpClient } from "anywire";
 import { RawClient } from "./bridges/client.js";
+import { LeanClient } from "./bridges/lean-client.js";
 import { cpuOf, forgetPeak, peakOf, residentOf } from "./bridges/proc.js";
 import {
   anywire,
@@ -63,12 +64,12 @@ const parts: Readonly<Record<string, () => Promise<Outcome>>> = {
 
 async function besideOthers(): Promise<Outcome> {
   const { command, args } = child("raw-stdio");
-  const running: { program: BridgeProgram; at: RunningProgram; client: RawClient; costs: Costs }[] = [];
+  const running: { program: BridgeProgram; at: RunningProgram; client: LeanClient; costs: Costs }[] = [];
   try {
     for (const program of [anywire, supergateway, mcpProxy]) {
       const at = await startProgram(program, [command, ...args]);
       const costs = { name: program.name, p50: [], cpu: [], rate: [] };
-      running.push({ program, at, client: await RawClient.open(at.url), costs });
+      running.push({ program, at, client: await LeanClient.open(at.url), costs });
     }
     for (const { client } of running) {
       await many(client, WARM_UP);
@@ -123,20 +124,20 @@ async function besideOthers(): Promise<Outcome> {
   };
 }
 
-async function latencies(client: RawClient, times: number): Promise<number[]> {
+async function latencies(client: LeanClient, times: number): Promise<number[]> {
   const all: number[] = [];
   for (let at = 0; at < times; at++) {
     const began = performance.now();
-    await client.text("echo", { text: `hello ${at}` });
+    await client.echo(`hello ${at}`);
     all.push(performance.now() - began);
   }
   return all;
 }
 
-async function many(client: RawClient, times: number): Promise<void> {
+async function many(client: LeanClient, times: number): Promise<void> {
   let left = times;
   const worker = async (): Promise<void> => {
-    while (left-- > 0) await client.text("echo", { text: `hello ${left}` });
+    while (left-- > 0) await client.echo(`hello ${left}`);
   };
   await Promise.all(Array.from({ length: WORKERS }, worker));
 }
@@ -151,18 +152,20 @@ async function besideDirect(wire: "http" | "grpc"): Promise<Outcome> {
   await using at = await startProgram(front, []);
   const url = wire === "http" ? at.url : at.url.replace("http:", "grpc:").replace("/mcp", "");
   const [direct, bridged] = [await caller(server.address), await caller(url)];
-  const [without, within]: [number[], number[]] = [[], []];
+  const [without, within, around]: [number[], number[], number[]] = [[], [], []];
   try {
     for (let round = 0; round <= ROUNDS; round++) {
       const before = cpuOf(server.pid) + cpuOf(direct.pid as number);
       await work(direct, DIRECT_CALLS);
       const alone = (cpuOf(server.pid) + cpuOf(direct.pid as number) - before) / DIRECT_CALLS;
       const idle = cpuOf(at.pid);
+      const ends = cpuOf(server.pid) + cpuOf(bridged.pid as number);
       await work(bridged, DIRECT_CALLS);
       // The first round warms up.
       if (round === 0) continue;
       without.push(alone);
       within.push((cpuOf(at.pid) - idle) / DIRECT_CALLS);
+      around.push((cpuOf(server.pid) + cpuOf(bridged.pid as number) - ends) / DIRECT_CALLS);
     }
   } finally {
     for (const each of [direct, bridged]) each.disconnect();
@@ -172,7 +175,7 @@ async function besideDirect(wire: "http" | "grpc"): Promise<Outcome> {
   return {
     figures: [atMost(`processor time of a bridge, ${name} to ${name}, over client and server of a direct call`, ratio, 1, "x", 2)],
     notes: [
-      `${name} to ${name}: ${format(median(within))} us of the bridge a call, ${format(median(without))} us of client and server without it`,
+      `${name} to ${name}: ${format(median(within))} us of the bridge a call, ${format(median(without))} us of client and server without it, ${format(median(around))} us of the same client and server with it`,
     ],
   };
 }

@@ -17,6 +17,7 @@ import { leaks } from "./leaks.js";
 import { list } from "./list.js";
 import { numbers } from "./numbers.js";
 import { observe } from "./observe.js";
+import { proto } from "./proto.js";
 import { read } from "./read.js";
 import { transfer } from "./transfer.js";
 import { waist } from "./waist.js";
@@ -42,6 +43,7 @@ const benches: readonly Bench[] = [
   hostile,
   bridges,
   bridgeSpeed,
+  proto,
 ];
 
 const names = process.argv.slice(2);

@@ -140,7 +140,7 @@ export class Upstreams implements Service {
   }
 
   #wait(request: Message, { client, cancel }: Context): Promise<Lease> {
-    return this.#waiting.lease(cancel, async (gone) => {
+    return this.#waiting.lease(quotaOwner(client.identity, client.identity.key), cancel, async (gone) => {
       if (this.#mode === "auto" && this.#shared === undefined) (await this.#leaseShared()).release();
       switch (this.#route(request, client)) {
         case "shared":

@@ -1,9 +1,14 @@
 import { type Cancel, Canceller, defaultLimits, defaultTimeouts, Fault, type Lease } from "../core/index.js";
 
-/** Callers that wait for a session with the server, bounded in number and in time. */
+/** Of all that wait, those that one principal or remote address may have. */
+const OWNER_SHARE = 1 / 2;
+
+/** Callers that wait for a session with the server, bounded in number, in all and per owner, and in time. */
 export class Waiting {
   readonly #ms: number;
   readonly #max: number;
+  /** By whom they count for. */
+  readonly #owners = new Map<string, number>();
   #size = 0;
 
   constructor(ms: number = defaultTimeouts.waitMs, max: number = defaultLimits.inFlight) {
@@ -12,10 +17,13 @@ export class Waiting {
   }
 
   /** The lease, if it comes in time. `opening` hears when nobody waits for it any more; one that comes late is given back. */
-  async lease(cancel: Cancel, opening: (gone: Cancel) => Promise<Lease>): Promise<Lease> {
-    if (this.#size >= this.#max)
-      throw new Fault("overload", "too many calls wait for the server", { data: { limit: "inFlight", max: this.#max } });
+  async lease(owner: string, cancel: Cancel, opening: (gone: Cancel) => Promise<Lease>): Promise<Lease> {
+    const own = this.#owners.get(owner) ?? 0;
+    const share = Math.ceil(this.#max * OWNER_SHARE);
+    if (this.#size >= this.#max) throw tooMany(this.#max);
+    if (own >= share) throw tooMany(share);
     this.#size++;
+    this.#owners.set(owner, own + 1);
     const gone = new Canceller();
     const timer = setTimeout(() => gone.fire(tooLate(this.#ms)), this.#ms);
     const unhook = cancel.on(() => gone.fire(cancel.reason));
@@ -33,8 +41,15 @@ export class Waiting {
       clearTimeout(timer);
       unhook();
       this.#size--;
+      const left = (this.#owners.get(owner) ?? 1) - 1;
+      if (left > 0) this.#owners.set(owner, left);
+      else this.#owners.delete(owner);
     }
   }
+}
+
+function tooMany(max: number): Fault {
+  return new Fault("overload", "too many calls wait for the server", { data: { limit: "inFlight", max } });
 }
 
 function tooLate(ms: number): Fault {

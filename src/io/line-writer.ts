@@ -43,6 +43,8 @@ class Writer implements LineWriter {
   readonly #writable: Writable;
   readonly #options: LineWriterOptions;
   #pending = "";
+  /** Frames of this turn wait in the stream. */
+  #corked = false;
   readonly #spare: Buffer[] = [];
   #reason: Fault | undefined;
   #drained: Gate | undefined;
@@ -82,7 +84,15 @@ class Writer implements LineWriter {
       const bytes = framing.write(message);
       const { maxLength } = this.#options;
       if (bytes.length > maxLength) return Promise.reject(messageTooLarge(maxLength));
+      if (bytes.length === 0) return room;
+      // What is sent in one turn leaves together.
+      if (!this.#corked) {
+        this.#corked = true;
+        this.#writable.cork();
+        process.nextTick(this.#flush);
+      }
       this.#writable.write(bytes, this.#written);
+      if (this.#writable.writableLength >= ENOUGH) this.#flush();
       return this.#room();
     } catch (error) {
       return Promise.reject(toFault(error));
@@ -136,6 +146,10 @@ class Writer implements LineWriter {
   }
 
   #flush = (): void => {
+    if (this.#corked) {
+      this.#corked = false;
+      this.#writable.uncork();
+    }
     if (this.#pending === "") return;
     const text = this.#pending;
     this.#pending = "";

@@ -56,4 +56,5 @@ export {
   tokenizer,
 } from "./tokens/tokens.js";
 export { type ToolTyper, type ToolTyperOptions, type TypedMessage, type TypedTool, toolTyper } from "./typed/tool-typer.js";
+export { type TypedToolsOptions, typedTools } from "./typed/typed-tools.js";
 export { messageCodec, schemaCodec, type ValueCodec } from "./values/codec.js";

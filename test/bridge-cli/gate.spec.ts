@@ -124,6 +124,22 @@ describe("apiKeys()", () => {
   });
 });
 
+describe("apiKeys() with slow hashes", () => {
+  it("does not forget who had a key because others guess", async () => {
+    const file = join(scratch(), "keys");
+    const salt = Buffer.from("0123456789abcdef");
+    const digest = scryptSync("correct horse", salt, 32, { N: 2, r: 1, p: 1 }).toString("base64");
+    writeFileSync(file, `eve:scrypt$2$1$1$${salt.toString("base64")}$${digest}\n`);
+    const { verify } = await apiKeys(file, { recheckMs: 3_600_000 });
+    expect(await verify("correct horse")).toEqual({ id: "eve" });
+    for (let round = 0; round < 80; round++)
+      await Promise.all(Array.from({ length: 16 }, (_, n) => Promise.resolve(verify(`guess ${round} ${n}`))));
+    const guesses = Array.from({ length: 16 }, (_, n) => Promise.resolve(verify(`last guess ${n}`)));
+    expect(await verify("correct horse")).toEqual({ id: "eve" });
+    expect(await Promise.all(guesses)).toEqual(guesses.map(() => undefined));
+  });
+});
+
 describe("filterTools()", () => {
   it("hides tools of a real server, and refuses their calls", async () => {
     const [, command = "", ...args] = everything;
@@ -204,6 +220,41 @@ describe("filterTools()", () => {
     expect(seen).toEqual(["notifications/last"]);
     socket.write('{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":1e400}}\n');
     await vi.waitFor(() => expect(answers).toMatch(/"id":2,"error":\{"code":-32602,"message":"the tool 1e400 is not offered/));
+  });
+});
+
+describe("filterTools() and members that look alike", () => {
+  it("keeps what a server could take for another tool from it, and passes other members on", async () => {
+    const seen: unknown[] = [];
+    const inner: Service = {
+      call: (request, context) => {
+        seen.push(request.method);
+        return once(context, () => ({}));
+      },
+      notify: async ({ method }) => void seen.push(method),
+    };
+    const layers = [limitRate({ perTool: { calls: 9, ms: 1000 } }), filterTools({ deny: ["delete*"] })];
+    await using listener = await serve(layered(inner, ...layers), "tcp://127.0.0.1:0");
+    const socket = createConnection(Number(new URL(listener.address).port), "127.0.0.1");
+    onTestFinished(() => void socket.destroy());
+    let answers = "";
+    socket.on("data", (data) => {
+      answers += String(data);
+    });
+    const clientInfo = { name: "raw", version: "0" };
+    const say = (message: object): boolean => socket.write(`${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`);
+    say({ id: 0, method: "initialize", params: { protocolVersion: "2025-06-18", capabilities: {}, clientInfo } });
+    say({ method: "notifications/initialized" });
+    const hidden = { name: "delete_all" };
+    say({ id: 1, method: "tools/call", params: { name: "echo", Name: "delete_all" } });
+    say({ id: 2, method: "tools/call", params: { name: "echo" }, Params: hidden });
+    say({ id: 3, method: "resources/read", params: { uri: "a:b" }, Method: "tools/call", "param\u017f": hidden });
+    say({ method: "notifications/x", METHOD: "tools/call", Params: hidden, ID: 4 });
+    await vi.waitFor(() => expect(answers.match(/"id":[123],"error":\{"code":-32602,"message":"the member/g)).toHaveLength(3));
+    say({ id: 5, method: "tools/call", params: { name: "echo", names: 1, "x-name": 2 }, "x-method": 3 });
+    say({ method: "notifications/last", "x-method": 3 });
+    const told = (): unknown[] => seen.filter((method) => /^(tools|resources|notifications)/.test(String(method)));
+    await vi.waitFor(() => expect(told()).toEqual(["tools/call", "notifications/last"]));
   });
 });
 

@@ -144,6 +144,23 @@ describe.each(columns)("$name", (column) => {
     });
   });
 
+  it("results and progress reach the call that they belong to", TIMEOUT, async () => {
+    await two(column, { to: new Ledger().command }, async (ada, bob) => {
+      const calls = [ada, bob].flatMap((who, at) =>
+        ["first", "second"].map(async (which) => {
+          const text = `${which} of ${at}`;
+          const told: unknown[] = [];
+          const onprogress = ({ message }: { message?: string | undefined }): void => void told.push(message);
+          const { content } = await who.client.callTool({ name: "progress", arguments: { text } }, undefined, { onprogress });
+          expect(content).toEqual([{ type: "text", text }]);
+          expect(told).toEqual([1, 2, 3].map((count) => `${count} ${text}`));
+        }),
+      );
+      await Promise.all(calls);
+      expect([...ada.heard, ...bob.heard]).toEqual([]);
+    });
+  });
+
   if (!askable) {
     it("questions are refused: the server was told that nobody can be asked", TIMEOUT, () =>
       two(column, {}, async (ada) => {

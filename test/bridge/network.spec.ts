@@ -5,6 +5,8 @@ import { createServer, serve } from "../../src/api/index.js";
 import type { HttpAuth } from "../../src/oauth/index.js";
 import { again, restarts } from "../faults/restarted.js";
 import { patience } from "../fixtures/children/index.js";
+import { cuttable } from "../identity/cuttable.js";
+import { grpcServer } from "../relay/raw/grpc-server.js";
 import { openBridge } from "./support.js";
 
 const URI = "test://live";
@@ -82,3 +84,37 @@ it.each(["http", "ws", "sse+http"])(
     await client.close();
   },
 );
+
+it("a gRPC server that says goodbye to each connection after a while loses no call", { timeout: 30_000 }, async () => {
+  const runs: string[] = [];
+  const ages = { "grpc.max_connection_age_ms": 100, "grpc.max_connection_age_grace_ms": 10_000 };
+  const server = await grpcServer(
+    "modern",
+    (text) => {
+      const { id, method, params } = JSON.parse(text) as { id?: string; method?: string; params?: { name?: string } };
+      const answer = (result: object): void =>
+        server.send(JSON.stringify({ jsonrpc: "2.0", id, result: { resultType: "complete", ...result } }), JSON.stringify(id));
+      if (method === "server/discover") answer({ supportedVersions: ["2026-07-28"], capabilities: { tools: {} } });
+      if (method !== "tools/call") return;
+      runs.push(String(params?.name));
+      setTimeout(answer, 20, { content: [{ type: "text", text: String(params?.name) }] });
+    },
+    0,
+    ages,
+  );
+  const between = await cuttable(Number(/:(\d+)/.exec(String(server.address))?.[1]));
+  const made = await openBridge(["http"], { to: `grpc://127.0.0.1:${between.port}`, dial: { era: "modern", calls: "rpc" } });
+  const client = new Client({ name: "sdk", version: "1" });
+  await client.connect(new StreamableHTTPClientTransport(new URL(made.at("http").address)));
+  const asked: string[] = [];
+  while (between.count < 4) {
+    const name = `call ${asked.length}`;
+    asked.push(name);
+    expect((await client.callTool({ name })).content).toEqual([{ type: "text", text: name }]);
+  }
+  expect(runs).toEqual(asked);
+  await client.close();
+  await made.close();
+  await between.close();
+  await server.close();
+});

@@ -2,10 +2,12 @@ import { spawn } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
+import { ElicitRequestSchema } from "@modelcontextprotocol/sdk/types.js";
 import { expect, it, vi } from "vitest";
-import { connect, type McpClient } from "../../src/api/index.js";
+import { connect, type JsonObject, type McpClient } from "../../src/api/index.js";
 import { alive, patience } from "../fixtures/children/index.js";
 import { nobodyLeft } from "../fixtures/processes.js";
+import { modern, postModern } from "../http/requests.js";
 import { Ledger, openBridge, type TestBridge } from "./support.js";
 
 const URI = "test://live";
@@ -137,6 +139,35 @@ it("idleStopMs: stops when nobody uses it, and never under a call, a stream or a
   await vi.waitFor(() => expect(made.upstream).toMatchObject({ state: "idle", children: 0 }), patience);
   expect(textOf(await modern.callTool("echo", { text: "back" }))).toBe("back");
   expect(ledger.pids).toHaveLength(3);
+});
+
+it("idleStopMs: never under a question, of a legacy client or of one that has yet to call again", { timeout: 30_000 }, async () => {
+  await using made = await openBridge(["http"], { idleStopMs: 100, clientIdleMs: 300 });
+  const url = made.at("http").address;
+  const thought = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 700));
+  const client = new Client({ name: "slow", version: "1" }, { capabilities: { elicitation: {} } });
+  client.setRequestHandler(ElicitRequestSchema, async () => {
+    await thought();
+    return { action: "accept", content: { answer: "Ada" } };
+  });
+  await client.connect(new StreamableHTTPClientTransport(new URL(url)));
+  const asked = await client.callTool({ name: "ask", arguments: { secret: "x" } });
+  expect(asked.content).toEqual([{ type: "text", text: "x <- Ada" }]);
+  await client.close();
+
+  const call = async (more: JsonObject): Promise<JsonObject> => {
+    const _meta = { "io.modelcontextprotocol/clientCapabilities": { elicitation: {} } };
+    const answer = await postModern(url, modern(1, "tools/call", { name: "ask", arguments: { secret: "y" }, _meta, ...more }));
+    const text = await answer.text();
+    // The result is a body of its own, or the last event of a stream.
+    return (JSON.parse(text.slice(text.lastIndexOf('{"jsonrpc"')).trim()) as { result: JsonObject }).result;
+  };
+  const { resultType, inputRequests, requestState } = (await call({})) as Readonly<Record<string, JsonObject>>;
+  expect(resultType).toBe("input_required");
+  await thought();
+  const [key = ""] = Object.keys(inputRequests ?? {});
+  const inputResponses = { [key]: { action: "accept", content: { answer: "Bob" } } };
+  expect(await call({ requestState, inputResponses })).toMatchObject({ content: [{ type: "text", text: "y <- Bob" }] });
 });
 
 it("close() stops the child and its descendants", { timeout: 30_000 }, async () => {

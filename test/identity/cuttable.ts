@@ -4,6 +4,8 @@ import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 /** A forwarder of TCP connections whose wires can be cut. */
 export interface Cuttable {
   readonly port: number;
+  /** Connections that were made through it so far. */
+  readonly count: number;
   /** Destroys every connection that goes through it; new ones are taken. */
   cut(): void;
   close(): Promise<void>;
@@ -11,7 +13,9 @@ export interface Cuttable {
 
 export async function cuttable(to: number): Promise<Cuttable> {
   const sockets = new Set<Socket>();
+  let count = 0;
   const server = createServer((near) => {
+    count++;
     const far = connect(to, "127.0.0.1");
     for (const [one, other] of [
       [near, far],
@@ -33,6 +37,9 @@ export async function cuttable(to: number): Promise<Cuttable> {
   };
   return {
     port: (server.address() as AddressInfo).port,
+    get count() {
+      return count;
+    },
     cut,
     close: async () => {
       cut();

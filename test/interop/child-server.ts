@@ -9,10 +9,10 @@ export interface ChildServer extends AsyncDisposable {
 
 const loopback = fileURLToPath(new URL("./fixtures/loopback.cjs", import.meta.url));
 
-/** Starts a script that serves HTTP on a port of its own choice; resolves when it listens. Disposing it reaps it. */
-export async function childServer(args: readonly string[]): Promise<ChildServer> {
+/** Starts a script that serves HTTP, on a port of its own choice unless one is given; resolves when it listens. Disposing it reaps it. */
+export async function childServer(args: readonly string[], at = 0): Promise<ChildServer> {
   const child = spawn(process.execPath, ["--require", loopback, ...args], {
-    env: { ...process.env, PORT: "0" },
+    env: { ...process.env, PORT: String(at) },
     stdio: ["ignore", "ignore", "pipe"],
   });
   const exited = once(child, "exit");

@@ -1,9 +1,12 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
+import * as bufBase from "../../src/codec/bufmcpv1/base.js";
+import { messages as bufMessages } from "../../src/codec/bufmcpv1/dialect.js";
+import * as bufPayloads from "../../src/codec/bufmcpv1/payloads.js";
 import * as base from "../../src/codec/mcpv1/base.js";
 import { messages } from "../../src/codec/mcpv1/dialect.js";
 import * as session from "../../src/codec/mcpv1/session-tables.js";
-import { page, payloadsOf, source, target } from "../../tools/proto/page.mjs";
+import { bufPage, bufSource, bufTarget, page, payloadsOf, source, target } from "../../tools/proto/page.mjs";
 
 describe("the page of the mapping", () => {
   const made = page(readFileSync(source, "utf8"), { messages, payloads: payloadsOf(session), base });
@@ -18,4 +21,12 @@ describe("the page of the mapping", () => {
     for (const [, anchor] of made.matchAll(/\]\(#(\w+)\)/g)) expect(headings).toContain(anchor);
     expect(made).not.toContain("(no table");
   });
+});
+
+it("the page of buf.mcp.v1 is what its table says", () => {
+  const made = bufPage(readFileSync(bufSource, "utf8"), { ...bufPayloads, ...bufBase, messages: bufMessages });
+  expect(readFileSync(bufTarget, "utf8")).toBe(made);
+  expect(made).not.toContain("<!--");
+  const headings = new Set([...made.matchAll(/^### (\w+)$/gm)].map(([, name]) => (name as string).toLowerCase()));
+  for (const [, anchor] of made.matchAll(/\]\(#(\w+)\)/g)) expect(headings).toContain(anchor);
 });

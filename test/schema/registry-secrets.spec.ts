@@ -38,6 +38,18 @@ describe("the token of a registry", () => {
     expect(raw.asked.map(({ headers }) => headers.authorization)).toEqual(["Bearer fr0mfile", "Bearer fr0mfile", "Bearer t0p"]);
   });
 
+  it("is never sent, nor shown, if it cannot be one", async () => {
+    const raw = await rawRegistry(oneCommit(commitA, set));
+    for (const token of ["s3cret\nx-evil: 1", "s3cret value", "s3cret\u00e9"]) {
+      const error = await storeAt("", { registries: { "buf.build": { url: raw.url, token } } })
+        .resolve(reference)
+        .catch((each: unknown) => each);
+      expect(error).toEqual(unresolved("unauthenticated"));
+      expect(inspect(error, { depth: 20, showHidden: true })).not.toContain("s3cret");
+    }
+    expect(raw.asked).toEqual([]);
+  });
+
   it("is in no error, also if the registry says it again", async () => {
     const secret = "s3cr3t-t0ken-value";
     const raw = await rawRegistry(({ headers }, response) =>

@@ -1,3 +1,5 @@
+import type * as bufBase from "../../src/codec/bufmcpv1/base.js";
+import type * as bufPayloads from "../../src/codec/bufmcpv1/payloads.js";
 import type * as base from "../../src/codec/mcpv1/base.js";
 import type { messages } from "../../src/codec/mcpv1/dialect.js";
 import type * as session from "../../src/codec/mcpv1/session-tables.js";
@@ -15,4 +17,11 @@ export function payloadsOf(tables: typeof session): Payloads;
 export function page(
   text: string,
   tables: { readonly messages: typeof messages; readonly payloads: Payloads; readonly base: Pick<typeof base, "hints" | "vital"> },
+): string;
+export const bufSource: string;
+export const bufTarget: string;
+export function bufPage(
+  text: string,
+  tables: Pick<typeof bufPayloads, "requests" | "results" | "notifications"> &
+    Pick<typeof bufBase, "hint" | "vital"> & { readonly messages: typeof messages },
 ): string;

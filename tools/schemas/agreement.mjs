@@ -13,17 +13,21 @@ import { chance, generate, mutated } from "./generate.mjs";
 const validator = createValidator();
 const options = { strict: false, allErrors: false, logger: false, validateSchema: false, ownProperties: true };
 
-export function ajvOf(schema) {
-  const ajv = /draft-07/.test(schema.$schema ?? "") ? new Ajv(options) : new Ajv2020(options);
-  addFormats.default(ajv);
+/** Without `formats` they are annotations, as JSON Schema has them and as Anywire itself takes them. */
+export function ajvOf(schema, formats = true) {
+  const ajv = /draft-07/.test(schema.$schema ?? "")
+    ? new Ajv({ ...options, validateFormats: formats })
+    : new Ajv2020({ ...options, validateFormats: formats });
+  if (formats) addFormats.default(ajv);
   return ajv.compile(schema);
 }
 
-export const zero = () => ({ values: 0, on: 0, off: 0, accepted: 0, survived: 0, back: 0, exceptions: new Map() });
+export const zero = () => ({ values: 0, on: 0, off: 0, own: 0, accepted: 0, survived: 0, back: 0, exceptions: new Map() });
 
 /** Compares on `count` values of one converted schema, and adds to the sums. */
-export function compare(converted, label, count, seed, sums) {
+export async function compare(converted, label, count, seed, sums) {
   const valid = ajvOf(converted.schema);
+  const plain = ajvOf(converted.schema, false);
   const codec = schemaCodec(converted);
   const again = ajvOf(messageSchema(converted.message));
   const random = chance(seed);
@@ -34,7 +38,15 @@ export function compare(converted, label, count, seed, sums) {
     const { bytes, reason } = encoded(codec, validator, value);
     sums.values++;
     const off = reason === undefined;
-    const on = off && (converted.residual.length === 0 || expected);
+    const own = (await codec.check(value)).problem === undefined;
+    const on = off && (converted.residual.length === 0 || own);
+    if (own === plain(value)) sums.own++;
+    else
+      note(
+        sums,
+        `the whole schema, checked by Anywire: ${own ? "accepted" : "refused"}`,
+        `${label} ${JSON.stringify(value).slice(0, 300)}`,
+      );
     if (again(converted.wrapped ? { value } : value) === expected) sums.back++;
     if (off === expected) sums.off++;
     if (on === expected) sums.on++;

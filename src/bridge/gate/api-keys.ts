@@ -36,6 +36,8 @@ class KeyFile {
   #loading: Promise<void> | undefined;
   /** By the digest of the key, so that no key is kept. */
   #slow = new Map<string, Promise<string | undefined>>();
+  /** Those that were found to be keys: however many others guess, who has one is not checked again. */
+  #proved = new Map<string, string>();
   #slowWaiting = 0;
   #lastSlow: Promise<unknown> = Promise.resolve();
 
@@ -77,6 +79,7 @@ class KeyFile {
     this.#lines = lines;
     this.#stamp = stamp;
     this.#slow = new Map();
+    this.#proved = new Map();
   }
 
   #unreadable(error: unknown): void {
@@ -84,6 +87,7 @@ class KeyFile {
     if (this.#stamp === "unreadable") return;
     this.#lines = [];
     this.#slow = new Map();
+    this.#proved = new Map();
     this.#stamp = "unreadable";
     this.#options.onFault?.(new Fault("internal", `${this.#path} cannot be read, so no API key is valid`, { cause: error }));
   }
@@ -91,12 +95,19 @@ class KeyFile {
   async #verifySlowly(token: string, digest: string): Promise<string | undefined> {
     const lines = this.#lines.filter(({ hash }) => hash.kind === "scrypt");
     if (lines.length === 0) return undefined;
-    const known = this.#slow.get(digest);
+    const known = this.#proved.get(digest) ?? this.#slow.get(digest);
     if (known !== undefined) return known;
     if (this.#slowWaiting >= fixedLimits.apiKeys)
       throw new Fault("overload", "too many API keys are being checked", { data: { limit: "apiKeys", max: fixedLimits.apiKeys } });
     this.#slowWaiting++;
-    const result = this.#lastSlow.then(() => firstMatch(token, lines)).finally(() => this.#slowWaiting--);
+    const proved = this.#proved;
+    const result = this.#lastSlow
+      .then(() => firstMatch(token, lines))
+      .then((name) => {
+        if (name !== undefined) proved.set(digest, name);
+        return name;
+      })
+      .finally(() => this.#slowWaiting--);
     this.#lastSlow = result.catch(() => {});
     if (this.#slow.size >= REMEMBERED) dropOldest(this.#slow);
     this.#slow.set(digest, result);

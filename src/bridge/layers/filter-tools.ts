@@ -1,5 +1,6 @@
 import { Fault, failing, glob, jsonText, type Layer, type Replies, type Reply } from "../../core/index.js";
 import { overtime } from "../../stream/index.js";
+import { lookalike } from "./lookalikes.js";
 
 /** Which tools clients see and may call, by globs over their names: `*` is any text, `?` any character, `{a,b}` either. */
 export interface ToolFilter {
@@ -17,12 +18,18 @@ export function filterTools({ allow, deny = [] }: ToolFilter): Layer {
     typeof name === "string" && allowed?.some((matches) => matches(name)) !== false && !denied.some((matches) => matches(name));
   return (inner) => ({
     call(request, context) {
+      const disguised = lookalike(request);
+      if (disguised !== undefined) return failing(disguised);
       if (request.method === "tools/list") return without(inner.call(request, context), ({ value }) => !passes(value["name"]));
       const { name } = request.params;
       if (request.method === "tools/call" && !passes(name)) return failing(notOffered(name));
       return inner.call(request, context);
     },
-    notify: (notification, context) => inner.notify(notification, context),
+    async notify(notification, context) {
+      const disguised = lookalike(notification);
+      if (disguised !== undefined) throw disguised;
+      return inner.notify(notification, context);
+    },
   });
 }
 

@@ -1,5 +1,6 @@
 import { AMBIENT, type Context, Fault, failing, type Layer, type LimitName, type Message, quotaOwner, RELEASE } from "../../core/index.js";
 import { dropOldest } from "../../stream/index.js";
+import { lookalike } from "./lookalikes.js";
 
 /** So many calls in so many milliseconds; as many may come at once. */
 export interface Rate {
@@ -37,6 +38,8 @@ export function limitRate({ perClient, perTool }: RateLimits): Layer {
     call(request, context) {
       const wait = clientWait(request, context);
       if (wait > 0) return failing(tooMany("clientRate", wait));
+      const disguised = tools === undefined ? undefined : lookalike(request);
+      if (disguised !== undefined) return failing(disguised);
       const { name } = request.params;
       if (tools === undefined || request.method !== "tools/call" || typeof name !== "string") return inner.call(request, context);
       const later = tools.take(quotaOwner(context.client.identity), name.slice(0, 128));

@@ -12,6 +12,9 @@ export interface FreshSession {
 /** Requests that are under way at a time when a session is restored. */
 const AT_ONCE = 16;
 
+/** Capabilities of a client that let a server ask it something. */
+const askable = ["elicitation", "sampling", "roots"] as const;
+
 /** What a legacy session was given, so that another that takes its place can be given the same. */
 export class LegacyState {
   #initialize: OutgoingRequest | undefined;
@@ -21,6 +24,12 @@ export class LegacyState {
   /** Whether there is a session to restore. */
   get begun(): boolean {
     return this.#initialize !== undefined;
+  }
+
+  /** Whether the server was told that it may ask its client something. */
+  get canBeAsked(): boolean {
+    const capabilities = this.#initialize?.params?.["capabilities"];
+    return isObject(capabilities) && askable.some((name) => capabilities[name] !== undefined);
   }
 
   /** Takes note of a request that was made, whatever becomes of it: whoever sets a level or unsubscribes does not ask twice. */

@@ -19,9 +19,13 @@ export class SessionOpening {
 
   /** Keeps a message; false if there is no room. */
   put(message: Incoming): boolean {
-    this.#bytes += CALL_BYTES + memoryOf(message);
-    if (this.#messages.length >= OPENING_MESSAGES || this.#bytes > this.#maxBytes) return false;
-    if (this.#held.count(this.#bytes) !== undefined) return false;
+    const bytes = this.#bytes + CALL_BYTES + memoryOf(message);
+    if (this.#messages.length >= OPENING_MESSAGES || bytes > this.#maxBytes) return false;
+    if (this.#held.count(bytes) !== undefined) {
+      this.#held.set(this.#bytes);
+      return false;
+    }
+    this.#bytes = bytes;
     this.#messages.push(message);
     return true;
   }

@@ -91,6 +91,7 @@ async function commitOf(path: string, size: number, { at, ...place }: Place & { 
   const set = parseSet(await readFile(path));
   const registry = fileRegistry(set.file);
   let printed: readonly SourceFile[] | undefined;
+  let digest: Uint8Array | undefined;
   const sources = (): readonly SourceFile[] => {
     const own = [...registry.files].map(({ proto }) => proto).filter(({ name }) => !name.startsWith("google/protobuf/"));
     return (printed ??= own.map((each) => ({ path: each.name, content: Buffer.from(textOf(each, registry)) })));
@@ -101,7 +102,7 @@ async function commitOf(path: string, size: number, { at, ...place }: Place & { 
     set,
     id: uuidOf(`${place.owner}/${place.repository}:${canonicalSet(set).sha256}`),
     sources,
-    digest: () => b5(sources()),
+    digest: () => (digest ??= b5(sources())),
   };
 }
 

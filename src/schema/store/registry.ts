@@ -47,6 +47,9 @@ export function registryClient(registry: string, options: ClientOptions): Regist
   const ask = async <T>(module: ModuleName, signal: AbortSignal, work: (api: RegistryApi, call: CallOptions) => Promise<T>): Promise<T> => {
     token ??= options.token === undefined ? registryToken(registry, options.env) : Promise.resolve(options.token);
     const secret = await token;
+    // What cannot be a header would be quoted in the error of whoever tries.
+    if (secret !== undefined && !/^[\x21-\x7e]+$/.test(secret))
+      throw unresolved("unauthenticated", `the token for ${registry} has a character that no token has, such as a space`);
     const call = {
       signal,
       timeoutMs: options.timeoutMs,

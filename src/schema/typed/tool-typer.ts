@@ -110,6 +110,11 @@ export function toolTyper(options: ToolTyperOptions = {}): ToolTyper {
 /** Hexadecimal digits of a hash in a package: 64 bits. */
 const DIGITS = 16;
 
+/** Whether a message is one that a tool was converted to without a lock. */
+export function isHashed(typeName: string): boolean {
+  return /^tools\.[a-z0-9_]+\.h[0-9a-f]{16}\.\w+$/.test(typeName);
+}
+
 function typed(tool: ToolSchemas, hash: string, { server = "server", lock }: ToolTyperOptions): TypedTool {
   const hashed = `${packageOf(server).replace(/\.v1$/, "")}.h${hash.slice(0, DIGITS)}`;
   const locked = own(lock?.tools, tool.name);

@@ -332,10 +332,8 @@ export class HttpSession implements TableSession {
     for (const id of post.ids) this.#posts.delete(id);
     post.unhook();
     const { to } = post;
-    if (to instanceof EventStream) {
-      this.#forgetOldest();
-      return to.send(serialise(whole), true);
-    }
+    // Only when the last event is kept has the stream ended.
+    if (to instanceof EventStream) return to.send(serialise(whole), true).finally(() => this.#forgetOldest());
     if ("direct" in to) return to.direct.send(whole, true);
     this.#reply(to, whole, statusOf(whole, "legacy"));
     if (!this.established && !Array.isArray(whole)) this.#options.onRefused?.();

@@ -2,9 +2,8 @@ import type { Socket } from "node:net";
 import type { Incoming } from "../../codec/index.js";
 import { type Account, defaultLimits, Fault, type Held, LITTLE_BYTES, type Limits } from "../../core/index.js";
 import type { Link } from "../../era/index.js";
-import { lineLink } from "../../io/index.js";
+import { letGo, lineLink } from "../../io/index.js";
 import { until } from "../../stream/index.js";
-import { letGo } from "./let-go.js";
 
 const NEWLINE = 0x0a;
 

@@ -24,8 +24,8 @@ function coded(path: string, input: object, output: object, streams: readonly [b
 }
 
 /** `mcp.v1` by grpc-js: `Session`, and the RPCs that a relay makes. It says that it reads twins. */
-export async function grpcServer(_era: Era, take: Take, wanted = 0): Promise<RawServer> {
-  const server = new grpc.Server();
+export async function grpcServer(_era: Era, take: Take, wanted = 0, options: grpc.ServerOptions = {}): Promise<RawServer> {
+  const server = new grpc.Server(options);
   const asked = new Asked();
   const calls = new Map<string, Answer>();
   let current: grpc.ServerDuplexStream<Plain, Plain> | undefined;

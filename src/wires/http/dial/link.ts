@@ -26,7 +26,7 @@ import {
   modernVersions,
   toFault,
 } from "../../../core/index.js";
-import { type Link, type LinkTraits, listens, newsOfListen, type SendOptions, sharedStream } from "../../../era/index.js";
+import { type Link, type LinkTraits, listens, mayAsk, newsOfListen, type SendOptions, sharedStream } from "../../../era/index.js";
 import { authorized, type HttpAuth, type HttpClient, httpClient, type Sent, type TlsDialOptions } from "../../../io/index.js";
 import { pipe } from "../../../stream/index.js";
 import { JSON_TYPE, PARTS_TYPE, SSE_TYPE } from "../answer.js";
@@ -233,7 +233,10 @@ class PostLink implements HttpLink {
     const { message, request, text: body, cancel, metadata } = open;
     const begins = request?.method === "initialize";
     const session = this.#session.id;
-    const send = () => this.#client.send("POST", this.#url, { headers: this.#headers(message, metadata), body, cancel });
+    const send = async () => {
+      if (request !== undefined && mayAsk(request.method)) await this.#session.ready;
+      return this.#client.send("POST", this.#url, { headers: this.#headers(message, metadata), body, cancel });
+    };
     let sent = await send();
     if (sent.status === 404 && session !== undefined && !begins) {
       await sent.text(this.#limits.messageBytes);

@@ -33,7 +33,7 @@ export const RESUMES = 5;
 /** The same for a server that had a stream of no call: it may be starting anew. */
 const RETURNS = 12;
 
-/** Milliseconds for a server to open that stream, after which what may have changed is told in any case. */
+/** Milliseconds for a server to open that stream. Some answer with the first event only, so nothing waits longer for it. */
 const LISTEN_MS = 1000;
 
 /** Milliseconds before the next try. */
@@ -52,8 +52,13 @@ export class DialedSession {
   #listening = false;
   #count = 0;
   #listenNow: () => void = () => {};
-  /** The server has answered the request for the stream of no call. */
-  #answered: () => void = () => {};
+  /** While the stream of no call is being opened: resolves when the server has answered the request for it. */
+  #opening: Promise<void> | undefined;
+  #opened: () => void = () => {};
+  /** The session whose stream of no call is open. */
+  #openOf: string | undefined;
+  /** The session whose stream of no call was asked for last. */
+  #askedOf: string | undefined;
 
   constructor(host: SessionHost) {
     this.#host = host;
@@ -68,6 +73,14 @@ export class DialedSession {
   granted(request: OutgoingRequest, result: JsonObject): void {
     this.#state.granted(request);
     if (request.method === "initialize" && typeof result["protocolVersion"] === "string") this.version = result["protocolVersion"];
+  }
+
+  /**
+   * What a call in which the server may ask has to wait for. A server that names no call asks on the stream of no call; while that is
+   * not open some drop the question, and the call would never end.
+   */
+  get ready(): Promise<unknown> | undefined {
+    return this.#opening === undefined || !this.#state.canBeAsked ? undefined : within(this.#opening, LISTEN_MS);
   }
 
   /** A GET of the stream that has the event `last`. */
@@ -105,10 +118,15 @@ export class DialedSession {
         tries = 0;
       }
       const before = seen.last;
+      void this.#open();
+      this.#askedOf = session;
+      const left = new Canceller();
+      const unhook = cancel.on(() => left.fire());
+      this.#listenNow = () => left.fire();
       try {
         // Some servers send the head with the first event; one that did not is held to that.
-        const sent = await this.get(seen.last, cancel, had ? "head" : "nothing");
-        if (session === this.id) this.#answered();
+        const sent = await this.get(seen.last, left, had ? "head" : "nothing");
+        if (session === this.id) this.#answered(session);
         if (sent.status !== 200) {
           await sent.text(limits.messageBytes);
           // Not every server has one; one that had it does not know the session any more.
@@ -124,14 +142,34 @@ export class DialedSession {
         }
       } catch (error) {
         const fault = toFault(error);
-        if (!cancel.fired) this.#host.fault(fault);
+        if (!left.fired) this.#host.fault(fault);
         // Nor is a person who did not sign in asked over and over.
-        if (isForGood(fault, "refusal")) break;
+        if (!left.fired && isForGood(fault, "refusal")) break;
+      } finally {
+        unhook();
       }
+      if (session === this.id) this.#answered(undefined);
       if (seen.last !== before) tries = 0;
       if (session === this.id) await this.#pause(seen.retry ?? retryPause(tries));
     }
     this.#listening = false;
+    this.#answered(undefined);
+  }
+
+  /** The stream of no call is to be opened, unless it is. Resolves when the server has answered. */
+  #open(): Promise<void> | undefined {
+    if (this.#openOf !== undefined && this.#openOf === this.id) return undefined;
+    this.#opening ??= new Promise((resolve) => {
+      this.#opened = resolve;
+    });
+    return this.#opening;
+  }
+
+  /** The server has answered the request for that stream; `open`: the session that it is open in. */
+  #answered(open: string | undefined): void {
+    this.#openOf = open;
+    this.#opening = undefined;
+    this.#opened();
   }
 
   /** Waits until the stream is to be tried again: at once where the session begins anew. */
@@ -154,17 +192,17 @@ export class DialedSession {
 
   /** Until it has begun the old id stands, so that whoever finds that gone, too, comes here. */
   async #begin(): Promise<void> {
-    const listens = new Promise<void>((resolve) => {
-      this.#answered = resolve;
-    });
+    let listens: Promise<void> | undefined;
     const notify = async (message: OutgoingMessage): Promise<void> => {
       await this.#post(message);
+      listens = this.#open();
       void this.listen();
-      this.#listenNow();
+      // A server that has forgotten a session may keep its stream open all the same.
+      if (this.#askedOf !== this.id) this.#listenNow();
     };
     const news = await this.#state.restore({ request: (request) => this.#ask(request), notify }, this.#host.fault);
     // Whoever looks again is to hear of what changes from then on.
-    void within(listens, LISTEN_MS).then(() => this.#host.deliver(news));
+    void within(listens ?? Promise.resolve(), LISTEN_MS).then(() => this.#host.deliver(news));
   }
 
   /** Makes a request of the link's own: whatever comes with its answer goes on, the answer does not. */
