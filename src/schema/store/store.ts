@@ -6,7 +6,7 @@ import type { Environment } from "./credentials.js";
 import { type DiskCache, diskCache, type LabelRecord } from "./disk.js";
 import { unresolved } from "./fault.js";
 import { Flights } from "./flights.js";
-import { type MessageNames, pickMessages, type ToolMessages } from "./messages.js";
+import { type MessageNames, pickMessages, type StoredToolMessages } from "./messages.js";
 import { isCommit, type ModuleName, moduleText, parseReference } from "./reference.js";
 import type { RegistryClient } from "./registry.js";
 import { type RegistryOptions, registryUrl } from "./registry-options.js";
@@ -37,7 +37,7 @@ export interface ResolveOptions extends MessageNames {
 }
 
 /** The schema of a tool. */
-export interface LoadedSchema extends ToolMessages {
+export interface LoadedSchema extends StoredToolMessages {
   readonly messages: MessageSet;
   /** Of the descriptors, with their comments. */
   readonly sha256: string;

@@ -14,7 +14,7 @@ import {
 } from "../../core/index.js";
 import type { ToolSchemas } from "../convert/tool.js";
 import { unresolved } from "../store/fault.js";
-import { isHashed, type ToolTyper, type TypedTool, toolTyper } from "./tool-typer.js";
+import { isHashed, type ListedTypedTool, type ToolTyper, toolTyper } from "./tool-typer.js";
 
 // How proto-mcp travels between its wire and a service: keys of `_meta`, and what the block of a message looks like.
 const INCLUDE_SCHEMAS = "buf.mcp.v1/include_schemas";
@@ -93,11 +93,17 @@ async function* called(
 }
 
 /** The tool that a message is for. One that takes messages itself is called as it is. */
-async function typedAs(inner: Service, name: string, context: Context, typeName: string, typer: ToolTyper): Promise<TypedTool | "itself"> {
+async function typedAs(
+  inner: Service,
+  name: string,
+  context: Context,
+  typeName: string,
+  typer: ToolTyper,
+): Promise<ListedTypedTool | "itself"> {
   const known = typer.find(typeName);
   if (known?.name === name && known.input.typeName === typeName) return known;
   // Another process may have listed it, or it was long ago.
-  let found: TypedTool | "itself" | undefined;
+  let found: ListedTypedTool | "itself" | undefined;
   const replies = inner.call({ method: "tools/list", params: { _meta: { [INCLUDE_SCHEMAS]: true } } }, context);
   await resultOf(replies, async (reply) => {
     if (reply.kind !== "item" || reply.value["name"] !== name) return;
@@ -116,7 +122,7 @@ async function typedAs(inner: Service, name: string, context: Context, typeName:
 }
 
 /** A result with its structured content as a message, before its other content. */
-function answered(result: JsonObject, { output }: TypedTool): JsonObject {
+function answered(result: JsonObject, { output }: ListedTypedTool): JsonObject {
   const { structuredContent, ...rest } = result;
   if (output === undefined || structuredContent === undefined || result["isError"] === true) return result;
   let bytes: Uint8Array;
