@@ -16,7 +16,7 @@ import {
 } from "../../core/index.js";
 import type { ToolSchemas } from "../convert/tool.js";
 import { unresolved } from "../store/fault.js";
-import { isHashed, type ToolTyper, type TypedTool, toolTyper } from "./tool-typer.js";
+import { isHashed, type ListedTypedTool, type ToolTyper, toolTyper } from "./tool-typer.js";
 
 const TYPE_PREFIX = "type.googleapis.com/";
 /** JSON-RPC's code for arguments that break their schema. */
@@ -97,11 +97,17 @@ async function* called(
 }
 
 /** The tool that a message is for. One that takes messages itself is called as it is. */
-async function typedAs(inner: Service, name: string, context: Context, typeName: string, typer: ToolTyper): Promise<TypedTool | "itself"> {
+async function typedAs(
+  inner: Service,
+  name: string,
+  context: Context,
+  typeName: string,
+  typer: ToolTyper,
+): Promise<ListedTypedTool | "itself"> {
   const known = typer.find(typeName);
   if (known?.name === name && known.input.typeName === typeName) return known;
   // Another process may have listed it, or it was long ago.
-  let found: TypedTool | "itself" | undefined;
+  let found: ListedTypedTool | "itself" | undefined;
   const replies = inner.call({ method: "tools/list", params: { _meta: { [INCLUDE_SCHEMAS]: true } } }, context);
   await resultOf(replies, async (reply) => {
     if (reply.kind !== "item" || reply.value["name"] !== name) return;
@@ -120,7 +126,7 @@ async function typedAs(inner: Service, name: string, context: Context, typeName:
 }
 
 /** A result with its structured content as a message, before its other content. */
-function answered(result: JsonObject, { output }: TypedTool): JsonObject {
+function answered(result: JsonObject, { output }: ListedTypedTool): JsonObject {
   const { structuredContent, ...rest } = result;
   if (output === undefined || structuredContent === undefined || result["isError"] === true) return result;
   let bytes: Uint8Array;
