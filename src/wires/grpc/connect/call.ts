@@ -1,7 +1,7 @@
 import { type BinaryReadOptions, fromBinary, type Message } from "@bufbuild/protobuf";
 import { Code, ConnectError, createContextKey, type HandlerContext } from "@connectrpc/connect";
 import { Account, type Cancel, Canceller, type CredentialWatch, Fault, toFault } from "../../../core/index.js";
-import { faultStatus, type GrpcPeer, type ReceivedMessages, type Metadata, type Status, statusFault } from "../../../io/index.js";
+import { faultStatus, type GrpcPeer, type Metadata, type ReceivedMessages, type Status, statusFault } from "../../../io/index.js";
 import { concat } from "../../../stream/index.js";
 import type { AdmittedCall } from "../listen/caller.js";
 

@@ -51,7 +51,11 @@ async function* only(messages: ReceivedMessages): AsyncGenerator<readonly Uint8A
   yield all;
 }
 
-async function* converted(messages: ReceivedMessages, method: DescMethod, json: Partial<JsonReadOptions>): AsyncGenerator<readonly Uint8Array[]> {
+async function* converted(
+  messages: ReceivedMessages,
+  method: DescMethod,
+  json: Partial<JsonReadOptions>,
+): AsyncGenerator<readonly Uint8Array[]> {
   for await (const batch of messages) for (const message of batch) yield [fromJson(method, message, json)];
 }
 

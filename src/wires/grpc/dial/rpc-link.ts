@@ -23,7 +23,7 @@ import { header, type Rpc, rpcs, SERVICE } from "../names.js";
 import { fitting } from "./fitting.js";
 import type { GrpcDialOptions } from "./options.js";
 import { byMethod, nameFor } from "./rpc-names.js";
-import { type SessionLink, mcpSessionLink } from "./session-link.js";
+import { mcpSessionLink, type SessionLink } from "./session-link.js";
 import { Watches } from "./watches.js";
 
 type Message = Incoming | IncomingPart;
