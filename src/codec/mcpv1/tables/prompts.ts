@@ -6,7 +6,7 @@ const added = true;
 export const promptMessages: readonly MessageSpec[] = [
   {
     name: "Prompt",
-    stands: "an element of `promptMessages`",
+    stands: "an element of `prompts`",
     fields: [
       field("string", "name", 1, { initial: "" }),
       field("string", "description", 2),

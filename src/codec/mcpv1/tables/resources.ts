@@ -13,7 +13,7 @@ const dressed = (number: number): readonly Field[] => [
 export const resourceMessages: readonly MessageSpec[] = [
   {
     name: "Resource",
-    stands: "an element of `resourceMessages`, or a content block of type `resource_link`",
+    stands: "an element of `resources`, or a content block of type `resource_link`",
     fields: [
       field("string", "uri", 1, { initial: "" }),
       field("string", "name", 2, { initial: "" }),

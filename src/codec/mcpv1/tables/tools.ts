@@ -17,7 +17,7 @@ const result: readonly Field[] = [
 export const toolMessages: readonly MessageSpec[] = [
   {
     name: "Tool",
-    stands: "an element of `toolMessages`",
+    stands: "an element of `tools`",
     fields: [
       field("string", "name", 1, { initial: "" }),
       field("string", "description", 2),

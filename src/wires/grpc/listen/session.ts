@@ -19,7 +19,7 @@ export interface GrpcSessionOptions extends ServeLinkOptions {
   readonly displace: (reason: Fault) => void;
 }
 
-/** A client that keeps coming: one `GrpcSession` stream, or RPCs that name the session, or both. */
+/** A client that keeps coming: one `Session` stream, or RPCs that name the session, or both. */
 export class GrpcSession implements TableSession {
   readonly id: string;
   readonly principal: string | undefined;
