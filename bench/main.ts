@@ -2,6 +2,7 @@ import { cpus } from "node:os";
 import { performance } from "node:perf_hooks";
 import { bridgeSpeed } from "./bridge-speed.js";
 import { bridges } from "./bridges.js";
+import { budgets } from "./budgets.js";
 import { burst } from "./burst.js";
 import { echo } from "./echo.js";
 import { far } from "./far.js";
@@ -41,6 +42,7 @@ const benches: readonly Bench[] = [
   leaks,
   observe,
   hostile,
+  budgets,
   bridges,
   bridgeSpeed,
   proto,

@@ -24,10 +24,10 @@ export type {
   GrpcServerOptions,
   GrpcTarget,
   Keepalive,
-  Messages,
   Metadata,
   OutgoingHalf,
   PeerCertificateFacts,
+  ReceivedMessages,
   ServerCall,
   Status,
 } from "./grpc/types.js";

@@ -39,10 +39,18 @@ export function typedClient(client: McpClient): TypedClient {
     ): Promise<MessageShape<O>> {
       const message = create(input, init) as Message;
       if (validate !== false) check(validate ?? (await protovalidate()), input, message);
-      const result = await client.callTool(name, new Messages(input).packed(message), options);
+      const result = await client.callTool(name, messagesOf(input).packed(message), options);
       return answerIn(result, output) as MessageShape<O>;
     },
   });
+}
+
+const known = new WeakMap<DescMessage, Messages>();
+
+function messagesOf(schema: DescMessage): Messages {
+  let found = known.get(schema);
+  if (found === undefined) known.set(schema, (found = new Messages(schema)));
+  return found;
 }
 
 /** Methods of a class need their own `this`. */

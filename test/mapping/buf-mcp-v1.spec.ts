@@ -122,6 +122,7 @@ describe("a peer of the base", () => {
     expect(refused(request("tools/call", { name: "a", task: {} }))).toBe(
       "the proto-mcp server cannot be told params.task: the base of buf.mcp.v1 has no field for it",
     );
+    expect(refused(request("tools/call", { name: "a", priority: 1 }))).toContain("params.priority");
     expect(refused(request("tools/call", { name: "a", arguments: { deep: ["\ud800"] } }))).toContain("params.arguments.deep[0]");
     expect(refused(request("tools/call", { name: "a", arguments: parseJson('{"n":12345678901234567891}') as JsonObject }))).toContain(
       "params.arguments.n",
@@ -138,6 +139,17 @@ describe("a peer of the base", () => {
     expect(answered("tools/call", { content: [{ type: "text", text: "a", annotations: {} }], resultType: "complete" })).toMatchObject({
       payload: { case: "callToolResponse", value: { result: { case: "success", value: { content: [{ content: { value: "a" } }] } } } },
     });
+  });
+
+  it("gets the code of the text for a tool that ran past its time", () => {
+    const late = (method: string, code: number): unknown => {
+      const server = peer();
+      server.decode(peer().encode(request(method, {})) as Uint8Array);
+      return read(server.encode({ jsonrpc: "2.0", id: 1, error: { code, message: "late" } }));
+    };
+    for (const code of [-32001, -31002]) expect(late("tools/call", code)).toMatchObject({ payload: { value: { code: -33003 } } });
+    expect(late("resources/read", -31002)).toMatchObject({ payload: { value: { code: -31002 } } });
+    expect(late("tools/call", -32603)).toMatchObject({ payload: { value: { code: -32603 } } });
   });
 
   it("gets an image as base64, and any other content as data", () => {

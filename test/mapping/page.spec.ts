@@ -4,12 +4,12 @@ import * as bufBase from "../../src/codec/bufmcpv1/base.js";
 import { messages as bufMessages } from "../../src/codec/bufmcpv1/dialect.js";
 import * as bufPayloads from "../../src/codec/bufmcpv1/payloads.js";
 import * as base from "../../src/codec/mcpv1/base.js";
-import { messages } from "../../src/codec/mcpv1/dialect.js";
+import { mcpv1Messages } from "../../src/codec/mcpv1/dialect.js";
 import * as session from "../../src/codec/mcpv1/session-tables.js";
 import { bufPage, bufSource, bufTarget, page, payloadsOf, source, target } from "../../tools/proto/page.mjs";
 
 describe("the page of the mapping", () => {
-  const made = page(readFileSync(source, "utf8"), { messages, payloads: payloadsOf(session), base });
+  const made = page(readFileSync(source, "utf8"), { messages: mcpv1Messages, payloads: payloadsOf(session), base });
 
   it("is what the table says: run `node tools/proto/page.mjs` if it is not", () => {
     expect(readFileSync(target, "utf8")).toBe(made);
@@ -17,7 +17,7 @@ describe("the page of the mapping", () => {
 
   it("has every message, and no link that leads nowhere", () => {
     const headings = new Set([...made.matchAll(/^### (\w+)$/gm)].map(([, name]) => (name as string).toLowerCase()));
-    expect(headings.size).toBe(messages.length);
+    expect(headings.size).toBe(mcpv1Messages.length);
     for (const [, anchor] of made.matchAll(/\]\(#(\w+)\)/g)) expect(headings).toContain(anchor);
     expect(made).not.toContain("(no table");
   });

@@ -97,7 +97,7 @@ describe("a tool of messages", () => {
       content: [{ text: expect.stringContaining("arguments.name") }],
     });
     for (const [type, value] of [
-      ["type.googleapis.com/acme.Other", ""],
+      ["type.googleapis.com/acme.Other", "CgF4"],
       [`type.googleapis.com/${GreetRequest.typeName}`, "/w=="],
     ] as const)
       expect(await client.callTool("greet", { "@type": type, value })).toMatchObject({

@@ -38,11 +38,11 @@ export function page(text, { messages, payloads, base }) {
   return text.replace(/<!-- (\w+) -->\n/g, (_, name) => tables[name] ?? `(no table ${name})\n`);
 }
 
-function baseTables({ hints, vital }) {
+function baseTables({ hints, vitalMembers }) {
   const named = (names) => [...names].map((name) => `\`${name}\``).join(", ");
   return {
     hints: `| ${named(hints)} in \`_meta\` | not in the message: trace context travels in metadata, progress comes where the RPC has it |\n`,
-    vital: `${named(vital)}, and a \`resultType\` other than \`complete\`.\n`,
+    vital: `${named(vitalMembers)}, and a \`resultType\` other than \`complete\`.\n`,
   };
 }
 
@@ -147,7 +147,7 @@ export const bufSource = here("./buf-page.md");
 export const bufTarget = here("../../docs/mapping/buf-mcp-v1.md");
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  const { messages } = await import("../../dist/codec/mcpv1/dialect.js");
+  const { mcpv1Messages: messages } = await import("../../dist/codec/mcpv1/dialect.js");
   const session = await import("../../dist/codec/mcpv1/session-tables.js");
   const base = await import("../../dist/codec/mcpv1/base.js");
   writeFileSync(target, page(readFileSync(source, "utf8"), { messages, payloads: payloadsOf(session), base }));

@@ -1,4 +1,14 @@
-import { Fault, isObject, type JsonObject, noParams, type RpcError, toFault, toRpcError, withBeside } from "../../core/index.js";
+import {
+  Fault,
+  isObject,
+  type JsonObject,
+  jsonRpcCodes,
+  noParams,
+  type RpcError,
+  toFault,
+  toRpcError,
+  withBeside,
+} from "../../core/index.js";
 import type { Id, Incoming, IncomingBatch, Outgoing, OutgoingMessage, OutgoingRequest } from "../jsonrpc.js";
 import { nullParams, paramsBeside } from "../members.js";
 import {
@@ -33,6 +43,8 @@ type Single = Exclude<Incoming, IncomingBatch>;
 /** The request by which an end finds out what its peer speaks: it begins no session of MCP, and no service sees it. */
 export const PROBE = "dev.anywire/probe";
 const INITIALIZE = "initialize";
+/** The code of a tool that ran past its time. */
+const TOOL_TIMEOUT = -33003;
 const CANCELLED = "notifications/cancelled";
 
 /** JSON-RPC messages as `MCPMessage`s, of one connection. It knows what the peer announced, and the methods of open requests. */
@@ -71,7 +83,8 @@ export class MessageCodec {
         write(writer);
         if (this.full !== false) writeExtra(writer, message);
       });
-    if ("error" in message) return answer((writer) => this.#writeError(writer, message.error));
+    if ("error" in message)
+      return answer((writer) => this.#writeError(writer, this.full === true ? message.error : inOwnCode(message.error, method)));
     try {
       return answer((writer) => this.#writeResult(writer, method, message.result));
     } catch (error) {
@@ -198,6 +211,14 @@ export class MessageCodec {
     }
     return { kind: "error", ...(id === undefined ? undefined : { id }), error: withExtra(errorOf(error), envelope) };
   }
+}
+
+/** What this edge says of a tool that ran past its time, in either era. */
+const late: ReadonlySet<number> = new Set(Object.values(jsonRpcCodes.deadline));
+
+/** An error of Anywire's own in the code that the text of proto-mcp has for it. */
+function inOwnCode(error: RpcError, method: string | undefined): RpcError {
+  return method === "tools/call" && late.has(error.code) ? { ...error, code: TOOL_TIMEOUT } : error;
 }
 
 /** What an end answers to a probe. */

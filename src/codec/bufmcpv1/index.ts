@@ -8,4 +8,4 @@ export { MessageCodec, PROBE, probed } from "./codec.js";
 export { MESSAGE_MIME_TYPE, MESSAGE_URI, packedIn } from "./content.js";
 export { BSR_REF, BSR_REFS, CAPABILITIES, INCLUDE_SCHEMAS, INLINE_SCHEMA, TOOL_ERROR } from "./fields.js";
 export { UNSUPPORTED_VERSION, VERSION } from "./handshake.js";
-export { type Payload, payloadIn, withPayload } from "./unary.js";
+export { payloadIn, type UnaryPayload, withPayload } from "./unary.js";

@@ -7,7 +7,7 @@ import { until } from "../../stream/index.js";
 
 const NEWLINE = 0x0a;
 
-export interface ServedLinkOptions {
+export interface ServedLineLinkOptions {
   readonly account: Account;
   /** Whom it counts for. */
   readonly principal: string | undefined;
@@ -15,7 +15,7 @@ export interface ServedLinkOptions {
 }
 
 /** A client's connection as a link. What is read of an incomplete line and what waits to be written is counted. */
-export function servedLink(socket: Socket, { account, principal, limits }: ServedLinkOptions): Link {
+export function servedLineLink(socket: Socket, { account, principal, limits }: ServedLineLinkOptions): Link {
   // A client that has closed its side may still read its answers.
   socket.allowHalfOpen = true;
   const link = lineLink(socket, socket, { messageBytes: limits?.messageBytes, depth: limits?.depth, onClose: () => letGo(socket) });

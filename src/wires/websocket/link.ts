@@ -34,7 +34,7 @@ export interface FrameCodec {
   decode(bytes: Uint8Array): readonly Incoming[];
 }
 
-export interface SocketLinkOptions {
+export interface WebSocketLinkOptions {
   /** How messages stand in binary frames; text frames of JSON-RPC unless given. */
   readonly codec?: FrameCodec | undefined;
   /** Called before each frame is sent. */
@@ -49,7 +49,7 @@ export interface SocketLinkOptions {
 export function socketLink(
   socket: Socket,
   limits: Partial<Limits> = {},
-  { codec, gather, account, principal }: SocketLinkOptions = {},
+  { codec, gather, account, principal }: WebSocketLinkOptions = {},
 ): Link {
   const { depth, messageBytes } = { ...defaultLimits, ...limits };
   const inbox = pipe<string | Uint8Array>({ items: MOST.items, bytes: MOST.chars, size: (frame) => frame.length });

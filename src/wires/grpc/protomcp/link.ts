@@ -2,11 +2,11 @@ import type { MessageCodec } from "../../../codec/bufmcpv1/index.js";
 import type { Incoming } from "../../../codec/index.js";
 import { Fault } from "../../../core/index.js";
 import { hasRoom, type Link, sharedStream } from "../../../era/index.js";
-import type { Messages } from "../../../io/index.js";
+import type { ReceivedMessages } from "../../../io/index.js";
 
 /** One direction each of a stream of `MCPMessage`. */
 export interface MessageStream {
-  readonly messages: Messages;
+  readonly messages: ReceivedMessages;
   readonly backlog: number;
   send(message: Uint8Array): Promise<void> | undefined;
 }
@@ -39,6 +39,6 @@ export function sessionLink(stream: MessageStream, codec: MessageCodec, close: (
   };
 }
 
-async function* received(messages: Messages, codec: MessageCodec): AsyncGenerator<readonly Incoming[]> {
+async function* received(messages: ReceivedMessages, codec: MessageCodec): AsyncGenerator<readonly Incoming[]> {
   for await (const batch of messages) yield batch.flatMap((bytes) => codec.decode(bytes));
 }
