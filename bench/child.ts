@@ -4,7 +4,7 @@ import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import type { Command } from "anywire";
 
-type File = "bare-source" | "anywire" | "sdk" | "sdk-http" | "pipe" | "bare-http" | "raw-stdio";
+type File = "bare-source" | "anywire" | "sdk" | "sdk-http" | "pipe" | "bare-http" | "raw-stdio" | "typed";
 
 /** A server of ours in a child process; `args` follow its file. */
 export function child(file: File, ...args: string[]): Command & { readonly args: string[] } {

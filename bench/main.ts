@@ -2,6 +2,7 @@ import { cpus } from "node:os";
 import { performance } from "node:perf_hooks";
 import { bridgeSpeed } from "./bridge-speed.js";
 import { bridges } from "./bridges.js";
+import { budgets } from "./budgets.js";
 import { burst } from "./burst.js";
 import { echo } from "./echo.js";
 import { far } from "./far.js";
@@ -17,6 +18,7 @@ import { leaks } from "./leaks.js";
 import { list } from "./list.js";
 import { numbers } from "./numbers.js";
 import { observe } from "./observe.js";
+import { proto } from "./proto.js";
 import { read } from "./read.js";
 import { transfer } from "./transfer.js";
 import { waist } from "./waist.js";
@@ -40,8 +42,10 @@ const benches: readonly Bench[] = [
   leaks,
   observe,
   hostile,
+  budgets,
   bridges,
   bridgeSpeed,
+  proto,
 ];
 
 const names = process.argv.slice(2);

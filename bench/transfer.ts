@@ -36,7 +36,7 @@ async function overStdio(): Promise<Outcome> {
     return upTo(UNIT, bare.stdout);
   });
   try {
-    return await judged("stdio", 0.2, reading("stdio", client), plain, "a pipe alone");
+    return await judged("stdio", 0.4, reading("stdio", client), plain, "a pipe alone");
   } finally {
     bare.stdin.end();
   }

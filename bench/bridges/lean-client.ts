@@ -5,7 +5,7 @@ interface Lane {
   readonly socket: Socket;
   rest: string;
   /** Takes the next answer. */
-  answered: ((answer: string) => void) | undefined;
+  answered: ((answer: string | undefined) => void) | undefined;
 }
 
 /**
@@ -49,14 +49,25 @@ export class LeanClient {
     const { pathname, host } = this.#url;
     const body = JSON.stringify(message);
     const head = `POST ${pathname} HTTP/1.1\r\nHost: ${host}\r\nContent-Type: application/json\r\nAccept: application/json, text/event-stream\r\n`;
-    const lane = this.#free.pop() ?? (await this.#lane());
-    const answer = await new Promise<string>((resolve, reject) => {
+    const request = `${head}${this.#headers}Content-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`;
+    const kept = this.#free.pop();
+    if (kept !== undefined) {
+      const answer = await this.#send(kept, request);
+      if (answer !== undefined) return answer;
+    }
+    // Servers close connections that were idle while the others had their turn.
+    const answer = await this.#send(await this.#lane(), request);
+    if (answer === undefined) throw new Error("the connection was closed");
+    return answer;
+  }
+
+  /** The answer; undefined if the connection was closed. */
+  async #send(lane: Lane, request: string): Promise<string | undefined> {
+    const answer = await new Promise<string | undefined>((resolve) => {
       lane.answered = resolve;
-      lane.socket.once("close", reject);
-      lane.socket.write(`${head}${this.#headers}Content-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`);
+      lane.socket.write(request);
     });
-    lane.socket.removeAllListeners("close");
-    this.#free.push(lane);
+    if (answer !== undefined) this.#free.push(lane);
     return answer;
   }
 
@@ -72,8 +83,8 @@ export class LeanClient {
       lane.answered?.(answer);
     });
     socket.on("error", () => {});
-    // Servers close connections that are idle while the others have their turn.
-    socket.once("end", () => {
+    socket.once("close", () => {
+      lane.answered?.(undefined);
       const at = this.#free.indexOf(lane);
       if (at >= 0) this.#free.splice(at, 1);
       this.#lanes.delete(lane);

@@ -27,12 +27,13 @@ async function listen(service: Service, address: Address, options: ServeOptions)
 
 /** The mounts of all wires. The order decides who gets a path that two of them have: a request to `/mcp` is Streamable HTTP, an upgrade WebSocket. */
 async function everyWire(service: Service, options: ServeOptions): Promise<readonly Mount[]> {
-  const [{ httpMount }, { sseMount }, { webSocketMount }, { grpcMount }, { linesMount }] = await Promise.all([
+  const [{ httpMount }, { sseMount }, { webSocketMount }, { grpcMount }, { linesMount }, { protoMount }] = await Promise.all([
     import("../wires/http/index.js"),
     import("../wires/sse/index.js"),
     import("../wires/websocket/index.js"),
     import("../wires/grpc/index.js"),
     import("../wires/lines/index.js"),
+    import("../wires/protomcp/index.js"),
   ]);
   const base = (options.basePath ?? "").replace(/\/+$/, "");
   const legacy = options.eras?.includes("legacy") ?? true;
@@ -42,5 +43,7 @@ async function everyWire(service: Service, options: ServeOptions): Promise<reado
     webSocketMount(service, options, [`${base}/mcp`, `${base}/ws`]),
     grpcMount(service, options),
     linesMount(service, options),
+    protoMount(service, options),
+    webSocketMount(service, options, [`${base}/proto`], true),
   ];
 }

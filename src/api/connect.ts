@@ -12,13 +12,14 @@ import {
 } from "../core/index.js";
 import type { GrpcDialOptions } from "../wires/grpc/index.js";
 import type { HttpDialOptions } from "../wires/http/index.js";
+import type { ProtoDialOptions } from "../wires/protomcp/index.js";
 import type { WebSocketDialOptions } from "../wires/websocket/index.js";
 import { checkedAddress } from "./addresses.js";
 import { wireFor } from "./wires.js";
 
 export interface ConnectOptions
   extends ClientOptions,
-    Omit<HttpDialOptions & WebSocketDialOptions & GrpcDialOptions, "client" | "onFault"> {
+    Omit<HttpDialOptions & WebSocketDialOptions & GrpcDialOptions & ProtoDialOptions, "client" | "onFault"> {
   /** Wires of your own, asked before those of the package. */
   readonly wires?: readonly Wire[];
   /** Around the connection, the first outermost: they see every call of the client, and its answers. */

@@ -10,8 +10,9 @@ const builtIn: readonly { accepts(address: Address): boolean; load(): Promise<Wi
   { accepts: scheme(/^sse\+https?:/), load: sse },
   { accepts: isGrpc, load: async () => (await import("../wires/grpc/index.js")).grpc },
   { accepts: scheme(/^(tcp|tls|unix):/), load: async () => (await import("../wires/lines/index.js")).lines },
+  { accepts: isProto, load: async () => (await import("../wires/protomcp/index.js")).protomcp },
   { accepts: scheme(/^any(\+unix)?:/), load: async () => (await import("./any.js")).any },
-  { accepts: scheme(/^wss?:/), load: async () => (await import("../wires/websocket/index.js")).websocket },
+  { accepts: scheme(/^(proto\+)?wss?:/), load: async () => (await import("../wires/websocket/index.js")).websocket },
   {
     accepts: (address) => (typeof address === "string" ? address.startsWith("stdio:") : (address.speaks ?? "stdio") === "stdio"),
     load: async () => (await import("../wires/stdio/index.js")).stdio,
@@ -23,7 +24,11 @@ function isHttp(address: Address): boolean {
 }
 
 function isGrpc(address: Address): boolean {
-  return typeof address === "string" ? /^(tunnel\+)?grpc(s|\+unix|\+stdio)?:/.test(address) : address.speaks === "grpc+stdio";
+  return typeof address === "string" ? /^((tunnel|proto)\+)?grpc(s|\+unix|\+stdio)?:/.test(address) : address.speaks === "grpc+stdio";
+}
+
+function isProto(address: Address): boolean {
+  return typeof address === "string" ? /^proto\+(tcp|tls|unix|stdio):/.test(address) : address.speaks === "proto+stdio";
 }
 
 function scheme(pattern: RegExp): (address: Address) => boolean {
@@ -40,7 +45,7 @@ export async function wireFor(address: Address, wires: readonly Wire[] = []): Pr
 }
 
 const schemes =
-  "memory:, stdio:, { command }, http(s)://, http+unix:, http+stdio:, sse+http(s)://, ws(s)://, (tunnel+)grpc(s)://, grpc+unix:, grpc+stdio:, tcp://, tls://, unix: and, to listen with every wire, any://";
+  "memory:, stdio:, { command }, http(s)://, http+unix:, http+stdio:, sse+http(s)://, ws(s)://, (tunnel+)grpc(s)://, grpc+unix:, grpc+stdio:, tcp://, tls://, unix:, proto+tcp://, proto+tls://, proto+unix:, proto+stdio:, proto+ws(s)://, proto+grpc(s):// and, to listen with every wire, any://";
 
 function quoted(address: Address): string {
   return JSON.stringify(typeof address === "string" ? redactText(address) : address.command);

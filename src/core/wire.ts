@@ -15,7 +15,7 @@ export interface Command {
   /** Names of further variables of the parent that the child may see. */
   readonly inherit?: readonly string[];
   /** What is spoken on its standard streams: newline JSON-RPC, `stdio`, unless given. */
-  readonly speaks?: "stdio" | "grpc+stdio" | "http+stdio";
+  readonly speaks?: "stdio" | "grpc+stdio" | "http+stdio" | "proto+stdio";
 }
 
 /** Where a wire listens or dials: `memory:name`, `stdio:`, a URL, or a command to start. */

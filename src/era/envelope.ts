@@ -34,7 +34,7 @@ const ownKeys: ReadonlySet<string> = new Set([
 const moved: ReadonlySet<string> = new Set([...traceNames, "progressToken", ...modernKeys, ...ownKeys]);
 
 /** A request's `_meta` taken apart: what the waist keeps in its Context, and what travels on. All members are there, so that every envelope has one shape. */
-export interface Envelope {
+export interface CallEnvelope {
   readonly request: Request;
   /** The protocol version, if the request claims to be modern. */
   readonly version: unknown;
@@ -64,7 +64,7 @@ export interface RelayedCaller {
 const none: JsonObject = {};
 
 /** Takes `_meta` apart. */
-export function openEnvelope(method: string, params: JsonObject): Envelope {
+export function openEnvelope(method: string, params: JsonObject): CallEnvelope {
   const found = isObject(params["_meta"]) ? params["_meta"] : none;
   const token = found["progressToken"];
   const level = found[meta.logLevel];
@@ -140,14 +140,14 @@ function readCount(value: unknown): number | undefined {
   return typeof value === "number" && Number.isSafeInteger(value) && value > 0 ? value : undefined;
 }
 
-function readChunked(value: unknown): Envelope["chunked"] {
+function readChunked(value: unknown): CallEnvelope["chunked"] {
   if (!isObject(value)) return undefined;
   const chunkSize = readCount(value["chunkSize"]);
   return { offset: readCount(value["offset"]) ?? 0, ...(chunkSize === undefined ? undefined : { chunkSize }) };
 }
 
 /** The client of a modern request, or the Fault to answer it with. */
-export function modernClient(envelope: Envelope, identity: Identity): Client | Fault {
+export function modernClient(envelope: CallEnvelope, identity: Identity): Client | Fault {
   const { version, info, capabilities, caller } = envelope;
   if (typeof version !== "string") return new Fault("meta-missing", `_meta["${meta.protocolVersion}"] must be a string`);
   if (!isModernVersion(version))
@@ -161,7 +161,7 @@ export function modernClient(envelope: Envelope, identity: Identity): Client | F
 }
 
 /** Who sent a notification: itself may say so, or else there is a session or not. */
-export function senderOf(envelope: Envelope, session: Client | undefined, identity: Identity): Client {
+export function senderOf(envelope: CallEnvelope, session: Client | undefined, identity: Identity): Client {
   const client = envelope.version === undefined ? session : modernClient(envelope, identity);
   if (client !== undefined && !(client instanceof Fault)) return client;
   return { identity, era: "modern", protocolVersion: modernVersions[0], capabilities: {} };

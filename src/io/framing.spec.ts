@@ -1,3 +1,4 @@
+import { once } from "node:events";
 import { PassThrough } from "node:stream";
 import { describe, expect, it } from "vitest";
 import { decodeToServer, encodeToServer } from "../codec/mcpv1/index.js";
@@ -46,6 +47,7 @@ describe("a link with a framing of its own", () => {
     const [input, output] = [new PassThrough(), new PassThrough()];
     const link = lineLink(input, output, { framing: delimited });
     await link.send(call);
+    await once(output, "readable");
     const sent = output.read() as Buffer;
     expect(sent.readUInt32BE()).toBe(sent.length - PREFIX);
     for (const octet of Buffer.concat([sent, sent])) input.write(Buffer.of(octet));

@@ -1,4 +1,5 @@
 export { type Child, type ChildOptions, type Exit, type StopOptions, startChild } from "./child.js";
+export { type ChildLink, type ChildLinkOptions, childLink } from "./child-link.js";
 export { divertConsole } from "./divert-console.js";
 export { childEnvironment } from "./environment.js";
 export { exitFault } from "./exit-fault.js";
@@ -23,10 +24,10 @@ export type {
   GrpcServerOptions,
   GrpcTarget,
   Keepalive,
-  Messages,
   Metadata,
   OutgoingHalf,
   PeerCertificateFacts,
+  ReceivedMessages,
   ServerCall,
   Status,
 } from "./grpc/types.js";
@@ -50,6 +51,11 @@ export { DEFAULT_PORT, type ListenPlace, placeOf, unixPath } from "./port/place.
 export { noCredentials, type Port, type PortOptions, port, portListener } from "./port/port.js";
 export { pipesSocket } from "./port/standard-streams.js";
 export { listenOnStdio } from "./port/stdio-port.js";
+export { type ProcessLinkOptions, processLink } from "./process-link.js";
+export { answersProbes } from "./protomcp/answer-probes.js";
+export { greet, NoProto } from "./protomcp/greet.js";
+export { letGo } from "./socket/let-go.js";
+export { openSocketLink, type SocketLinkOptions } from "./socket/open.js";
 export {
   checkListen,
   isLoopback,

@@ -43,6 +43,9 @@ class Writer implements LineWriter {
   readonly #writable: Writable;
   readonly #options: LineWriterOptions;
   #pending = "";
+  /** Frames of this turn, which leave in one write. */
+  #frames: Uint8Array[] = [];
+  #frameBytes = 0;
   readonly #spare: Buffer[] = [];
   #reason: Fault | undefined;
   #drained: Gate | undefined;
@@ -56,7 +59,7 @@ class Writer implements LineWriter {
   }
 
   get backlog(): number {
-    return this.#pending.length + this.#writable.writableLength;
+    return this.#pending.length + this.#frameBytes + this.#writable.writableLength;
   }
 
   send(message: Outgoing): Promise<void> {
@@ -82,7 +85,11 @@ class Writer implements LineWriter {
       const bytes = framing.write(message);
       const { maxLength } = this.#options;
       if (bytes.length > maxLength) return Promise.reject(messageTooLarge(maxLength));
-      this.#writable.write(bytes, this.#written);
+      if (bytes.length === 0) return room;
+      if (this.#frameBytes === 0) process.nextTick(this.#flush);
+      this.#frames.push(bytes);
+      this.#frameBytes += bytes.length;
+      if (this.#frameBytes >= ENOUGH) this.#flush();
       return this.#room();
     } catch (error) {
       return Promise.reject(toFault(error));
@@ -115,6 +122,8 @@ class Writer implements LineWriter {
   fail(reason: Fault): void {
     this.#reason ??= reason;
     this.#pending = "";
+    this.#frames = [];
+    this.#frameBytes = 0;
     this.#writable.off("error", this.#broke);
     this.#writable.off("close", this.#broke);
     // What the stream still holds may fail later, and must not be an uncaught error.
@@ -136,6 +145,13 @@ class Writer implements LineWriter {
   }
 
   #flush = (): void => {
+    if (this.#frameBytes > 0) {
+      const [first] = this.#frames;
+      const frames = this.#frames.length === 1 ? first : Buffer.concat(this.#frames, this.#frameBytes);
+      this.#frames = [];
+      this.#frameBytes = 0;
+      this.#writable.write(frames, this.#written);
+    }
     if (this.#pending === "") return;
     const text = this.#pending;
     this.#pending = "";

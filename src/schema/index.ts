@@ -33,14 +33,14 @@ export { printFile } from "./print/print.js";
 export { type RegistryServeOptions, registryMount, serveRegistry } from "./serve/serve.js";
 export { schemaCachePath } from "./store/disk.js";
 export { SCHEMA_UNRESOLVED, type UnresolvedReason } from "./store/fault.js";
-export { type MessageNames, pickMessages, type ToolMessages } from "./store/messages.js";
+export { type MessageNames, pickMessages, type StoredToolMessages } from "./store/messages.js";
 export { type ModuleName, parseReference, type SchemaReference } from "./store/reference.js";
 export type { RegistryApiName, RegistryOptions } from "./store/registry-options.js";
 export { keyPin, type RegistryTls } from "./store/registry-tls.js";
 export {
+  type LoadedSchema,
   type ResolvedSchema,
   type ResolveOptions,
-  type Schema,
   type SchemaStore,
   type SchemaStoreOptions,
   schemaStore,
@@ -55,6 +55,6 @@ export {
   type ShownAs,
   tokenizer,
 } from "./tokens/tokens.js";
-export { type ToolTyper, type ToolTyperOptions, type TypedMessage, type TypedTool, toolTyper } from "./typed/tool-typer.js";
+export { type ListedTypedTool, type ToolTyper, type ToolTyperOptions, type TypedMessage, toolTyper } from "./typed/tool-typer.js";
 export { type TypedToolsOptions, typedTools } from "./typed/typed-tools.js";
 export { messageCodec, schemaCodec, type ValueCodec } from "./values/codec.js";

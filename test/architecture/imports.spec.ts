@@ -17,6 +17,8 @@ const rules: Record<string, readonly string[]> = {
   "wires/websocket": ["core", "stream", "codec", "era", "io"],
   "wires/grpc": ["core", "stream", "codec", "era", "io"],
   "wires/lines": ["core", "stream", "codec", "era", "io"],
+  "wires/protomcp": ["core", "stream", "codec", "era", "io"],
+  typed: ["core", "stream", "codec", "schema"],
   api: [
     "core",
     "stream",
@@ -30,6 +32,7 @@ const rules: Record<string, readonly string[]> = {
     "wires/websocket",
     "wires/grpc",
     "wires/lines",
+    "wires/protomcp",
   ],
   bridge: [
     "core",
@@ -44,6 +47,7 @@ const rules: Record<string, readonly string[]> = {
     "wires/websocket",
     "wires/grpc",
     "wires/lines",
+    "wires/protomcp",
     "api",
   ],
   sdk: ["core", "stream", "codec", "era", "wires/memory", "api"],
@@ -60,6 +64,7 @@ const pure = ["stream", "core", "codec", "era", "wires/memory", "contract", "obs
 const doors: readonly string[] = [
   "codec/protobuf/index.js",
   "codec/mcpv1/index.js",
+  "codec/bufmcpv1/index.js",
   "codec/gen/index.js",
   "codec/gen/validate.js",
   "codec/gen/registry.js",

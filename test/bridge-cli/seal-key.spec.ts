@@ -36,3 +36,11 @@ it("a key that anybody could guess is a mistake", async () => {
   expect(code).toBe(2);
   expect(stderr).toContain("at least 32");
 });
+
+it.runIf(process.platform !== "win32")("a key that every user of the machine may read is warned of", async () => {
+  const key = join(scratch(), "open");
+  writeFileSync(key, randomBytes(48), { mode: 0o644 });
+  const { code, stderr } = await start(process.execPath, [anywire, "bridge", "--seal-key", key, "--to", "http://127.0.0.1:1/mcp"]).ended;
+  expect(code).not.toBe(0);
+  expect(stderr).toContain("use chmod 600");
+});

@@ -34,7 +34,17 @@ it("one port has every wire", async () => {
   await using _server = await serve(contractService(), to);
   await using made: Bridge = await bridge({ listen: ["any://127.0.0.1:0"], to });
   const at = String(made.listeners[0]?.address).replace("any:", "");
-  for (const address of [`http:${at}/mcp`, `sse+http:${at}/sse`, `ws:${at}/mcp`, `grpc:${at}`, `tunnel+grpc:${at}`, `tcp:${at}`]) {
+  for (const address of [
+    `http:${at}/mcp`,
+    `sse+http:${at}/sse`,
+    `ws:${at}/mcp`,
+    `grpc:${at}`,
+    `tunnel+grpc:${at}`,
+    `tcp:${at}`,
+    `proto+tcp:${at}`,
+    `proto+ws:${at}/proto`,
+    `proto+grpc:${at}`,
+  ]) {
     await using client = await connect(address);
     expect((await client.callTool("echo", { address })).structuredContent).toEqual({ address });
   }

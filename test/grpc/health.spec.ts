@@ -39,11 +39,12 @@ describe("health", () => {
   it("serves while it listens: the whole and each service", async () => {
     await using listener = await opened();
     using peer = new Peer(listener.address);
-    for (const service of ["", "mcp.v1.McpService", "MCP"]) expect(await check(peer, service)).toBe(Serving.SERVING);
+    for (const service of ["", "mcp.v1.McpService", "buf.mcp.v1.MCPService", "MCP"])
+      expect(await check(peer, service)).toBe(Serving.SERVING);
     await expect(check(peer, "none")).rejects.toMatchObject({ code: grpc.status.NOT_FOUND });
     const { statuses } = await peer.unary(`${base}List`, [HealthListRequestSchema, HealthListResponseSchema], {});
     expect(Object.entries(statuses).map(([name, { status }]) => [name, status])).toEqual(
-      ["", "mcp.v1.McpService", "MCP"].map((name) => [name, Serving.SERVING]),
+      ["", "mcp.v1.McpService", "buf.mcp.v1.MCPService", "MCP"].map((name) => [name, Serving.SERVING]),
     );
     await expect(peer.unary(`${base}None`, checks, {})).rejects.toMatchObject({ code: grpc.status.UNIMPLEMENTED });
   });

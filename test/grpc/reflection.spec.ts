@@ -43,6 +43,7 @@ const files = ({ messageResponse }: ServerReflectionResponse): string[] =>
 
 const all = [
   "mcp.v1.McpService",
+  "buf.mcp.v1.MCPService",
   "MCP",
   "grpc.health.v1.Health",
   "grpc.reflection.v1.ServerReflection",
@@ -141,7 +142,7 @@ it("names the tunnel alone where that alone is served", async () => {
   await using tunnel = await serve(sample(), "tunnel+grpc://127.0.0.1:0");
   using other = new Peer(tunnel.address);
   const [answer] = await ask(other, "v1", { case: "listServices", value: "" });
-  expect(listed(answer as ServerReflectionResponse)).toEqual(all.slice(1));
+  expect(listed(answer as ServerReflectionResponse)).toEqual(all.slice(2));
 });
 
 it("wants credentials like any other call", async () => {

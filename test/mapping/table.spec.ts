@@ -2,8 +2,8 @@ import { create, createFileRegistry, type DescField, type DescMessage, fromBinar
 import { FeatureSet_FieldPresence, FileDescriptorSetSchema } from "@bufbuild/protobuf/wkt";
 import { describe, expect, it } from "vitest";
 import { file_mcp_v1_mcp } from "../../src/codec/gen/mcp/v1/mcp_pb.js";
-import { messages } from "../../src/codec/mcpv1/dialect.js";
-import { OTHER_MEMBERS } from "../../src/codec/mcpv1/fields.js";
+import { mcpv1Messages } from "../../src/codec/mcpv1/dialect.js";
+import { OTHERS_NUMBER } from "../../src/codec/mcpv1/fields.js";
 import type { Field, Kind, MessageSpec } from "../../src/codec/protobuf/index.js";
 import { buf } from "./buf.js";
 
@@ -87,7 +87,7 @@ function expected({ kind, of }: Field): string {
 
 /** Every field that the table gives a message, with its type. */
 function fieldsOf(message: MessageSpec): Map<number, string> {
-  const found = new Map([[OTHER_MEMBERS, "other_members bytes"]]);
+  const found = new Map([[OTHERS_NUMBER, "other_members bytes"]]);
   for (const field of [...message.fields, ...(message.variants ?? [])]) {
     found.set(field.number, `${field.name} ${expected(field)}`);
     if (field.twin !== undefined) found.set(field.twin, `${field.name}_json bytes`);
@@ -105,8 +105,8 @@ const sorted = (map: Map<number, string>): [number, string][] => [...map].sort((
 
 describe("the table", () => {
   it("has every message and every field of the proto, and no other", () => {
-    expect([...messages.map(({ name }) => name), ...byHand].sort()).toEqual([...described.keys()].sort());
-    for (const message of messages) {
+    expect([...mcpv1Messages.map(({ name }) => name), ...byHand].sort()).toEqual([...described.keys()].sort());
+    for (const message of mcpv1Messages) {
       const { fields } = described.get(message.name) as DescMessage;
       expect(sorted(new Map(fields.map((field) => [field.number, `${field.name} ${typeOf(field)}`]))), message.name).toEqual(
         sorted(fieldsOf(message)),
@@ -115,7 +115,7 @@ describe("the table", () => {
   });
 
   it("tells what the base has from what was added", () => {
-    for (const message of messages) {
+    for (const message of mcpv1Messages) {
       const known = base.getMessage(`mcp.v1.${message.name}`);
       for (const field of [...message.fields, ...(message.variants ?? [])]) {
         const inBase = known?.fields.some(({ number }) => number === field.number) === true;
@@ -125,7 +125,7 @@ describe("the table", () => {
   });
 
   it("knows the presence of everything that is not repeated", () => {
-    for (const message of messages) {
+    for (const message of mcpv1Messages) {
       for (const field of (described.get(message.name) as DescMessage).fields) {
         if (field.fieldKind === "list" || field.fieldKind === "map") continue;
         expect(field.presence, `${message.name}.${field.name}`).not.toBe(FeatureSet_FieldPresence.IMPLICIT);

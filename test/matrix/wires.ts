@@ -11,7 +11,7 @@ export interface MatrixWire {
   /** Options that its clients dial with. */
   readonly dial?: { readonly calls: "rpc" };
   /** Of a process that speaks on its own streams. */
-  readonly speaks?: "stdio" | "http+stdio" | "grpc+stdio";
+  readonly speaks?: "stdio" | "http+stdio" | "grpc+stdio" | "proto+stdio";
   readonly eras: readonly Era[];
 }
 
@@ -26,6 +26,10 @@ export const wires = {
   unary: { listen: "grpc://127.0.0.1:0", dial: { calls: "rpc" }, eras: both },
   tunnel: { listen: "tunnel+grpc://127.0.0.1:0", eras: both },
   lines: { listen: "tcp://127.0.0.1:0", eras: both },
+  proto: { listen: "proto+tcp://127.0.0.1:0", eras: both },
+  "proto+ws": { listen: "proto+ws://127.0.0.1:0/mcp", eras: both },
+  "proto+grpc": { listen: "proto+grpc://127.0.0.1:0", eras: both },
+  "proto+stdio": { listen: "proto+stdio:", speaks: "proto+stdio", eras: both },
   "http+stdio": { listen: "http+stdio:", speaks: "http+stdio", eras: ["modern"] },
   "grpc+stdio": { listen: "grpc+stdio:", speaks: "grpc+stdio", eras: both },
   /** Every wire on one port. */

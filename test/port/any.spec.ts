@@ -80,7 +80,10 @@ describe("every wire on one port", () => {
         { wire: "websocket", address: `ws${s}://${at}/mcp` },
         { wire: "grpc", address: `grpc${s}://${at}` },
         { wire: "tunnel", address: `tunnel+grpc${s}://${at}` },
+        { wire: "proto-grpc", address: `proto+grpc${s}://${at}` },
         { wire: "lines", address: `${ca === undefined ? "tcp" : "tls"}://${at}` },
+        { wire: "proto", address: `proto+${ca === undefined ? "tcp" : "tls"}://${at}` },
+        { wire: "proto-websocket", address: `proto+ws${s}://${at}/proto` },
       ]);
       for (const { address } of listener.addresses) {
         await using client = await connect(address, ca === undefined ? {} : { tls: { ca } });

@@ -115,13 +115,14 @@ describe("the stand-in registry and the real buf", () => {
 it("refuses pages of strangers, and to listen to a network without protection", async () => {
   const folder = registryFolder({ "acme/tools/v1.binpb": setOf(searchTool) });
   const url = await standIn(folder);
-  const asked = (headers: Record<string, string>): Promise<Response> =>
-    fetch(`${url}${paths.commits}`, {
-      method: "POST",
-      headers: { "content-type": "application/json", ...headers },
-      body: '{"resourceRefs":[{"name":{"owner":"acme","module":"tools"}}]}',
-    });
+  const asked = (
+    headers: Record<string, string>,
+    body = '{"resourceRefs":[{"name":{"owner":"acme","module":"tools"}}]}',
+  ): Promise<Response> =>
+    fetch(`${url}${paths.commits}`, { method: "POST", headers: { "content-type": "application/json", ...headers }, body });
   expect(((await (await asked({})).json()) as { commits: unknown[] }).commits).toHaveLength(1);
+  const many = { resourceRefs: Array.from({ length: 251 }, () => ({ name: { owner: "acme", module: "tools" } })) };
+  expect((await asked({}, JSON.stringify(many))).status).toBe(400);
   expect((await asked({ origin: "https://evil.example" })).status).toBe(403);
   await expect(serveRegistry(folder, "http://0.0.0.0:0")).rejects.toThrow(/without TLS/);
   await expect(serveRegistry(folder, "grpc://127.0.0.1:0")).rejects.toThrow(/no address for a registry/);

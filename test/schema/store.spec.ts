@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { gzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
 import { messageSchema, schemaStore, serveRegistry } from "../../src/schema/index.js";
 import {
@@ -388,6 +389,12 @@ describe("a registry that lies, or is not there", () => {
     });
     await expect(storeAt(endless.url).resolve(reference)).rejects.toEqual(unresolved("too-large"));
     expect(sent).toBeLessThan(200);
+    const bomb = gzipSync(Buffer.alloc(65 * 1024 * 1024));
+    const packed = await rawRegistry((_, response) => {
+      response.writeHead(200, { "content-type": "application/proto", "content-encoding": "gzip" });
+      response.end(bomb);
+    });
+    await expect(storeAt(packed.url).resolve(reference)).rejects.toEqual(unresolved("too-large"));
   });
 
   it("is none that a reference may choose: nobody else is asked", async () => {

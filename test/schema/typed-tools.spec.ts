@@ -1,13 +1,20 @@
-import { create, createFileRegistry, type DescMessage, fromBinary, toBinary, toJson } from "@bufbuild/protobuf";
-import { FileDescriptorSetSchema, file_google_protobuf_descriptor, file_google_protobuf_struct } from "@bufbuild/protobuf/wkt";
+import { create, createFileRegistry, type DescMessage, fromBinary, type MessageShape, toBinary, toJson } from "@bufbuild/protobuf";
+import {
+  type FileDescriptorProto,
+  FileDescriptorSetSchema,
+  file_google_protobuf_descriptor,
+  file_google_protobuf_struct,
+} from "@bufbuild/protobuf/wkt";
 import { file_buf_validate_validate } from "@bufbuild/protovalidate/gen/buf/validate/validate_pb.js";
 import { McpServer } from "@modelcontextprotocol/sdk/server/mcp.js";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { z } from "zod";
-import { connect, type McpClient, serve } from "../../src/api/index.js";
-import { type JsonObject, layered } from "../../src/core/index.js";
+import { connect, createServer, type McpClient, serve } from "../../src/api/index.js";
+import { type JsonObject, type Layer, layered } from "../../src/core/index.js";
 import { type ToolTyper, toolTyper, typedTools } from "../../src/schema/index.js";
 import { sdkService } from "../../src/sdk/index.js";
+import { anywire, everything, start } from "../cli/support.js";
+import { baseClient, type Envelope } from "../proto/base-peer.js";
 
 let count = 0;
 
@@ -52,11 +59,14 @@ async function messagesOf(client: McpClient, name: string): Promise<DescMessage[
   const tool = tools.find((each) => each.name === name) as unknown as { readonly _meta: JsonObject };
   const set = tool._meta["buf.mcp.v1/inline_schema"];
   const { file } = fromBinary(FileDescriptorSetSchema, Buffer.from(String(set), "base64"));
+  return messagesIn(file[0] as FileDescriptorProto);
+}
+
+function messagesIn(file: FileDescriptorProto): DescMessage[] {
   const known = [file_google_protobuf_descriptor, file_google_protobuf_struct, file_buf_validate_validate];
-  const resolve = (path: string): (typeof known)[number] | undefined => known.find((each) => `${each.name}.proto` === path);
-  const registry = createFileRegistry(file[0] as NonNullable<(typeof file)[0]>, resolve);
+  const registry = createFileRegistry(file, (path) => known.find((each) => `${each.name}.proto` === path));
   return [...registry].filter(
-    (desc): desc is DescMessage => desc.kind === "message" && desc.parent === undefined && desc.file.proto.name === file[0]?.name,
+    (desc): desc is DescMessage => desc.kind === "message" && desc.parent === undefined && desc.file.proto.name === file.name,
   );
 }
 
@@ -124,4 +134,51 @@ describe("tools of a JSON-RPC server, to a client of proto-mcp", () => {
     await expect(client.callTool("say", packed(own as DescMessage, { a: 1n, b: 2n }))).rejects.toMatchObject({ rpcCode: -33000 });
     expect(called).toEqual([]);
   });
+});
+
+it("a tool that takes messages itself gets them as they are, and its server is asked for the list once", async () => {
+  const server = createServer({ name: "native", version: "1" });
+  const _meta = { "buf.mcp.v1/inline_schema": "CgA=" };
+  server.tool("native", { input: { type: "object" }, _meta }, (args) => JSON.stringify(args));
+  let lists = 0;
+  const counting: Layer = (inner) => ({
+    notify: (notification, context) => inner.notify(notification, context),
+    call(request, context) {
+      if (request.method === "tools/list") lists++;
+      return inner.call(request, context);
+    },
+  });
+  await using listener = await serve(layered(server, typedTools(), counting), `memory:typed-${++count}`);
+  await using client = await connect(listener.address);
+  const args = { "@type": "type.googleapis.com/acme.v1.Native", value: "CgA=" };
+  for (let call = 0; call < 3; call++)
+    expect((await client.callTool("native", args)).content).toEqual([{ type: "text", text: JSON.stringify(args) }]);
+  expect(lists).toBe(1);
+  expect((await client.listTools({}, schemas)).tools).toMatchObject([{ _meta }]);
+});
+
+it("a bridge shows a server of the official SDK to a client that knows the text of proto-mcp alone", async () => {
+  const bridge = start(process.execPath, [anywire, "bridge", "--listen", "proto+tcp://127.0.0.1:0", ...everything]);
+  let text = "";
+  bridge.child.stderr.on("data", (chunk: string) => (text += chunk));
+  bridge.child.stdout.on("data", (chunk: string) => (text += chunk));
+  await bridge.shows(/proto\+tcp:\/\/127\.0\.0\.1:\d+/);
+  const client = await baseClient(/proto\+tcp:\/\/[\d.:]+/.exec(text)?.[0] ?? "");
+  onTestFinished(() => void client.socket.destroy());
+  client.send(1n, "initializeRequest", { protocolVersion: "1.0.0", capabilities: { supportsBsrRefs: false, encodings: ["protobuf"] } });
+  await client.next();
+  client.send(2n, "listToolsRequest", { includeSchemas: true });
+  const { tools } = ((await client.next()) as Envelope).payload.value as unknown as {
+    tools: { name: string; schemaSource: { case: string; value: MessageShape<typeof FileDescriptorSetSchema> } }[];
+  };
+  expect(tools.map(({ schemaSource }) => schemaSource.case)).toEqual(tools.map(() => "inlineSchema"));
+  const echo = tools.find(({ name }) => name === "echo")?.schemaSource.value;
+  const [input] = messagesIn(echo?.file[0] as FileDescriptorProto);
+  const { "@type": typeUrl, value } = packed(input as DescMessage, { message: "hello" });
+  client.send(3n, "callToolRequest", { name: "echo", arguments: { typeUrl, value: Buffer.from(String(value), "base64") } });
+  expect(await client.next()).toMatchObject({
+    payload: { value: { result: { case: "success", value: { content: [{ content: { case: "text", value: "Echo: hello" } }] } } } },
+  });
+  client.send(4n, "callToolRequest", { name: "echo", arguments: { typeUrl, value: new Uint8Array() } });
+  expect(await client.next()).toMatchObject({ payload: { value: { result: { case: "error", value: { code: -33001 } } } } });
 });

@@ -4,6 +4,7 @@ import { request } from "node:http";
 import { connect as connectHttp2 } from "node:http2";
 import { connect as connectTcp } from "node:net";
 import { WebSocket } from "ws";
+import { MessageCodec } from "../../dist/codec/bufmcpv1/index.js";
 import { encodeMessage, encodeToServer } from "../../dist/codec/mcpv1/index.js";
 import { rpcs } from "../../dist/wires/grpc/names.js";
 import { clientMessages } from "./messages.mjs";
@@ -54,7 +55,42 @@ function posted(url, headers, body) {
 
 const json = { "content-type": "application/json", accept: "application/json, text/event-stream" };
 
+/** Frames of proto-mcp: a length, true or not, and a message, whole or not. */
+export function protoFrame(bytes, rng) {
+  const body = rng.chance(0.8) ? mutateBytes(Buffer.from(bytes), rng) : Buffer.from(bytes);
+  const prefix = Buffer.alloc(4);
+  prefix.writeUInt32BE(rng.chance(0.01) ? rng.below(2 ** 32) : body.length);
+  return Buffer.concat([prefix, body]);
+}
+
 export const attacks = {
+  proto: (address, rng) => (count) => {
+    const { port } = new URL(address.replace("proto+tcp", "http"));
+    return onStream(count, 200, async () => {
+      const socket = connectTcp(Number(port), "127.0.0.1").on("error", () => {});
+      socket.resume();
+      const codec = new MessageCodec({ depth: 64 }, true);
+      const stream = {
+        closed: false,
+        write() {
+          if (stream.closed) return undefined;
+          let bytes;
+          try {
+            bytes = codec.encode(rng.one(clientMessages));
+          } catch {
+            bytes = Buffer.from([0x08, 1]);
+          }
+          return socket.write(protoFrame(bytes ?? [0x08], rng)) ? undefined : Promise.race([once(socket, "drain"), once(socket, "close")]);
+        },
+        close: () => socket.destroy(),
+      };
+      socket.once("close", () => {
+        stream.closed = true;
+      });
+      return stream;
+    });
+  },
+
   http: (address, rng) => (count) =>
     many(count, () => {
       const message = rng.one(clientMessages);

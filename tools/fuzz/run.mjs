@@ -90,6 +90,7 @@ const addresses = {
   http: "http://127.0.0.1:0/mcp",
   sse: "sse+http://127.0.0.1:0/sse",
   ws: "ws://127.0.0.1:0/mcp",
+  proto: "proto+tcp://127.0.0.1:0",
   tunnel: "tunnel+grpc://127.0.0.1:0",
   session: "grpc://127.0.0.1:0",
   unary: "grpc://127.0.0.1:0",

@@ -2,12 +2,14 @@
 import { mkdtempSync, rmSync, statSync } from "node:fs";
 import { createServer } from "node:http";
 import { createServer as createHttp2Server } from "node:http2";
+import { createServer as createTcp } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { WebSocketServer } from "ws";
+import { MessageCodec, PROBE, probed } from "../../dist/codec/bufmcpv1/index.js";
 import { decodeToServer, encodeToClient } from "../../dist/codec/mcpv1/index.js";
-import { tunnelled } from "./attacks.mjs";
+import { protoFrame, tunnelled } from "./attacks.mjs";
 import { answers, serverMessages } from "./messages.mjs";
 import { frameOf, mutateBytes } from "./mutate.mjs";
 
@@ -146,6 +148,40 @@ export const badServers = {
       });
     });
     return listening(server, "ws", "/mcp", () => sent);
+  },
+
+  async proto(rng) {
+    let sent = 0;
+    const server = createTcp((socket) => {
+      socket.on("error", () => {});
+      const codec = new MessageCodec({ depth: 64 });
+      let rest = Buffer.alloc(0);
+      socket.on("data", (chunk) => {
+        rest = Buffer.concat([rest, chunk]);
+        while (rest.length >= 4 && rest.length >= 4 + rest.readUInt32BE()) {
+          const end = 4 + rest.readUInt32BE();
+          const [message] = codec.decode(rest.subarray(4, end));
+          rest = rest.subarray(end);
+          if (message?.kind !== "request") continue;
+          const probe = message.method === PROBE;
+          const frames = probe ? [{ message: { jsonrpc: "2.0", id: message.id, result: probed }, good: true }] : saidTo(message, rng);
+          for (const { message: said, good } of frames) {
+            let bytes;
+            try {
+              bytes = codec.encode(said);
+            } catch {
+              continue;
+            }
+            if (bytes === undefined || !socket.writable) continue;
+            sent++;
+            const prefix = Buffer.alloc(4);
+            prefix.writeUInt32BE(bytes.length);
+            socket.write(good ? Buffer.concat([prefix, bytes]) : protoFrame(bytes, rng));
+          }
+        }
+      });
+    });
+    return listening(server, "proto+tcp", "", () => sent);
   },
 
   session: (rng) =>

@@ -1,3 +1,4 @@
+import type { MessageCodec } from "../../src/codec/bufmcpv1/index.js";
 import type { Incoming, IncomingPart, OutgoingMessage, ParseLimits, Part } from "../../src/codec/index.js";
 import type * as mcpv1 from "../../src/codec/mcpv1/index.js";
 
@@ -28,4 +29,9 @@ export interface Verdict {
 export type { IncomingPart, OutgoingMessage, Part };
 export function textOf(value: unknown): string;
 export function session(codec: Codec, of: Case, options: mcpv1.EncodeOptions): Verdict;
+/** `relay` is what another runtime makes of the bytes on their way. */
+export function connection(
+  codec: Omit<Codec, keyof typeof mcpv1> & { readonly MessageCodec: typeof MessageCodec; relay?(bytes: Uint8Array): Uint8Array },
+  of: Case,
+): Verdict;
 export function message(codec: Codec, name: mcpv1.MessageName, value: object, options: mcpv1.EncodeOptions): Verdict;

@@ -93,6 +93,23 @@ export function session(codec, { to, message, method }, options) {
   return { size, json: text.length, ...compared(codec, codec.reserialise(codec.parseMessage(text, limits)), codec.reserialise(actual)) };
 }
 
+/** As `session`, of a connection of proto-mcp whose ends both announced what was added. `codec` has `MessageCodec`. */
+export function connection(codec, { message, method }) {
+  const text = textOf(message);
+  const limits = { depth: 1000 };
+  const given = codec.parseJson(text);
+  const [near, far] = [new codec.MessageCodec(limits, true), new codec.MessageCodec(limits, true)];
+  // Whoever answers has been asked.
+  if (method !== undefined && given.id !== null && given.id !== undefined)
+    near.decode(far.encode({ jsonrpc: "2.0", id: given.id, method, params: {} }));
+  const sent = near.encode(given);
+  const bytes = codec.relay === undefined ? sent : codec.relay(sent);
+  const [actual] = far.decode(bytes);
+  if (actual.kind === "bad") return { size: 0, wrong: actual.fault };
+  const size = bytes.length;
+  return { size, json: text.length, ...compared(codec, codec.reserialise(codec.parseMessage(text, limits)), codec.reserialise(actual)) };
+}
+
 function isObject(value) {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -1,5 +1,7 @@
+import type * as bufBase from "../../src/codec/bufmcpv1/base.js";
+import type * as bufPayloads from "../../src/codec/bufmcpv1/payloads.js";
 import type * as base from "../../src/codec/mcpv1/base.js";
-import type { messages } from "../../src/codec/mcpv1/dialect.js";
+import type { mcpv1Messages } from "../../src/codec/mcpv1/dialect.js";
 import type * as session from "../../src/codec/mcpv1/session-tables.js";
 
 export interface Payloads {
@@ -14,5 +16,16 @@ export const target: string;
 export function payloadsOf(tables: typeof session): Payloads;
 export function page(
   text: string,
-  tables: { readonly messages: typeof messages; readonly payloads: Payloads; readonly base: Pick<typeof base, "hints" | "vital"> },
+  tables: {
+    readonly messages: typeof mcpv1Messages;
+    readonly payloads: Payloads;
+    readonly base: Pick<typeof base, "hints" | "vitalMembers">;
+  },
+): string;
+export const bufSource: string;
+export const bufTarget: string;
+export function bufPage(
+  text: string,
+  tables: Pick<typeof bufPayloads, "requests" | "results" | "notifications"> &
+    Pick<typeof bufBase, "hint" | "vital"> & { readonly messages: typeof mcpv1Messages },
 ): string;

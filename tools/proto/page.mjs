@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 
-// Writes docs/mapping/mcp-v1.md from the table that also drives the codec: `node tools/proto/page.mjs`, after a build.
+// Writes docs/mapping/mcp-v1.md and buf-mcp-v1.md from the tables that also drives the codec: `node tools/proto/page.mjs`, after a build.
 
 /** How each kind is written on the page: the type of its field, and what does not fit it. */
 const kinds = {
@@ -29,17 +29,20 @@ const kinds = {
   messages: ["`repeated`, the message", "no array of objects; an empty array that is not the default"],
 };
 
+/** Kinds of buf.mcp.v1 alone. */
+const bufKinds = { bytes: ["`bytes`"], typed: ["`Any`"] };
+
 /** The whole page. `text` is what stands before and after the tables, with a line `<!-- name -->` where each goes. */
 export function page(text, { messages, payloads, base }) {
   const tables = { kinds: kindTable(), messages: messages.map(messageTable).join("\n"), ...payloadTables(payloads), ...baseTables(base) };
   return text.replace(/<!-- (\w+) -->\n/g, (_, name) => tables[name] ?? `(no table ${name})\n`);
 }
 
-function baseTables({ hints, vital }) {
+function baseTables({ hints, vitalMembers }) {
   const named = (names) => [...names].map((name) => `\`${name}\``).join(", ");
   return {
     hints: `| ${named(hints)} in \`_meta\` | not in the message: trace context travels in metadata, progress comes where the RPC has it |\n`,
-    vital: `${named(vital)}, and a \`resultType\` other than \`complete\`.\n`,
+    vital: `${named(vitalMembers)}, and a \`resultType\` other than \`complete\`.\n`,
   };
 }
 
@@ -63,7 +66,7 @@ function fieldRow(field) {
   const type =
     of !== undefined && (kind === "message" || kind === "messages")
       ? `${kind === "messages" ? "repeated " : ""}[${of}](#${of.toLowerCase()})`
-      : (kinds[`${kind} ${of}`] ?? kinds[kind])[0];
+      : (kinds[`${kind} ${of}`] ?? kinds[kind] ?? bufKinds[kind])[0];
   const places = several === undefined ? `${number}` : `${number}; several ${several}`;
   const numbers = flag === undefined ? places : `${places}; flag ${flag}`;
   const absent = initial === undefined ? (field.open ? "`{}`" : "") : `\`${JSON.stringify(initial)}\``;
@@ -109,6 +112,29 @@ function payloadTables({ requests, notifications, results, items, calls }) {
   };
 }
 
+/** The page of buf.mcp.v1, whose payloads go both ways. */
+export function bufPage(text, { messages, requests, results, notifications, hint, vital }) {
+  const row = (what, { number, table, added }) =>
+    `| ${what} | ${number} | [${table.name}](#${table.name.toLowerCase()}) | ${added ? "added" : "base"} |`;
+  const payloads = [
+    "| message | payload | of the type |  |",
+    "|---|---|---|---|",
+    ...[...requests].map(([method, payload]) => row(`request \`${method}\``, payload)),
+    ...[...results].map(([method, payload]) => row(`result of \`${method}\``, payload)),
+    ...[...notifications].map(([method, payload]) => row(`notification \`${method}\``, payload)),
+    "| error | 12 | [ErrorResponse](#errorresponse) | base |",
+    "| any other message | 100 | JsonRpc | added |",
+  ].join("\n");
+  return text
+    .replace("<!-- payloads -->", () => payloads)
+    .replace("<!-- hint -->", () => `\`${hint.source}\``)
+    .replace(
+      "<!-- vitals -->",
+      () => `${[...vital].map((name) => `\`${name}\``).join(", ")}, and a \`resultType\` other than \`complete\`.`,
+    )
+    .replace("<!-- messages -->\n", () => messages.map(messageTable).join("\n"));
+}
+
 function capital(text) {
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
@@ -117,11 +143,18 @@ const here = (path) => fileURLToPath(new URL(path, import.meta.url));
 export const source = here("./page.md");
 export const target = here("../../docs/mapping/mcp-v1.md");
 
+export const bufSource = here("./buf-page.md");
+export const bufTarget = here("../../docs/mapping/buf-mcp-v1.md");
+
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  const { messages } = await import("../../dist/codec/mcpv1/dialect.js");
+  const { mcpv1Messages: messages } = await import("../../dist/codec/mcpv1/dialect.js");
   const session = await import("../../dist/codec/mcpv1/session-tables.js");
   const base = await import("../../dist/codec/mcpv1/base.js");
   writeFileSync(target, page(readFileSync(source, "utf8"), { messages, payloads: payloadsOf(session), base }));
+  const { messages: bufMessages } = await import("../../dist/codec/bufmcpv1/dialect.js");
+  const payloads = await import("../../dist/codec/bufmcpv1/payloads.js");
+  const bufBase = await import("../../dist/codec/bufmcpv1/base.js");
+  writeFileSync(bufTarget, bufPage(readFileSync(bufSource, "utf8"), { ...payloads, ...bufBase, messages: bufMessages }));
 }
 
 /** The maps of a session's payloads, by what they are for. */

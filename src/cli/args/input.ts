@@ -1,5 +1,7 @@
 /** What to talk to: an address, or a command to start. */
-export type Target = string | { readonly command: string; readonly args: readonly string[]; readonly speaks?: "grpc+stdio" | "http+stdio" };
+export type Target =
+  | string
+  | { readonly command: string; readonly args: readonly string[]; readonly speaks?: "grpc+stdio" | "http+stdio" | "proto+stdio" };
 
 /** A command line, checked against the table. */
 export interface Input {

@@ -18,8 +18,9 @@ export function positionalsOf(command: CommandSpec, words: readonly string[], st
     const [name, ...args] = started;
     if (name === undefined) return "after -- comes the command that starts the server";
     // A scheme right before -- says what is spoken with the command.
-    const [, speaks] = /^((?:grpc|http)\+stdio):$/.exec(words.at(-1) ?? "") ?? [];
-    if (speaks === "grpc+stdio" || speaks === "http+stdio") return checked(command, words.slice(0, -1), { command: name, args, speaks });
+    const [, speaks] = /^((?:grpc|http|proto)\+stdio):$/.exec(words.at(-1) ?? "") ?? [];
+    if (speaks === "grpc+stdio" || speaks === "http+stdio" || speaks === "proto+stdio")
+      return checked(command, words.slice(0, -1), { command: name, args, speaks });
     return checked(command, words, { command: name, args });
   }
   if (command.target === "optional" && words.length === 0) return checked(command, words, undefined);

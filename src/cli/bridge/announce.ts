@@ -10,6 +10,9 @@ const titles: readonly (readonly [wire: string, title: string])[] = [
   ["connect", "Connect, gRPC-Web"],
   ["tunnel", "gRPC tunnel"],
   ["lines", "lines of JSON"],
+  ["proto", "proto-mcp"],
+  ["proto-websocket", "proto-mcp, WebSocket"],
+  ["proto-grpc", "proto-mcp, gRPC"],
   ["stdio", "stdin and stdout"],
 ];
 

@@ -9,6 +9,7 @@ import { signedIn } from "../session/sign-in.js";
 import { gateOptions } from "./gate.js";
 import type { BridgeLog } from "./log.js";
 import { offered, rateOf, sessionMode } from "./modes.js";
+import { typedOnDemand } from "./typed.js";
 import { dialOptions, signInOptions, upstreamAddress, upstreamTarget } from "./upstream.js";
 
 export interface Around {
@@ -47,7 +48,7 @@ export async function startBridge(input: Input, listen: readonly string[], { log
     callMs: options.number("timeout"),
     idleStopMs: options.number("idle-stop"),
     clientIdleMs: options.number("idle-timeout"),
-    sealKey: secretOf(options, "seal-key"),
+    sealKey: secretOf(options, "seal-key", (text) => log.notice(text)),
     lazy: options.has("lazy"),
     observe: combined(log.observe, counted),
     onStderr,
@@ -84,6 +85,7 @@ async function layersOf({ options }: Input): Promise<BridgeOptions["layers"]> {
   return [
     ...(limits.perClient === undefined && limits.perTool === undefined ? [] : [limitRate(limits)]),
     ...(options.text("discover") === "progressive" ? [(await import("../../schema/index.js")).progressive()] : []),
+    typedOnDemand(),
     ...(allow.length === 0 && deny.length === 0 ? [] : [filterTools({ deny, ...(allow.length === 0 ? undefined : { allow }) })]),
   ];
 }

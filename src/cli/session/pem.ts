@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { readFileSync, statSync } from "node:fs";
 import type { ConnectOptions, ServeOptions } from "../../api/index.js";
 import { codeOf } from "../../stream/index.js";
 import type { Options } from "../args/input.js";
@@ -23,12 +23,16 @@ export function listenTls(options: Options): ServeOptions["tls"] {
 const SECRET_BYTES = 32;
 
 /** The secret in the file that an option names. */
-export function secretOf(options: Options, name: string): Uint8Array | undefined {
+export function secretOf(options: Options, name: string, warn: (text: string) => void): Uint8Array | undefined {
   const secret = fileOf(options, name);
   if (secret !== undefined && secret.length < SECRET_BYTES)
     throw misuse(
       `--${name}: the file has ${secret.length} bytes and needs at least ${SECRET_BYTES}; make one with openssl rand -base64 48`,
     );
+  const file = options.text(name);
+  // A group may be what an orchestrator gives secrets to; everybody is nobody's intention.
+  if (file !== undefined && process.platform !== "win32" && (statSync(file).mode & 0o007) !== 0)
+    warn(`--${name} ${file}: every user of this machine may read or change this secret; use chmod 600`);
   return secret;
 }
 

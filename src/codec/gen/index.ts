@@ -1,3 +1,4 @@
+export { MCPService as ProtoMcpService } from "./buf/mcp/v1/mcp_pb.js";
 export {
   Health,
   HealthCheckRequestSchema,

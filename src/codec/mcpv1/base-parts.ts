@@ -1,16 +1,16 @@
 import { listMembers } from "../../core/index.js";
 import type { AnswerPart } from "../jsonrpc.js";
 import type { Table } from "../protobuf/index.js";
-import { baseAnswer, baseText } from "./base.js";
-import { tableOf } from "./dialect.js";
+import { answerForBase, baseText } from "./base.js";
+import { mcpv1Table } from "./dialect.js";
 import { isListMethod, itemTables, type RestPart } from "./items.js";
 
-const restTable = tableOf("ResultRest");
-const contentsTable = tableOf("ResourceContents");
+const restTable = mcpv1Table("ResultRest");
+const contentsTable = mcpv1Table("ResourceContents");
 
 /** Whether a client of the base reads anything in it: it would take a page's end, or the rest of a list, for an item without members. */
 export function isForBase(method: string, part: AnswerPart | RestPart): boolean {
-  if (part.kind === "rest") baseAnswer(restTable, part.value, "result");
+  if (part.kind === "rest") answerForBase(restTable, part.value, "result");
   return !isListMethod(method) || part.kind === "item";
 }
 
@@ -19,12 +19,12 @@ export function listPartForBase(method: string, part: AnswerPart | RestPart): An
   if (part.kind !== "item") return part;
   const { name } = part.value;
   const path = `result.${listMembers.get(method)}[${JSON.stringify(name)}]`;
-  return { ...part, value: baseAnswer(itemTables.get(method) as Table, part.value, path) };
+  return { ...part, value: answerForBase(itemTables.get(method) as Table, part.value, path) };
 }
 
 /** Throws if a client of the base could not read a part of a resource. */
 export function checkChunkForBase(part: AnswerPart | RestPart): void {
-  if (part.kind === "content") baseAnswer(contentsTable, part.head, "result.contents[]");
+  if (part.kind === "content") answerForBase(contentsTable, part.head, "result.contents[]");
   else if (part.kind === "chunk" && typeof part.data === "string") baseText(part.data, "result.contents[].text");
-  else if (part.kind === "rest") baseAnswer(restTable, part.value, "result");
+  else if (part.kind === "rest") answerForBase(restTable, part.value, "result");
 }

@@ -1,7 +1,7 @@
 import { Fault, isObject, type JsonObject, jsonText } from "../../core/index.js";
 import { decodeBase64, encodeBase64 } from "../../stream/index.js";
 import { type Misfit, misfit, pathTo, type Slot, type Table } from "../protobuf/index.js";
-import { tableOf } from "./dialect.js";
+import { mcpv1Table } from "./dialect.js";
 
 // A peer that was compiled against the base reads the fields of the base and passes over all others. What it cannot read is never left
 // out in silence: a request is refused, and an answer is refused or has a stand-in. The page of the mapping lists both.
@@ -10,17 +10,17 @@ import { tableOf } from "./dialect.js";
 export const hints: ReadonlySet<string> = new Set(["progressToken", "traceparent", "tracestate", "baggage"]);
 
 /** Members of an answer without which it means something else. */
-export const vital: ReadonlySet<string> = new Set(["inputRequests", "requestState", "task", "nextCursor"]);
+export const vitalMembers: ReadonlySet<string> = new Set(["inputRequests", "requestState", "task", "nextCursor"]);
 
 /** The params of a request as a server of the base can be sent them; throws if something of them would not arrive. */
-export function baseRequest(table: Table, params: JsonObject): JsonObject {
+export function requestForBase(table: Table, params: JsonObject): JsonObject {
   // What the handshake says of a client is all optional: the server does without what it does not know.
   const mode = table.name === "InitializeRequest" ? "answer" : "request";
   return walk(table, params, { mode, unfit: unsayable }, "params");
 }
 
 /** An answer, or a part of one, as a client of the base can read it; throws if it would mean something else. */
-export function baseAnswer(table: Table, value: JsonObject, path: string): JsonObject {
+export function answerForBase(table: Table, value: JsonObject, path: string): JsonObject {
   return walk(table, value, { mode: "answer", unfit: uncarried }, path);
 }
 
@@ -31,7 +31,7 @@ export function baseText(text: string, path: string): void {
 }
 
 /** An error as a client of the base can read it: whatever is wrong with it, it stays an error. */
-export function baseError(error: JsonObject): JsonObject {
+export function errorForBase(error: JsonObject): JsonObject {
   const { code, message, data } = error;
   const notes: string[] = [];
   const fits = misfit("int32", code) === undefined;
@@ -82,7 +82,7 @@ function walk(table: Table, given: JsonObject, how: Walk, path: string): JsonObj
     const slot = table.byMember.get(name) ?? variant?.table?.byMember.get(name);
     if (slot?.field.lift !== true && slot?.member === "_meta" && how.mode === "request") checkMeta(slot, table, member, how, here);
     else if (slot === undefined || slot.field.added === true) {
-      const lost = how.mode === "request" ? !(variant !== undefined && name === "type") : vital.has(name) || isOpen(name, member);
+      const lost = how.mode === "request" ? !(variant !== undefined && name === "type") : vitalMembers.has(name) || isOpen(name, member);
       if (lost) throw how.unfit(here, ABSENT);
     } else {
       const kept = walkSlot(slot, member, how, here);
@@ -164,8 +164,8 @@ function canonical(value: unknown, how: Walk, path: string): unknown {
   }
 }
 
-const contentTable = tableOf("Content");
-const results: ReadonlySet<Table> = new Set([tableOf("CallToolResponse"), tableOf("ToolResult")]);
+const contentTable = mcpv1Table("Content");
+const results: ReadonlySet<Table> = new Set([mcpv1Table("CallToolResponse"), mcpv1Table("ToolResult")]);
 
 /** What is said in place of something that the base does not know. */
 function standIn(table: Table, value: JsonObject): JsonObject {

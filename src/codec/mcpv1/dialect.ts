@@ -1,22 +1,29 @@
 import { type Dialect, dialect, type MessageSpec, type Table } from "../protobuf/index.js";
-import { OTHER_MEMBERS } from "./fields.js";
+import { OTHERS_NUMBER } from "./fields.js";
 import { content } from "./tables/content.js";
-import { lifecycle } from "./tables/lifecycle.js";
-import { prompts } from "./tables/prompts.js";
-import { resources } from "./tables/resources.js";
+import { lifecycleMessages } from "./tables/lifecycle.js";
+import { promptMessages } from "./tables/prompts.js";
+import { resourceMessages } from "./tables/resources.js";
 import { streams } from "./tables/streams.js";
-import { tools } from "./tables/tools.js";
+import { toolMessages } from "./tables/tools.js";
 
 /** Every message that stands for a JSON object. */
-export const messages: readonly MessageSpec[] = [...lifecycle, ...tools, ...content, ...resources, ...prompts, ...streams];
+export const mcpv1Messages: readonly MessageSpec[] = [
+  ...lifecycleMessages,
+  ...toolMessages,
+  ...content,
+  ...resourceMessages,
+  ...promptMessages,
+  ...streams,
+];
 
 export const mcpv1: Dialect = dialect({
   name: "mcp.v1",
-  messages,
+  messages: mcpv1Messages,
   enums: { Role: ["", "user", "assistant"], ResourceChangeType: ["", "created", "modified", "deleted"] },
-  others: OTHER_MEMBERS,
+  others: OTHERS_NUMBER,
 });
 
-export function tableOf(name: string): Table {
+export function mcpv1Table(name: string): Table {
   return mcpv1.tableOf(name);
 }

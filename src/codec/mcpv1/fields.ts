@@ -4,10 +4,10 @@ import { type Field, type FieldOptions, field, type Kind } from "../protobuf/ind
 
 /** The number of a twin is 100 more than its field's. */
 export const TWIN = 100;
-export const OTHER_MEMBERS = 1000;
+export const OTHERS_NUMBER = 1000;
 
 /** A field with a twin. */
-export function twinned(kind: Kind, member: string, number: number, options: FieldOptions = {}): Field {
+export function withTwin(kind: Kind, member: string, number: number, options: FieldOptions = {}): Field {
   return field(kind, member, number, { twin: number + TWIN, ...options });
 }
 
@@ -15,13 +15,13 @@ const added = true;
 
 /** `_meta` of a request. */
 export const requestMeta = (number: number, options: FieldOptions = { added }): Field =>
-  twinned("message", "_meta", number, { name: "meta", of: "RequestMeta", ...options });
+  withTwin("message", "_meta", number, { name: "meta", of: "RequestMeta", ...options });
 
 /** Any other `_meta`. */
-export const anyMeta = (number: number): Field => twinned("struct", "_meta", number, { name: "meta", added });
+export const anyMeta = (number: number): Field => withTwin("struct", "_meta", number, { name: "meta", added });
 
 /** What a request brings that was asked to come again. */
 export const retryFields = (number: number): readonly Field[] => [
-  twinned("struct", "inputResponses", number, { added }),
+  withTwin("struct", "inputResponses", number, { added }),
   field("string", "requestState", number + 1, { added }),
 ];

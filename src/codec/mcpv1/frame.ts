@@ -14,7 +14,7 @@ import {
   writeId,
   writeJsonField,
 } from "../protobuf/index.js";
-import { OTHER_MEMBERS } from "./fields.js";
+import { OTHERS_NUMBER } from "./fields.js";
 import { GENERIC } from "./session-tables.js";
 
 /** A frame of a session taken apart, its payload not yet read. */
@@ -70,11 +70,11 @@ export function readFrame(reader: Reader, shape: FrameShape, depth: number): Ses
     const tag = reader.tag();
     const number = tag >>> 3;
     const wire = tag & 7;
-    if (number === 1 || number === shape.reply || number === OTHER_MEMBERS || shape.isPayload(number)) {
+    if (number === 1 || number === shape.reply || number === OTHERS_NUMBER || shape.isPayload(number)) {
       if (wire !== 2) throw malformed("a field has the wrong wire type");
       if (number === 1) frame.id = once(frame.id, reader.text());
       else if (number === shape.reply) frame.reply = once(frame.reply, reader.text());
-      else if (number === OTHER_MEMBERS) others = once(others, readJsonObject(reader, depth));
+      else if (number === OTHERS_NUMBER) others = once(others, readJsonObject(reader, depth));
       else {
         if (frame.payload !== 0) throw refused("a message of a session holds one payload");
         frame.payload = number;
@@ -153,7 +153,7 @@ export function writeEnvelope(writer: Writer, message: object, idTag: number, fl
     const value = (message as JsonObject)[name];
     if (value !== undefined) setMember((others ??= {}), name, value);
   }
-  if (others !== undefined) writeJsonField(writer, OTHER_MEMBERS * 8 + 2, others);
+  if (others !== undefined) writeJsonField(writer, OTHERS_NUMBER * 8 + 2, others);
 }
 
 /** What a generic payload holds, as JSON-RPC has it. */

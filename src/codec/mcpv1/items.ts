@@ -1,6 +1,6 @@
 import type { JsonObject } from "../../core/index.js";
 import type { Table } from "../protobuf/index.js";
-import { tableOf } from "./dialect.js";
+import { mcpv1Table } from "./dialect.js";
 
 /** The end of a stream: the result's members besides those that were streamed. */
 export interface RestPart {
@@ -10,10 +10,10 @@ export interface RestPart {
 
 /** The list methods and the message of their items. */
 export const itemTables: ReadonlyMap<string, Table> = new Map([
-  ["tools/list", tableOf("Tool")],
-  ["resources/list", tableOf("Resource")],
-  ["resources/templates/list", tableOf("ResourceTemplate")],
-  ["prompts/list", tableOf("Prompt")],
+  ["tools/list", mcpv1Table("Tool")],
+  ["resources/list", mcpv1Table("Resource")],
+  ["resources/templates/list", mcpv1Table("ResourceTemplate")],
+  ["prompts/list", mcpv1Table("Prompt")],
 ]);
 
 export function isListMethod(method: string | undefined): boolean {

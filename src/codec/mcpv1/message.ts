@@ -1,9 +1,9 @@
 import { checkNumbers, isObject, type JsonObject } from "../../core/index.js";
 import type { AnswerPart } from "../jsonrpc.js";
 import { bytesOf, type DecodeLimits, type EncodeOptions, malformed, Reader, readMessage, usual, writeMessage } from "../protobuf/index.js";
-import { baseAnswer, baseError, baseRequest } from "./base.js";
+import { answerForBase, errorForBase, requestForBase } from "./base.js";
 import { isForBase } from "./base-parts.js";
-import { tableOf } from "./dialect.js";
+import { mcpv1Table } from "./dialect.js";
 import { isListMethod, type RestPart } from "./items.js";
 import { type PartState, partState, readChunkParts, readListPart, writeChunkHead, writeChunkPart, writeListPart } from "./parts.js";
 
@@ -49,7 +49,7 @@ const REQUEST_ID = 0x0a;
 /** The bytes of a message. A StreamToolCallsRequest is `{ requestId, params }`. */
 export function encodeMessage(name: MessageName, value: JsonObject, options: EncodeOptions): Uint8Array {
   if (!options.twin) checkNumbers(value, name.endsWith("Request") ? "params" : "result");
-  const table = tableOf(name);
+  const table = mcpv1Table(name);
   const said = options.base === true ? forBase(name, value) : value;
   return bytesOf((writer) => {
     if (name !== "StreamToolCallsRequest") writeMessage(writer, table, said, options);
@@ -65,17 +65,17 @@ export function encodeMessage(name: MessageName, value: JsonObject, options: Enc
 const wrappers: ReadonlySet<string> = new Set(["CallToolWithProgressResponse", "StreamToolCallsResponse"]);
 
 function forBase(name: MessageName, value: JsonObject): JsonObject {
-  if (name.endsWith("Request")) return baseRequest(tableOf(name), value);
+  if (name.endsWith("Request")) return requestForBase(mcpv1Table(name), value);
   const { error } = value;
-  const told = isObject(error) ? { ...value, error: baseError(error) } : value;
-  return baseAnswer(tableOf(name), told, wrappers.has(name) ? "" : "result");
+  const told = isObject(error) ? { ...value, error: errorForBase(error) } : value;
+  return answerForBase(mcpv1Table(name), told, wrappers.has(name) ? "" : "result");
 }
 
 /** The object that a message stands for. Throws a Fault on bytes that are no such message. */
 export function decodeMessage(name: MessageName, bytes: Uint8Array, limits: DecodeLimits = usual): JsonObject {
   const reader = new Reader(bytes);
   // Of the JSON message these are one level below, or the message itself, whose members are the result or the error.
-  const value = readMessage(reader, tableOf(name), limits.depth - (wrappers.has(name) ? 1 : 2));
+  const value = readMessage(reader, mcpv1Table(name), limits.depth - (wrappers.has(name) ? 1 : 2));
   return name === "StreamToolCallsRequest" ? { requestId: requestIdOf(bytes), params: value } : value;
 }
 

@@ -15,7 +15,7 @@ import {
   writeMessage,
 } from "../protobuf/index.js";
 import { checkChunkForBase, listPartForBase } from "./base-parts.js";
-import { tableOf } from "./dialect.js";
+import { mcpv1Table } from "./dialect.js";
 import { TWIN } from "./fields.js";
 import { itemTables, type RestPart } from "./items.js";
 
@@ -36,8 +36,8 @@ export function partState(): PartState {
   return { uri: undefined, mimeType: undefined, offset: 0, size: undefined, begun: false, told: false };
 }
 
-const restTable = tableOf("ResultRest");
-const beginTable = tableOf("ContentBegin");
+const restTable = mcpv1Table("ResultRest");
+const beginTable = mcpv1Table("ContentBegin");
 
 /** Writes the members of a list's message. */
 export function writeListPart(writer: Writer, method: string, given: AnswerPart | RestPart, options: EncodeOptions): void {

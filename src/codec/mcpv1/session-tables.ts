@@ -1,13 +1,13 @@
 import type { Table } from "../protobuf/index.js";
-import { tableOf } from "./dialect.js";
+import { mcpv1Table } from "./dialect.js";
 
 /** A payload of a session: its number and its message. */
-export interface Payload {
+export interface SessionPayload {
   readonly number: number;
   readonly table: Table;
 }
 
-const payload = (number: number, name: string): Payload => ({ number, table: tableOf(name) });
+const payload = (number: number, name: string): SessionPayload => ({ number, table: mcpv1Table(name) });
 
 /** Methods of the waist for what `mcp.v1` has and the protocol has not. They never reach another wire. */
 export const WATCH = "dev.anywire/watch-resources";
@@ -22,10 +22,10 @@ export const CREDIT = "notifications/dev.anywire/credit";
 export const CANCELLED_METHOD = "notifications/cancelled";
 export const PROGRESS = "notifications/progress";
 
-export const READ_CHUNKED: Payload = payload(21, "ReadResourceChunkedRequest");
+export const READ_CHUNKED: SessionPayload = payload(21, "ReadResourceChunkedRequest");
 
 /** Requests with a message of their own, by method. */
-export const requestPayloads: ReadonlyMap<string, Payload> = new Map([
+export const requestPayloads: ReadonlyMap<string, SessionPayload> = new Map([
   ["initialize", payload(10, "InitializeRequest")],
   ["ping", payload(11, "PingRequest")],
   ["tools/list", payload(12, "ListToolsRequest")],
@@ -41,13 +41,13 @@ export const requestPayloads: ReadonlyMap<string, Payload> = new Map([
 ]);
 
 /** A client's notifications with a message of their own. */
-export const notificationPayloads: ReadonlyMap<string, Payload> = new Map([
+export const notificationPayloads: ReadonlyMap<string, SessionPayload> = new Map([
   [CANCELLED_METHOD, payload(70, "CancelRequest")],
   [CREDIT, payload(71, "Credit")],
 ]);
 
 /** Results with a message of their own, by the method they answer. */
-export const resultPayloads: ReadonlyMap<string, Payload> = new Map([
+export const resultPayloads: ReadonlyMap<string, SessionPayload> = new Map([
   ["initialize", payload(10, "InitializeResponse")],
   ["ping", payload(11, "PingResponse")],
   ["tools/call", payload(13, "CallToolResponse")],
@@ -65,7 +65,7 @@ export const itemPayloads: ReadonlyMap<string, number> = new Map([
 ]);
 
 /** Notifications of a server that belong to one call, named in `requestId`. */
-export const callPayloads: ReadonlyMap<string, Payload> = new Map([
+export const callPayloads: ReadonlyMap<string, SessionPayload> = new Map([
   [WATCHED, payload(51, "WatchResourcesResponse")],
   [COMPLETED, payload(53, "StreamPromptCompletionResponse")],
 ]);
@@ -73,28 +73,28 @@ export const callPayloads: ReadonlyMap<string, Payload> = new Map([
 export const RESOURCE_CHUNK = 50;
 export const STREAM_END = 55;
 export const GENERIC = 80;
-export const PROGRESS_PAYLOAD: Payload = payload(52, "ProgressNotification");
-export const ERROR: Payload = payload(60, "ErrorResponse");
-export const STREAM_ERROR: Payload = payload(61, "StreamError");
+export const PROGRESS_PAYLOAD: SessionPayload = payload(52, "ProgressNotification");
+export const ERROR_PAYLOAD: SessionPayload = payload(60, "ErrorResponse");
+export const STREAM_ERROR: SessionPayload = payload(61, "StreamError");
 
 /** Methods that are answered by a stream, whose errors are `stream_error`. */
 export const streamed: ReadonlySet<string> = new Set([...itemPayloads.keys(), WATCH, PROMPT_COMPLETION]);
 
 /** A payload and what it is to the receiver. */
-export interface Known {
+export interface KnownPayload {
   readonly name: string;
   readonly table: Table;
 }
 
-function inverse(...maps: readonly ReadonlyMap<string, Payload>[]): ReadonlyMap<number, Known> {
+function inverse(...maps: readonly ReadonlyMap<string, SessionPayload>[]): ReadonlyMap<number, KnownPayload> {
   return new Map(maps.flatMap((map) => [...map].map(([name, { number, table }]) => [number, { name, table }] as const)));
 }
 
-export const requestsByNumber: ReadonlyMap<number, Known> = new Map([
+export const requestPayloadsByNumber: ReadonlyMap<number, KnownPayload> = new Map([
   ...inverse(requestPayloads),
   [READ_CHUNKED.number, { name: "resources/read", table: READ_CHUNKED.table }] as const,
 ]);
-export const notificationsByNumber: ReadonlyMap<number, Known> = inverse(notificationPayloads);
-export const resultsByNumber: ReadonlyMap<number, Known> = inverse(resultPayloads);
-export const callsByNumber: ReadonlyMap<number, Known> = inverse(callPayloads);
+export const notificationPayloadsByNumber: ReadonlyMap<number, KnownPayload> = inverse(notificationPayloads);
+export const resultPayloadsByNumber: ReadonlyMap<number, KnownPayload> = inverse(resultPayloads);
+export const callsByNumber: ReadonlyMap<number, KnownPayload> = inverse(callPayloads);
 export const itemsByNumber: ReadonlyMap<number, string> = new Map([...itemPayloads].map(([method, number]) => [number, method]));

@@ -22,9 +22,9 @@ import {
   writeJsonField,
   writeMessage,
 } from "../protobuf/index.js";
-import { baseAnswer, baseError } from "./base.js";
-import { tableOf } from "./dialect.js";
-import { OTHER_MEMBERS } from "./fields.js";
+import { answerForBase, errorForBase } from "./base.js";
+import { mcpv1Table } from "./dialect.js";
+import { OTHERS_NUMBER } from "./fields.js";
 import {
   errorOf,
   type FrameShape,
@@ -52,22 +52,22 @@ import {
 import {
   callPayloads,
   callsByNumber,
-  ERROR,
+  ERROR_PAYLOAD,
   GENERIC,
   itemPayloads,
   itemsByNumber,
-  type Payload,
   PROGRESS,
   PROGRESS_PAYLOAD,
   RESOURCE_CHUNK,
   resultPayloads,
-  resultsByNumber,
+  resultPayloadsByNumber,
+  type SessionPayload,
   STREAM_END,
   STREAM_ERROR,
   streamed,
 } from "./session-tables.js";
 
-const restTable = tableOf("ResultRest");
+const restTable = mcpv1Table("ResultRest");
 const ID = 0x0a;
 const NUMERIC = 0x18;
 const REPLY = 0x12;
@@ -95,7 +95,12 @@ export function encodeToClient(given: OutgoingMessage, method: string | undefine
     } else {
       const inParts = options.streamed === true || (method !== undefined && streamed.has(method));
       if ("error" in message)
-        writePayload(writer, inParts ? STREAM_ERROR : ERROR, options.base === true ? baseError(message.error) : message.error, options);
+        writePayload(
+          writer,
+          inParts ? STREAM_ERROR : ERROR_PAYLOAD,
+          options.base === true ? errorForBase(message.error) : message.error,
+          options,
+        );
       else writeResult(writer, message, method, inParts, options);
       writeEnvelope(writer, message, message.id === null ? 0 : REPLY, NUMERIC_REPLY);
     }
@@ -118,11 +123,11 @@ function writeResult(writer: Writer, message: OutgoingResult, method: string | u
   else writeGeneric(writer, { result });
 }
 
-function resultForBase(result: JsonObject, payload: Payload | undefined): JsonObject {
-  return baseAnswer(payload?.table ?? restTable, result, "result");
+function resultForBase(result: JsonObject, payload: SessionPayload | undefined): JsonObject {
+  return answerForBase(payload?.table ?? restTable, result, "result");
 }
 
-function writePayload(writer: Writer, payload: Payload, value: JsonObject, options: EncodeOptions): void {
+function writePayload(writer: Writer, payload: SessionPayload, value: JsonObject, options: EncodeOptions): void {
   writer.varint(payload.number * 8 + 2);
   const from = writer.open();
   writeMessage(writer, payload.table, value, options);
@@ -138,7 +143,8 @@ function writeNotification(writer: Writer, message: OutgoingNotification, method
     const id = message.method === PROGRESS ? (options.call ?? params["progressToken"]) : params["requestId"];
     const replies = (call !== undefined || options.call !== undefined || method !== undefined) && writeId(writer, REPLY, NUMERIC_REPLY, id);
     if (!replies) writer.at = at;
-    const forBase = (table: Table, value: JsonObject): JsonObject => (options.base === true ? baseAnswer(table, value, "params") : value);
+    const forBase = (table: Table, value: JsonObject): JsonObject =>
+      options.base === true ? answerForBase(table, value, "params") : value;
     if (call === undefined) writePayload(writer, PROGRESS_PAYLOAD, forBase(PROGRESS_PAYLOAD.table, params), options);
     else if (replies) {
       const { requestId: _, ...rest } = params;
@@ -153,7 +159,7 @@ function writeReplyTo(writer: Writer, id: Id): void {
   const { at } = writer;
   if (writeId(writer, REPLY, NUMERIC_REPLY, id)) return;
   writer.at = at;
-  writeJsonField(writer, OTHER_MEMBERS * 8 + 2, { id });
+  writeJsonField(writer, OTHERS_NUMBER * 8 + 2, { id });
 }
 
 /**
@@ -191,13 +197,13 @@ export function encodePart(id: Id, method: string, part: AnswerPart | RestPart, 
 
 const payloads: ReadonlySet<number> = new Set([
   GENERIC,
-  ...resultsByNumber.keys(),
+  ...resultPayloadsByNumber.keys(),
   ...callsByNumber.keys(),
   ...itemsByNumber.keys(),
   RESOURCE_CHUNK,
   PROGRESS_PAYLOAD.number,
   STREAM_END,
-  ERROR.number,
+  ERROR_PAYLOAD.number,
   STREAM_ERROR.number,
 ]);
 const shape: FrameShape = { numeric: 3, reply: 2, numericReply: 4, window: -1, isPayload: (number) => payloads.has(number) };
@@ -251,7 +257,7 @@ function readPayload(
   const { payload, reply } = frame;
   const depth = limits.depth - 1;
   const id = reply ?? "";
-  const known = resultsByNumber.get(payload);
+  const known = resultPayloadsByNumber.get(payload);
   const item = itemsByNumber.get(payload);
   const answered = known?.name ?? item;
   if (answered !== undefined && (methodOf(id) ?? answered) !== answered)
@@ -283,7 +289,7 @@ function readPayload(
     case STREAM_END:
       return { kind: "result", id, value: withAnswer(readEnd(reader, depth), frame) };
     default: {
-      const error = withAnswer(errorOf(readMessage(reader, ERROR.table, depth - 1)), frame);
+      const error = withAnswer(errorOf(readMessage(reader, ERROR_PAYLOAD.table, depth - 1)), frame);
       return { kind: "error", ...(reply === undefined ? undefined : { id: reply }), error };
     }
   }

@@ -12,17 +12,17 @@ import {
   type Writer,
   writeMessage,
 } from "../protobuf/index.js";
-import { OTHER_MEMBERS } from "./fields.js";
+import { OTHERS_NUMBER } from "./fields.js";
 import { type FrameShape, outgoing, readFrame, readGeneric, type SessionFrame, withParams, writeEnvelope, writeGeneric } from "./frame.js";
 import {
   CHUNKED,
   GENERIC,
   notificationPayloads,
-  notificationsByNumber,
-  type Payload,
+  notificationPayloadsByNumber,
   READ_CHUNKED,
   requestPayloads,
-  requestsByNumber,
+  requestPayloadsByNumber,
+  type SessionPayload,
   WINDOW_KEY,
 } from "./session-tables.js";
 
@@ -65,14 +65,20 @@ function writeRequest(
   writeEnvelope(writer, message, ID, NUMERIC, more);
 }
 
-function writePayload(writer: Writer, payload: Payload, params: JsonObject | undefined, options: EncodeOptions, lifted: boolean): void {
+function writePayload(
+  writer: Writer,
+  payload: SessionPayload,
+  params: JsonObject | undefined,
+  options: EncodeOptions,
+  lifted: boolean,
+): void {
   writer.varint(payload.number * 8 + 2);
   const from = writer.open();
   if (params !== undefined) {
     writeMessage(writer, payload.table, params, options, lifted ? WINDOW_KEY : undefined);
     // Empty params are not the same as none.
     if (writer.at === from && !lifted) {
-      writer.varint(OTHER_MEMBERS * 8 + 2);
+      writer.varint(OTHERS_NUMBER * 8 + 2);
       writer.varint(0);
     }
   }
@@ -104,7 +110,7 @@ const shape: FrameShape = {
   reply: -1,
   numericReply: -1,
   window: 3,
-  isPayload: (number) => number === GENERIC || requestsByNumber.has(number) || notificationsByNumber.has(number),
+  isPayload: (number) => number === GENERIC || requestPayloadsByNumber.has(number) || notificationPayloadsByNumber.has(number),
 };
 
 /**
@@ -120,17 +126,17 @@ export function decodeToServer(bytes: Uint8Array, limits: DecodeLimits = usual):
     reader.at = frame.from;
     reader.end = frame.to;
     if (payload === GENERIC) return withWindow(readGeneric(reader, frame, id, limits.depth - 1), frame);
-    const known = requestsByNumber.get(payload);
+    const known = requestPayloadsByNumber.get(payload);
     if (known !== undefined) {
       const empty = frame.from === frame.to && known.table.required === 0;
       const params = empty ? noParams : readMessage(reader, known.table, limits.depth - 2);
       return withWindow({ kind: "request", id: id ?? "", method: known.name, params: withParams(params, frame) }, frame);
     }
-    const { name, table } = notificationsByNumber.get(payload) as { name: string; table: Payload["table"] };
+    const { name, table } = notificationPayloadsByNumber.get(payload) as { name: string; table: SessionPayload["table"] };
     return { kind: "notification", method: name, params: withParams(readMessage(reader, table, limits.depth - 2), frame) };
   } catch (error) {
     const fault = toFault(error);
-    if (notificationsByNumber.has(payload)) return { kind: "bad", silent: true, fault };
+    if (notificationPayloadsByNumber.has(payload)) return { kind: "bad", silent: true, fault };
     return payload === GENERIC && id !== undefined
       ? { kind: "bad", id, answers: id, fault }
       : { kind: "bad", ...(payload === GENERIC ? undefined : { id: id ?? "" }), fault };

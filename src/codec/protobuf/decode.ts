@@ -189,6 +189,10 @@ function readNested(reader: Reader, slot: Slot, before: unknown, depth: number):
     case "any":
       value = readAny(reader, depth);
       break;
+    case "typed":
+      value = readAny(reader, depth);
+      if (!isObject(value)) throw refused(`${slot.field.name} is no object`);
+      break;
     case "packed":
       value = readPacked(reader);
       break;

@@ -3,7 +3,8 @@ import { refused } from "./fault.js";
 import { setMember, stringify } from "./json.js";
 import { writeKeptMeta } from "./kept-meta.js";
 import type { Slot, Table } from "./table.js";
-import { writeAny, writePacked, writeStruct, writeValue } from "./value.js";
+import { isText } from "./text.js";
+import { isTyped, writeAny, writePacked, writeStruct, writeTyped, writeValue } from "./value.js";
 import {
   enumOf,
   KEY,
@@ -108,7 +109,7 @@ function writeMeta(writer: Writer, table: Table, slot: Slot, meta: unknown, opti
     const lift = lifts?.get(name);
     const at = writer.at;
     if (name === without) lifted++;
-    else if (lift !== undefined && writeSlot(writer, lift, meta[name], options) && writer.at > at) {
+    else if (lift !== undefined && (bits & lift.bit) === 0 && writeSlot(writer, lift, meta[name], options) && writer.at > at) {
       lifted++;
       bits |= lift.bit;
     } else {
@@ -188,6 +189,8 @@ function writeSlot(writer: Writer, slot: Slot, value: unknown, options: EncodeOp
       return true;
     case "map":
       if (!isObject(value)) return false;
+      if (slot.twin !== 0 && options.twin && !isMapOfStrings(value))
+        return slot.member === "_meta" ? writeKeptMeta(writer, slot.twin, value) : writeJsonField(writer, slot.twin, value, true);
       return slot.value === undefined ? writeMap(writer, slot.tag, value) : writeEntries(writer, slot, slot.value, value, options);
     default:
       return writeOpen(writer, slot, value, options);
@@ -199,7 +202,7 @@ function writeOpen(writer: Writer, slot: Slot, value: unknown, options: EncodeOp
   const open = slot.role === "value" || slot.role === "any";
   if (slot.role === "token") return writeToken(writer, slot.tag, value);
   if (!open && !isObject(value)) return false;
-  if (slot.twin !== 0 && options.twin) return writeJsonField(writer, slot.twin, value, !open);
+  if (slot.twin !== 0 && options.twin && !(slot.role === "typed" && isTyped(value))) return writeJsonField(writer, slot.twin, value, !open);
   writer.varint(slot.tag);
   const from = writer.open();
   const done = writeContent(writer, slot, value);
@@ -214,6 +217,8 @@ function writeContent(writer: Writer, slot: Slot, value: unknown): boolean {
   switch (slot.role) {
     case "struct":
       return writeStruct(writer, value);
+    case "typed":
+      return writeTyped(writer, value);
     case "packed":
       return writePacked(writer, value);
     case "anys":
@@ -254,4 +259,15 @@ function writeGroup(writer: Writer, slot: Slot, value: JsonObject, options: Enco
     } else if (part.field.open === undefined) return false;
   }
   return count === Object.keys(value).length;
+}
+
+/** Whether a map can hold an object as it is. An empty one leaves no bytes, and would be none. */
+function isMapOfStrings(value: JsonObject): boolean {
+  let any = false;
+  for (const name of Object.keys(value)) {
+    const member = value[name];
+    if (typeof member !== "string" || !isText(member) || !isText(name)) return false;
+    any = true;
+  }
+  return any;
 }

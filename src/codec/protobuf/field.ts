@@ -18,6 +18,7 @@ export type Kind =
   | "value" // anything ↔ Value
   | "any" // anything ↔ Any of Value
   | "packed" // { typeUrl, value: Uint8Array } ↔ Any, whatever is in it
+  | "typed" // an object ↔ Any of Struct; `{ "@type", "value" }`, the value in base64 ↔ Any of that type
   | "anys" // an object ↔ a message with map<string, Any> 1
   | "metadata" // an object of strings ↔ a message with map<string, string> 1
   | "strings" // ↔ repeated string

@@ -11,5 +11,6 @@ export { idNumber } from "./read-kinds.js";
 export { Reader } from "./reader.js";
 export type { Slot, Table } from "./table.js";
 export { isText } from "./text.js";
+export { isTyped, octetsOf } from "./value.js";
 export { writeId, writeJsonField } from "./write-kinds.js";
 export type { Writer } from "./writer.js";

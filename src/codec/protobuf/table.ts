@@ -23,6 +23,7 @@ const wires: Record<Role, 0 | 1 | 2> = {
   value: 2,
   any: 2,
   packed: 2,
+  typed: 2,
   anys: 2,
   metadata: 2,
   strings: 2,

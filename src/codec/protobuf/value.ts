@@ -1,8 +1,9 @@
 import { ExactNumber, Fault, type JsonObject } from "../../core/index.js";
-import { encodeBase64 } from "../../stream/index.js";
+import { decodeBase64, encodeBase64 } from "../../stream/index.js";
 import { malformed, refused, tooDeep } from "./fault.js";
 import { setMember } from "./json.js";
 import type { Reader } from "./reader.js";
+import { isText } from "./text.js";
 import type { Writer } from "./writer.js";
 
 /** Deeper than any message from a wire; what a program nests deeper than this would exhaust the stack. */
@@ -273,6 +274,36 @@ function readWrapped(reader: Reader, expected: number, read: () => unknown, init
   return value;
 }
 
+/** Types that an Any is read from as the JSON that they stand for. */
+const plain: ReadonlySet<string> = new Set(
+  ["Value", "Struct", "ListValue", "Any", "StringValue", "BoolValue", "DoubleValue", "Int32Value", "Int64Value"].map(
+    (name) => `google.protobuf.${name}`,
+  ),
+);
+
+/** Whether an object is what an Any of a type that is not JSON's own is read as. */
+export function isTyped(value: unknown): value is { readonly "@type": string; readonly value: string } {
+  if (typeof value !== "object" || value === null) return false;
+  const { "@type": url, value: text } = value as JsonObject;
+  if (typeof url !== "string" || typeof text !== "string" || Object.keys(value).length !== 2) return false;
+  if (url === "" || !isText(url) || plain.has(url.slice(url.lastIndexOf("/") + 1))) return false;
+  return octetsOf(text) !== undefined;
+}
+
+const STRUCT_URL = `${PREFIX}google.protobuf.Struct`;
+
+/** An object as an Any: of the type that it names, or of Struct. */
+export function writeTyped(writer: Writer, value: JsonObject): boolean {
+  if (isTyped(value)) return writePacked(writer, { typeUrl: value["@type"], value: octetsOf(value.value) });
+  writer.varint(FIRST);
+  writer.text(STRUCT_URL);
+  writer.varint(SECOND);
+  const from = writer.open();
+  if (!writeStruct(writer, value)) return false;
+  writer.close(from);
+  return true;
+}
+
 /** An Any with whatever is in it: `{ typeUrl, value }`. */
 export function writePacked(writer: Writer, { typeUrl, value }: JsonObject): boolean {
   if (typeof typeUrl !== "string" || !(value instanceof Uint8Array)) return false;
@@ -294,4 +325,18 @@ export function readPacked(reader: Reader): { readonly typeUrl: string; readonly
     else reader.skip(tag);
   }
   return { typeUrl, value };
+}
+
+/** What the last group of canonical base64 can end with before its padding. */
+const ends = [undefined, /[AEIMQUYcgkosw048]=$/, /[AQgw]==$/];
+
+/** The bytes of canonical base64; undefined of anything else. */
+export function octetsOf(text: string): Uint8Array | undefined {
+  const padding = text.endsWith("==") ? 2 : text.endsWith("=") ? 1 : 0;
+  if (padding > 0 && !ends[padding]?.test(text.slice(-4))) return undefined;
+  try {
+    return decodeBase64(text);
+  } catch {
+    return undefined;
+  }
 }

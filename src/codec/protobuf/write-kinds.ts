@@ -1,8 +1,7 @@
 import type { JsonObject } from "../../core/index.js";
-import { decodeBase64 } from "../../stream/index.js";
 import { stringify } from "./json.js";
 import type { Slot } from "./table.js";
-import { writeAny } from "./value.js";
+import { octetsOf, writeAny } from "./value.js";
 import type { Writer } from "./writer.js";
 
 /** Tags of a map's entry: its key and its value; also the first field of a message. */
@@ -44,18 +43,9 @@ export function writeEnums(writer: Writer, slot: Slot, values: readonly unknown[
   return true;
 }
 
-/** What the last group of canonical base64 can end with before its padding. */
-const ends = [undefined, /[AEIMQUYcgkosw048]=$/, /[AQgw]==$/];
-
 export function writeOctets(writer: Writer, tag: number, text: string): boolean {
-  const padding = text.endsWith("==") ? 2 : text.endsWith("=") ? 1 : 0;
-  if (padding > 0 && !ends[padding]?.test(text.slice(-4))) return false;
-  let octets: Uint8Array;
-  try {
-    octets = decodeBase64(text);
-  } catch {
-    return false;
-  }
+  const octets = octetsOf(text);
+  if (octets === undefined) return false;
   writer.varint(tag);
   writer.octets(octets);
   return true;

@@ -55,6 +55,11 @@ export const meanings: ReadonlyMap<number, FaultCode> = new Map<number, FaultCod
   [-31004, "cancelled"],
   [-31005, "unauthenticated"],
   [-31006, "denied"],
+  // proto-mcp's own: a schema that cannot be resolved, arguments that break theirs, its version, a tool that ran past its time.
+  [-33000, "unavailable"],
+  [-33001, "invalid-params"],
+  [-33002, "unsupported-version"],
+  [-33003, "deadline"],
 ]);
 
 /** The code of a fault in a revision, or the peer's own. */

@@ -1,6 +1,6 @@
 import type { AnswerPart, Id, LinkTraits, Outgoing, SendOptions } from "../../codec/index.js";
 import type { Canceller, Client, Context, Era, Held, Limits, PageSize, Park, Service } from "../../core/index.js";
-import type { Envelope } from "../envelope.js";
+import type { CallEnvelope } from "../envelope.js";
 import type { AskClient } from "./ask-client.js";
 import { type Parking, sessionOf } from "./parking.js";
 import type { Sink } from "./sink.js";
@@ -34,7 +34,7 @@ export function keep<T>(job: Job, parked: Park<T>, key: string, value: T): void 
 /** One call to be answered. */
 export interface Job {
   readonly id: Id;
-  readonly envelope: Envelope;
+  readonly envelope: CallEnvelope;
   readonly client: Client;
   /** Of the link. */
   readonly era: Era;

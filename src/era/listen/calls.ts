@@ -20,7 +20,7 @@ import {
 } from "../../core/index.js";
 import { Registry, within } from "../../stream/index.js";
 import { dressLegacy, dressModern } from "../dress.js";
-import type { Envelope } from "../envelope.js";
+import type { CallEnvelope } from "../envelope.js";
 import { forForeignPeer, withExtensions } from "../extensions.js";
 import { PART_BYTES } from "../keys.js";
 import { answer } from "./answer.js";
@@ -35,7 +35,7 @@ export type Respond = (message: OutgoingMessage | undefined, refused?: true) => 
 /** A request to be answered by the service. */
 export interface CallStart {
   readonly id: Id;
-  readonly envelope: Envelope;
+  readonly envelope: CallEnvelope;
   readonly client: Client;
   /** The era of the link. Between Anywire ends it may carry the call of a client of another. */
   readonly era: Era;

@@ -1,6 +1,6 @@
 import { type Id, type Incoming, namedCall } from "../../codec/index.js";
 import { type Era, eraOfRequest, Fault, statedVersion, toFault } from "../../core/index.js";
-import type { Envelope } from "../envelope.js";
+import type { CallEnvelope } from "../envelope.js";
 import { forForeignPeer, withExtensions } from "../extensions.js";
 import type { AnswerOptions } from "./answer-options.js";
 import type { CallStart, Calls, Respond } from "./calls.js";
@@ -103,7 +103,7 @@ export class LegacyListen {
     this.#session?.close(reason);
   }
 
-  #initialize(id: Id, envelope: Envelope, respond: Respond): Promise<void> | undefined {
+  #initialize(id: Id, envelope: CallEnvelope, respond: Respond): Promise<void> | undefined {
     if (this.#session !== undefined && !this.#assumed)
       return refuse(id, new Fault("invalid-request", "the session is already initialised"), "legacy", respond);
     this.#opening = new SessionOpening(this.#host.limits.callBytes, this.#host.hold());
@@ -111,7 +111,7 @@ export class LegacyListen {
     return undefined;
   }
 
-  async #open(opening: SessionOpening, id: Id, envelope: Envelope, respond: Respond): Promise<void> {
+  async #open(opening: SessionOpening, id: Id, envelope: CallEnvelope, respond: Respond): Promise<void> {
     const { metadata, onFault } = this.#host;
     try {
       const { identity } = this.#host.caller(undefined);

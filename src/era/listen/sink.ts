@@ -1,6 +1,6 @@
 import type { AnswerPart, Id, SendOptions } from "../../codec/index.js";
 import { beside, extended, isObject, type JsonObject, meta, noParams, type Reply, weigh } from "../../core/index.js";
-import type { Envelope } from "../envelope.js";
+import type { CallEnvelope } from "../envelope.js";
 import { anywireKeys } from "../keys.js";
 import { weighPart } from "../size.js";
 import type { AnswerOptions } from "./answer-options.js";
@@ -12,7 +12,7 @@ const COMPACT = 1024;
 
 export interface SinkOptions {
   readonly id: Id;
-  readonly envelope: Envelope;
+  readonly envelope: CallEnvelope;
   readonly modern: boolean;
   readonly answerOptions: Pick<AnswerOptions, "send" | "part">;
 }

@@ -11,7 +11,7 @@ import { Outbox } from "./outbox.js";
 import { foreignStatus, readStatus } from "./read-status.js";
 import { DEADLINE_EXCEEDED, faultStatus, INTERNAL, OK, resetToGrpc, statusFault, UNAVAILABLE, UNKNOWN } from "./status.js";
 import { formatTimeout } from "./timeout.js";
-import type { ClientCall, Messages, Metadata, Status } from "./types.js";
+import type { ClientCall, Metadata, ReceivedMessages, Status } from "./types.js";
 
 export interface Dialling {
   /** Names and values in turn: all but what depends on the connection, and the timeout. */
@@ -74,7 +74,7 @@ export class Dialled implements ClientCall, StreamEvents {
     return this.#status.promise;
   }
 
-  get messages(): Messages {
+  get messages(): ReceivedMessages {
     return this.#inbox;
   }
 

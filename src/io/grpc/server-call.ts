@@ -18,7 +18,7 @@ import { percentEncode } from "./percent.js";
 import { reset } from "./reset.js";
 import { DEADLINE_EXCEEDED, faultStatus, INTERNAL } from "./status.js";
 import { parseTimeout } from "./timeout.js";
-import type { GrpcPeer, Messages, Metadata, ServerCall, Status } from "./types.js";
+import type { GrpcPeer, Metadata, ReceivedMessages, ServerCall, Status } from "./types.js";
 
 export interface AcceptedStream {
   readonly stream: ServerHttp2Stream;
@@ -120,7 +120,7 @@ export class IncomingCall implements ServerCall {
     return this.#accepted.peer();
   }
 
-  get messages(): Messages {
+  get messages(): ReceivedMessages {
     return this.#inbox;
   }
 

@@ -29,7 +29,7 @@ export interface GrpcPeer {
 }
 
 /** Whole messages as they come, in batches: all that was there. One reader, one next() at a time. */
-export type Messages = AsyncIterable<readonly Uint8Array[]>;
+export type ReceivedMessages = AsyncIterable<readonly Uint8Array[]>;
 
 /** What both ends of a call can do with their outgoing half. */
 export interface OutgoingHalf {
@@ -61,7 +61,7 @@ export interface ServerCall extends OutgoingHalf {
   /** What is held for the call counts for that principal from now on. */
   claim?(principal: string): void;
   /** Not reading them holds the client up. They end at its half-close; bad framing throws a fault. */
-  readonly messages: Messages;
+  readonly messages: ReceivedMessages;
   /** Sends the response's headers now and not with the first message. */
   begin(metadata?: Metadata): void;
   /** Sends what waits, then the status. The first end counts. */
@@ -75,7 +75,7 @@ export interface ClientCall extends OutgoingHalf {
   /** The response's headers. Rejects with the fault of the status if none come, and need not be looked at. */
   readonly headers: Promise<Metadata>;
   /** End with an OK status; any other is thrown as statusFault() makes it. */
-  readonly messages: Messages;
+  readonly messages: ReceivedMessages;
   /** Resolves however the call ends, and need not wait for the reader of the messages. */
   readonly status: Promise<Status>;
   /** Resets the call. The reason is what the reader gets; `cancelled` unless given. */

@@ -1,16 +1,20 @@
 import type { Socket } from "node:net";
-import { type Account, accountOf, defaultLimits, Fault, fixedTimeouts, type Limits, refusedStatus } from "../../core/index.js";
+import { type Account, accountOf, defaultLimits, Fault, fixedTimeouts, type Held, type Limits, refusedStatus } from "../../core/index.js";
 import type { Exchange } from "../http/exchange.js";
 import { countRequest } from "../http/open-request.js";
 import { PlainExchange } from "./plain-exchange.js";
-import { PlainReader } from "./plain-head.js";
+import { BODY_FOLLOWS, PlainReader } from "./plain-head.js";
 
 /** Bytes that are kept of what comes while a request is being answered. */
 const AHEAD_BYTES = 64 * 1024;
+/** Milliseconds within which a body follows its head. */
+const FOLLOW_MS = 1_000;
 /** How often within the time that an idle connection is kept it is looked at. */
 const LOOKS = 4;
 
 export interface PlainOptions {
+  /** Milliseconds for the head of a request. */
+  readonly headersMs: number;
   readonly limits?: Partial<Limits> | undefined;
   /** Who answers a request for that target; undefined if nobody takes exchanges there. */
   take(target: string): ((exchange: Exchange) => void) | undefined;
@@ -19,7 +23,7 @@ export interface PlainOptions {
 }
 
 /**
- * Connections of HTTP/1.1 on which plain requests come: a POST that is there whole, one at a time. Anything else goes, with its
+ * Connections of HTTP/1.1 on which plain requests come: a POST that is there whole, or in two pieces, one at a time. Anything else goes, with its
  * connection, to Node's server, which knows all of HTTP/1.1 and takes three times as long for each request.
  */
 export class PlainConnections {
@@ -60,6 +64,8 @@ export class PlainConnection {
   readonly #reader: PlainReader;
   /** The request that is being answered. */
   #exchange: PlainExchange | undefined;
+  /** A head whose body is waited for, once. */
+  #begun: { readonly bytes: Buffer; readonly held: Held; readonly timer: ReturnType<typeof setTimeout> } | undefined;
   /** What has come meanwhile. */
   #ahead: Buffer | undefined;
   #closing = false;
@@ -117,6 +123,8 @@ export class PlainConnection {
   }
 
   readonly #onData = (bytes: Buffer): void => {
+    const begun = this.#begun;
+    if (begun !== undefined) return this.#take(Buffer.concat([begun.bytes, bytes]));
     if (this.#exchange === undefined && !this.socket.writableNeedDrain) return this.#take(bytes);
     this.#ahead = this.#ahead === undefined ? bytes : Buffer.concat([this.#ahead, bytes]);
     if (this.#ahead.length >= AHEAD_BYTES) this.socket.pause();
@@ -131,6 +139,7 @@ export class PlainConnection {
   readonly #onClose = (): void => {
     this.#left(this);
     this.#ahead = undefined;
+    this.#forgetBegun();
     this.#exchange?.lost();
     this.#exchange = undefined;
     this.#room?.go();
@@ -145,6 +154,8 @@ export class PlainConnection {
 
   #take(bytes: Buffer): void {
     const request = this.#reader.read(bytes);
+    if (request === BODY_FOLLOWS) return this.#wait(bytes);
+    this.#forgetBegun();
     const answer = request === undefined ? undefined : this.#options.take(request.head.target);
     if (request === undefined || answer === undefined) return this.#leave(bytes);
     const { head, body } = request;
@@ -154,6 +165,24 @@ export class PlainConnection {
     answer(this.#exchange);
   }
 
+  /** For a request that is slow to come, the other server has the time-outs. */
+  #wait(bytes: Buffer): void {
+    const held = this.account.hold();
+    if (this.#begun !== undefined || held.count(bytes.length) !== undefined) {
+      held.free();
+      return this.#leave(bytes);
+    }
+    const timer = setTimeout(() => this.#leave(bytes), Math.min(FOLLOW_MS, this.#options.headersMs));
+    this.#begun = { bytes, held, timer };
+  }
+
+  #forgetBegun(): void {
+    if (this.#begun === undefined) return;
+    clearTimeout(this.#begun.timer);
+    this.#begun.held.free();
+    this.#begun = undefined;
+  }
+
   #refuse(fault: Fault): void {
     const exchange = new PlainExchange(this, { target: "/", headers: {}, raw: [], length: 0 }, Buffer.alloc(0), this.account.hold());
     exchange.reply(refusedStatus(fault), { "content-type": "text/plain" }, `${fault.message}\n`);
@@ -161,6 +190,7 @@ export class PlainConnection {
 
   #leave(bytes: Buffer): void {
     this.#left(this);
+    this.#forgetBegun();
     this.#ahead = undefined;
     this.socket.off("data", this.#onData).off("drain", this.#onDrain).off("close", this.#onClose).pause();
     this.#options.others(this.socket, bytes);

@@ -10,6 +10,12 @@ export interface PlainHead {
   readonly length: number;
 }
 
+/** A request whose head is plain and whose body, which is small, has not come whole. Many clients send the two apart. */
+export const BODY_FOLLOWS = "body follows";
+
+/** Bytes of a body that is waited for. */
+const FOLLOWING_BYTES = 16 * 1024;
+
 /** A request that has come whole, and nothing behind it. */
 export interface PlainRequest {
   readonly head: PlainHead;
@@ -41,7 +47,7 @@ export class PlainReader {
    * reader of the whole of HTTP/1.1 has to look at it. Two readers that disagree are how requests are smuggled, so nothing is guessed
    * here: a repeated header, a line that is folded or ends otherwise, an unusual byte is left to the other.
    */
-  read(bytes: Buffer): PlainRequest | undefined {
+  read(bytes: Buffer): PlainRequest | typeof BODY_FOLLOWS | undefined {
     const end = bytes.indexOf("\r\n\r\n", 0, "latin1");
     if (end < 0 || end > this.#headerBytes) return undefined;
     const text = bytes.toString("latin1", 0, end);
@@ -50,7 +56,9 @@ export class PlainReader {
       this.#head = readHead(text);
     }
     const head = this.#head;
-    if (head === undefined || bytes.length !== end + 4 + head.length) return undefined;
+    if (head === undefined) return undefined;
+    const missing = end + 4 + head.length - bytes.length;
+    if (missing !== 0) return missing > 0 && head.length <= FOLLOWING_BYTES ? BODY_FOLLOWS : undefined;
     return { head, body: bytes.subarray(end + 4) };
   }
 }

@@ -81,6 +81,7 @@ export function httpServers(mounts: readonly Mount[], options: HttpServersOption
       } else give(http1)(socket as Socket, withoutUpgrade(asked, head));
     });
   const plain = new PlainConnections({
+    headersMs,
     limits,
     take: (target) => ownerOf(takers, target)?.exchange,
     others: give(http1),

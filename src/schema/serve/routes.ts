@@ -18,23 +18,30 @@ import {
 import { isKnownFile } from "../descriptors.js";
 import { type ServedCommit, type ServedModules, uuidOf } from "./modules.js";
 
+/** Versions that one request may name, as at the registry that it stands in for. */
+const REFS = 250;
+
 /** The answers of a registry to all three APIs for descriptors, and to those by which buf fetches the text of a module. */
 export function registryRoutes(modules: ServedModules): (router: ConnectRouter) => void {
-  const byRef = async (ref: ResourceRef | undefined): Promise<ServedCommit> => {
-    if (ref?.value.case === "id") return byId(await modules.all(), ref.value.value);
-    if (ref?.value.case !== "name") throw new ConnectError("the request names nothing", Code.InvalidArgument);
-    const { owner, module, child } = ref.value.value;
-    return byName(await modules.all(), { owner, repository: module, version: child.value ?? "" });
+  const byRefs = async (refs: readonly (ResourceRef | undefined)[]): Promise<ServedCommit[]> => {
+    if (refs.length > REFS) throw new ConnectError(`a request may name ${REFS} versions`, Code.InvalidArgument);
+    const all = await modules.all();
+    return refs.map((ref) => {
+      if (ref?.value.case === "id") return byId(all, ref.value.value);
+      if (ref?.value.case !== "name") throw new ConnectError("the request names nothing", Code.InvalidArgument);
+      const { owner, module, child } = ref.value.value;
+      return byName(all, { owner, repository: module, version: child.value ?? "" });
+    });
   };
   const named = async (owner: string, repository: string, version: string): Promise<ServedCommit> =>
     byName(await modules.all(), { owner, repository, version });
   return (router) => {
     router.service(CommitService, {
-      getCommits: async ({ resourceRefs }) => ({ commits: (await Promise.all(resourceRefs.map(byRef))).map(commitMessage) }),
+      getCommits: async ({ resourceRefs }) => ({ commits: (await byRefs(resourceRefs)).map(commitMessage) }),
     });
     router.service(FileDescriptorSetService, {
       async getFileDescriptorSet(request) {
-        const commit = await byRef(request.resourceRef);
+        const [commit] = (await byRefs([request.resourceRef])) as [ServedCommit];
         return {
           commit: commitMessage(commit),
           fileDescriptorSet: cut(commit.set, {
@@ -47,16 +54,17 @@ export function registryRoutes(modules: ServedModules): (router: ConnectRouter) 
     });
     router.service(DownloadService, {
       async download({ values }) {
-        const commits = await Promise.all(values.map(({ resourceRef }) => byRef(resourceRef)));
+        const commits = await byRefs(values.map(({ resourceRef }) => resourceRef));
         return { contents: commits.map((commit) => ({ commit: commitMessage(commit), files: [...commit.sources()] })) };
       },
     });
     router.service(GraphService, {
       // Whatever a module imports is in it, so none depends on another.
-      getGraph: async ({ resourceRefs }) => ({ graph: { commits: (await Promise.all(resourceRefs.map(byRef))).map(commitMessage) } }),
+      getGraph: async ({ resourceRefs }) => ({ graph: { commits: (await byRefs(resourceRefs)).map(commitMessage) } }),
     });
     router.service(ModuleService, {
       async getModules({ moduleRefs }) {
+        if (moduleRefs.length > REFS) throw new ConnectError(`a request may name ${REFS} modules`, Code.InvalidArgument);
         const all = await modules.all();
         return {
           modules: moduleRefs.map(({ value }) =>

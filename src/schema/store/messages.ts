@@ -4,7 +4,7 @@ import type { MessageSet } from "../descriptors.js";
 import { unresolved } from "./fault.js";
 
 /** The messages of a tool. */
-export interface ToolMessages {
+export interface StoredToolMessages {
   readonly input: DescMessage;
   /** A tool may have none. */
   readonly output?: DescMessage | undefined;
@@ -20,7 +20,7 @@ export interface MessageNames {
  * Finds the messages of a tool. `symbol` is the full name of the input message, that name without `Request`, or the name of a tool:
  * `web_search` has `WebSearchRequest` and `WebSearchResponse`. Without it the set has to have one message whose name ends in `Request`.
  */
-export function pickMessages(set: MessageSet, symbol: string | undefined, names: MessageNames = {}): ToolMessages {
+export function pickMessages(set: MessageSet, symbol: string | undefined, names: MessageNames = {}): StoredToolMessages {
   const input = names.input === undefined ? inputOf(set, symbol) : demand(set, names.input);
   if (names.output !== undefined) return { input, output: demand(set, names.output) };
   const scope = input.typeName.slice(0, input.typeName.length - input.name.length);

@@ -6,7 +6,7 @@ import type { Environment } from "./credentials.js";
 import { type DiskCache, diskCache, type LabelRecord } from "./disk.js";
 import { unresolved } from "./fault.js";
 import { Flights } from "./flights.js";
-import { type MessageNames, pickMessages, type ToolMessages } from "./messages.js";
+import { type MessageNames, pickMessages, type StoredToolMessages } from "./messages.js";
 import { isCommit, type ModuleName, moduleText, parseReference } from "./reference.js";
 import type { RegistryClient } from "./registry.js";
 import { type RegistryOptions, registryUrl } from "./registry-options.js";
@@ -31,19 +31,19 @@ export interface SchemaStoreOptions {
 }
 
 export interface ResolveOptions extends MessageNames {
-  /** The hash that the descriptors must have, in hexadecimal; `Schema.sha256` of an earlier time. */
+  /** The hash that the descriptors must have, in hexadecimal; `LoadedSchema.sha256` of an earlier time. */
   readonly sha256?: string | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
 /** The schema of a tool. */
-export interface Schema extends ToolMessages {
+export interface LoadedSchema extends StoredToolMessages {
   readonly messages: MessageSet;
   /** Of the descriptors, with their comments. */
   readonly sha256: string;
 }
 
-export interface ResolvedSchema extends Schema {
+export interface ResolvedSchema extends LoadedSchema {
   /** The commit that the version stood for. */
   readonly commit: string;
   /** The same reference, to that commit. */
@@ -57,9 +57,9 @@ export interface SchemaStore {
   /** By a reference to a registry. */
   resolve(reference: string, options?: ResolveOptions): Promise<ResolvedSchema>;
   /** Out of descriptors that came along. `tool`: whose they are, where the set has the messages of several. */
-  inline(descriptors: Uint8Array, options?: Omit<ResolveOptions, "signal"> & { readonly tool?: string | undefined }): Schema;
+  inline(descriptors: Uint8Array, options?: Omit<ResolveOptions, "signal"> & { readonly tool?: string | undefined }): LoadedSchema;
   /** Out of a file with descriptors, such as `buf build -o` writes. */
-  file(path: string, options?: Omit<ResolveOptions, "signal"> & { readonly tool?: string | undefined }): Promise<Schema>;
+  file(path: string, options?: Omit<ResolveOptions, "signal"> & { readonly tool?: string | undefined }): Promise<LoadedSchema>;
   /** Closes connections. Nothing can be fetched any more. */
   close(): void;
 }
@@ -109,14 +109,14 @@ class Store implements SchemaStore {
     return { ...pickMessages(messages, symbol, options), messages, sha256, commit, from, pinned: `${name}/${symbol}:${commit}` };
   }
 
-  inline(descriptors: Uint8Array, { tool, sha256: wanted, ...names }: Parameters<SchemaStore["inline"]>[1] = {}): Schema {
+  inline(descriptors: Uint8Array, { tool, sha256: wanted, ...names }: Parameters<SchemaStore["inline"]>[1] = {}): LoadedSchema {
     const set = canonicalSet(parseSet(descriptors));
     checkHash(set.sha256, wanted, "what came along");
     const { messages, sha256 } = this.#recall(`inline:${set.sha256}`) ?? this.#keep(`inline:${set.sha256}`, set);
     return { ...pickMessages(messages, tool, names), messages, sha256 };
   }
 
-  async file(path: string, options?: Parameters<SchemaStore["file"]>[1]): Promise<Schema> {
+  async file(path: string, options?: Parameters<SchemaStore["file"]>[1]): Promise<LoadedSchema> {
     const found = await stat(path).catch(() => undefined);
     if (found === undefined || !found.isFile()) throw unresolved("file", `there is no file ${path}`);
     if (found.size > SET_BYTES) throw unresolved("too-large", `${path} has more than ${SET_BYTES} bytes`);

@@ -25,7 +25,7 @@ export interface TypedMessage {
 }
 
 /** A tool of a JSON-RPC server as a client of protobuf sees it. */
-export interface TypedTool {
+export interface ListedTypedTool {
   readonly name: string;
   readonly input: TypedMessage;
   readonly output?: TypedMessage | undefined;
@@ -38,9 +38,9 @@ export interface TypedTool {
 /** Converts tools as they are listed, each once. */
 export interface ToolTyper {
   /** A tool that cannot be converted is one that takes any object. Lets others run between two conversions that take long. */
-  type(tool: ToolSchemas): Promise<TypedTool>;
+  type(tool: ToolSchemas): Promise<ListedTypedTool>;
   /** The tool that has a message of this full name, if it is still kept. */
-  find(typeName: string): TypedTool | undefined;
+  find(typeName: string): ListedTypedTool | undefined;
 }
 
 const [TOOLS, BYTES] = [4_096, 16 * 1024 * 1024];
@@ -54,7 +54,7 @@ const TURN_MS = 8;
  */
 export function toolTyper(options: ToolTyperOptions = {}): ToolTyper {
   const { tools: most = TOOLS, bytes: mostBytes = BYTES } = options;
-  const kept = new Map<string, { readonly tool: TypedTool; readonly weight: number }>();
+  const kept = new Map<string, { readonly tool: ListedTypedTool; readonly weight: number }>();
   const byType = new Map<string, string>();
   let weight = 0;
   let since = performance.now();
@@ -66,7 +66,7 @@ export function toolTyper(options: ToolTyperOptions = {}): ToolTyper {
     for (const message of [gone.tool.input, gone.tool.output])
       if (message !== undefined && byType.get(message.typeName) === key) byType.delete(message.typeName);
   };
-  const keep = (key: string, tool: TypedTool, size: number): void => {
+  const keep = (key: string, tool: ListedTypedTool, size: number): void => {
     kept.set(key, { tool, weight: size });
     weight += size;
     for (const message of [tool.input, tool.output]) if (message !== undefined) byType.set(message.typeName, key);
@@ -75,7 +75,7 @@ export function toolTyper(options: ToolTyperOptions = {}): ToolTyper {
       forget(oldest);
     }
   };
-  const use = (key: string): TypedTool | undefined => {
+  const use = (key: string): ListedTypedTool | undefined => {
     const found = kept.get(key);
     if (found === undefined) return undefined;
     kept.delete(key);
@@ -115,7 +115,7 @@ export function isHashed(typeName: string): boolean {
   return /^tools\.[a-z0-9_]+\.h[0-9a-f]{16}\.\w+$/.test(typeName);
 }
 
-function typed(tool: ToolSchemas, hash: string, { server = "server", lock }: ToolTyperOptions): TypedTool {
+function typed(tool: ToolSchemas, hash: string, { server = "server", lock }: ToolTyperOptions): ListedTypedTool {
   const hashed = `${packageOf(server).replace(/\.v1$/, "")}.h${hash.slice(0, DIGITS)}`;
   const locked = own(lock?.tools, tool.name);
   try {
@@ -126,7 +126,7 @@ function typed(tool: ToolSchemas, hash: string, { server = "server", lock }: Too
   }
 }
 
-function shown(tool: ConvertedTool): TypedTool {
+function shown(tool: ConvertedTool): ListedTypedTool {
   // The messages of a converted file are its input, and its output if it has one.
   const [input, output] = tool.file.messageType.map(({ name }) => `${tool.file.package}.${name}`);
   return {

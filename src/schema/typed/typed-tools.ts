@@ -1,3 +1,5 @@
+import { BSR_REF, INCLUDE_SCHEMAS, INLINE_SCHEMA, MESSAGE_MIME_TYPE, MESSAGE_URI, TOOL_ERROR } from "../../codec/bufmcpv1/index.js";
+import { isTyped, octetsOf } from "../../codec/protobuf/index.js";
 import {
   type Context,
   Fault,
@@ -14,17 +16,14 @@ import {
 } from "../../core/index.js";
 import type { ToolSchemas } from "../convert/tool.js";
 import { unresolved } from "../store/fault.js";
-import { isHashed, type ToolTyper, type TypedTool, toolTyper } from "./tool-typer.js";
+import { isHashed, type ListedTypedTool, type ToolTyper, toolTyper } from "./tool-typer.js";
 
-// How proto-mcp travels between its wire and a service: keys of `_meta`, and what the block of a message looks like.
-const INCLUDE_SCHEMAS = "buf.mcp.v1/include_schemas";
-const INLINE_SCHEMA = "buf.mcp.v1/inline_schema";
-const BSR_REF = "buf.mcp.v1/bsr_ref";
-const TOOL_ERROR = "buf.mcp.v1/error";
-const MESSAGE_URI = "proto:type.googleapis.com/";
-const MESSAGE_MIME_TYPE = "application/x-protobuf";
+const TYPE_PREFIX = "type.googleapis.com/";
 /** JSON-RPC's code for arguments that break their schema. */
 const VALIDATION_FAILED = -33001;
+
+/** Tools that are known to take messages themselves. */
+const NATIVE = 1_024;
 
 export interface TypedToolsOptions {
   /** Shared by everything that shows the same server; one of its own unless given. */
@@ -37,6 +36,8 @@ export interface TypedToolsOptions {
  * unchanged, tools that bring descriptors themselves included.
  */
 export function typedTools({ typer = toolTyper() }: TypedToolsOptions = {}): Layer {
+  /** Tools with types that they take themselves, so that not every call of one asks for the list. */
+  const native = new Set<string>();
   return (inner) => ({
     notify: (notification, context) => inner.notify(notification, context),
     call(request, context) {
@@ -48,7 +49,7 @@ export function typedTools({ typer = toolTyper() }: TypedToolsOptions = {}): Lay
         }, context);
       const packed = method === "tools/call" ? packedIn(params["arguments"]) : undefined;
       if (packed === undefined) return inner.call(request, context);
-      return guard((within) => called(inner, request, within, { typer, packed }), context);
+      return guard((within) => called(inner, request, within, { typer, native, packed }), context);
     },
   });
 }
@@ -71,11 +72,14 @@ async function* called(
   inner: Service,
   request: Request,
   context: Context,
-  { typer, packed }: { typer: ToolTyper; packed: Packed },
+  { typer, native, packed }: { typer: ToolTyper; native: Set<string>; packed: Packed },
 ): AsyncGenerator<Reply, JsonObject | undefined, undefined> {
   const { params } = request;
-  const tool = await typedAs(inner, String(params["name"]), context, packed.typeName, typer);
+  const key = JSON.stringify([params["name"], packed.typeName]);
+  const tool = native.has(key) ? "itself" : await typedAs(inner, String(params["name"]), context, packed.typeName, typer);
   if (tool === "itself") {
+    if (native.size >= NATIVE) native.clear();
+    native.add(key);
     yield* inner.call(request, context);
     return undefined;
   }
@@ -93,11 +97,17 @@ async function* called(
 }
 
 /** The tool that a message is for. One that takes messages itself is called as it is. */
-async function typedAs(inner: Service, name: string, context: Context, typeName: string, typer: ToolTyper): Promise<TypedTool | "itself"> {
+async function typedAs(
+  inner: Service,
+  name: string,
+  context: Context,
+  typeName: string,
+  typer: ToolTyper,
+): Promise<ListedTypedTool | "itself"> {
   const known = typer.find(typeName);
   if (known?.name === name && known.input.typeName === typeName) return known;
   // Another process may have listed it, or it was long ago.
-  let found: TypedTool | "itself" | undefined;
+  let found: ListedTypedTool | "itself" | undefined;
   const replies = inner.call({ method: "tools/list", params: { _meta: { [INCLUDE_SCHEMAS]: true } } }, context);
   await resultOf(replies, async (reply) => {
     if (reply.kind !== "item" || reply.value["name"] !== name) return;
@@ -116,7 +126,7 @@ async function typedAs(inner: Service, name: string, context: Context, typeName:
 }
 
 /** A result with its structured content as a message, before its other content. */
-function answered(result: JsonObject, { output }: TypedTool): JsonObject {
+function answered(result: JsonObject, { output }: ListedTypedTool): JsonObject {
   const { structuredContent, ...rest } = result;
   if (output === undefined || structuredContent === undefined || result["isError"] === true) return result;
   let bytes: Uint8Array;
@@ -127,7 +137,11 @@ function answered(result: JsonObject, { output }: TypedTool): JsonObject {
     return result;
   }
   const content = Array.isArray(rest["content"]) ? (rest["content"] as unknown[]) : [];
-  const resource = { uri: `${MESSAGE_URI}${output.typeName}`, mimeType: MESSAGE_MIME_TYPE, blob: Buffer.from(bytes).toString("base64") };
+  const resource = {
+    uri: `${MESSAGE_URI}${TYPE_PREFIX}${output.typeName}`,
+    mimeType: MESSAGE_MIME_TYPE,
+    blob: Buffer.from(bytes).toString("base64"),
+  };
   return { ...rest, content: [{ type: "resource", resource }, ...content] };
 }
 
@@ -139,11 +153,9 @@ function refused(why: string): JsonObject {
 
 /** Arguments that are a message, as an Any in JSON. */
 function packedIn(args: unknown): Packed | undefined {
-  if (!isObject(args) || Object.keys(args).length !== 2) return undefined;
-  const { "@type": url, value } = args;
-  if (typeof url !== "string" || typeof value !== "string" || !/^[A-Za-z0-9+/]*={0,2}$/.test(value)) return undefined;
-  const typeName = url.slice(url.lastIndexOf("/") + 1);
-  return typeName === "" || typeName.startsWith("google.protobuf.") ? undefined : { typeName, bytes: Buffer.from(value, "base64") };
+  if (!isTyped(args)) return undefined;
+  const url = args["@type"];
+  return { typeName: url.slice(url.lastIndexOf("/") + 1), bytes: octetsOf(args.value) ?? new Uint8Array() };
 }
 
 function metaOf({ _meta }: JsonObject): JsonObject {

@@ -12,9 +12,9 @@ export interface GrpcPlace {
 /** `grpc://host:port`, several with commas, `grpcs://`, `grpc+unix:PATH`. */
 export function grpcPlaceOf(address: Address): GrpcPlace {
   const text = String(address);
-  const unix = /^(?:tunnel\+)?grpc\+unix:(?:\/\/)?(.+)$/.exec(text);
+  const unix = /^(?:(?:tunnel|proto)\+)?grpc\+unix:(?:\/\/)?(.+)$/.exec(text);
   if (unix?.[1] !== undefined) return { scheme: "grpc+unix", hosts: [], path: unix[1] };
-  const found = /^(?:tunnel\+)?(grpcs?):\/\/([^/?#]+)\/?$/.exec(text);
+  const found = /^(?:(?:tunnel|proto)\+)?(grpcs?):\/\/([^/?#]+)\/?$/.exec(text);
   if (found === null) throw badAddress(`not a gRPC address: ${text}; it looks like grpc://host:port, grpcs://host:port or grpc+unix:PATH`);
   const hosts = (found[2] as string).split(",").map((each) => hostOf(each, text));
   return { scheme: found[1] as "grpc" | "grpcs", hosts };

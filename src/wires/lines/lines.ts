@@ -1,8 +1,7 @@
 import type { Address, Connection, DialOptions, Wire } from "../../core/index.js";
 import { dialLink, type Link, observedAs, renewing } from "../../era/index.js";
-import type { TlsDialOptions } from "../../io/index.js";
+import { openSocketLink, type TlsDialOptions } from "../../io/index.js";
 import { listenLines } from "./listen.js";
-import { openLines } from "./open.js";
 
 export interface LinesDialOptions extends DialOptions {
   readonly tls?: TlsDialOptions | undefined;
@@ -17,6 +16,6 @@ export const lines: Wire = {
 };
 
 async function dial(address: Address, options: LinesDialOptions): Promise<Connection> {
-  const connect = (signal: AbortSignal | undefined): Promise<Link> => openLines(String(address), { ...options, signal });
+  const connect = (signal: AbortSignal | undefined): Promise<Link> => openSocketLink(String(address), { ...options, signal });
   return dialLink(renewing(await connect(options.signal), { ...options, connect }), options);
 }

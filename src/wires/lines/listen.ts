@@ -12,7 +12,7 @@ import {
   portListener,
   type SecureListenOptions,
 } from "../../io/index.js";
-import { servedLink } from "./served-link.js";
+import { servedLineLink } from "./served-link.js";
 
 export interface LinesListenOptions extends ListenOptions, SecureListenOptions {
   /** Lines carry no credentials: where something checks them, only clients with a certificate are let in. */
@@ -30,7 +30,7 @@ export function linesMount(service: Service, given: LinesListenOptions): Mount {
     if (links.closing.fired) return void socket.destroy();
     const account = accountOf(socket, options.limits, address);
     const principal = certificate === undefined ? undefined : certificateName(certificate);
-    void links.add(servedLink(socket, { account, principal, limits: options.limits }), { account, remote: address, principal });
+    void links.add(servedLineLink(socket, { account, principal, limits: options.limits }), { account, remote: address, principal });
   };
   return {
     wire: "lines",

@@ -2,13 +2,12 @@ import type { Socket } from "node:net";
 import type { Incoming } from "../../codec/index.js";
 import { type Account, defaultLimits, Fault, type Held, LITTLE_BYTES, type Limits } from "../../core/index.js";
 import type { Link } from "../../era/index.js";
-import { lineLink } from "../../io/index.js";
+import { letGo, lineLink } from "../../io/index.js";
 import { until } from "../../stream/index.js";
-import { letGo } from "./let-go.js";
 
 const NEWLINE = 0x0a;
 
-export interface ServedLinkOptions {
+export interface ServedLineLinkOptions {
   readonly account: Account;
   /** Whom it counts for. */
   readonly principal: string | undefined;
@@ -16,7 +15,7 @@ export interface ServedLinkOptions {
 }
 
 /** A client's connection as a link. What is read of an incomplete line and what waits to be written is counted. */
-export function servedLink(socket: Socket, { account, principal, limits }: ServedLinkOptions): Link {
+export function servedLineLink(socket: Socket, { account, principal, limits }: ServedLineLinkOptions): Link {
   // A client that has closed its side may still read its answers.
   socket.allowHalfOpen = true;
   const link = lineLink(socket, socket, { messageBytes: limits?.messageBytes, depth: limits?.depth, onClose: () => letGo(socket) });

@@ -1,3 +1,2 @@
-export { type ChildLink, type ChildLinkOptions, childLink } from "./child-link.js";
-export { type ProcessLinkOptions, processLink } from "./process-link.js";
+export { type ChildLink, type ChildLinkOptions, childLink, type ProcessLinkOptions, processLink } from "../../io/index.js";
 export { stdio } from "./stdio.js";

@@ -12,9 +12,8 @@ import {
   type Wire,
 } from "../../core/index.js";
 import { dialLink, observedAs, renewing, ServedLinks } from "../../era/index.js";
-import { type ChildLink, childLink } from "./child-link.js";
+import { type ChildLink, childLink, processLink } from "../../io/index.js";
 import { heldLines } from "./held-lines.js";
-import { processLink } from "./process-link.js";
 
 /** Newline JSON-RPC on standard streams: listens on this process's own, dials by starting a child. */
 export const stdio: Wire = {

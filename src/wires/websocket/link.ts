@@ -6,7 +6,7 @@ import { pipe } from "../../stream/index.js";
 /** What a link needs of a socket: that of `ws`, and a browser's own. */
 export interface Socket {
   /** `sent` is called when the text has gone out, or with the error if it never will; a browser's socket does not call it. */
-  send(text: string, sent?: (error?: Error) => void): void;
+  send(text: string | Uint8Array<ArrayBuffer>, sent?: (error?: Error) => void): void;
   close(code?: number, reason?: string): void;
   readonly bufferedAmount: number;
   readonly readyState: number;
@@ -27,7 +27,16 @@ const HELD = { chars: 1024 * 1024, items: 1024 };
 /** What may wait where the peer cannot be held up, or does not heed it; then the link ends. */
 const MOST = { chars: 64 * 1024 * 1024, items: 100_000 };
 
-export interface SocketLinkOptions {
+/** Messages as binary frames. */
+export interface FrameCodec {
+  /** Undefined: there is nothing to send. */
+  encode(message: Outgoing): Uint8Array | undefined;
+  decode(bytes: Uint8Array): readonly Incoming[];
+}
+
+export interface WebSocketLinkOptions {
+  /** How messages stand in binary frames; text frames of JSON-RPC unless given. */
+  readonly codec?: FrameCodec | undefined;
   /** Called before each frame is sent. */
   readonly gather?: (() => void) | undefined;
   /** Where what waits is counted, if it is. */
@@ -36,10 +45,14 @@ export interface SocketLinkOptions {
   readonly principal?: string | undefined;
 }
 
-/** A link of JSON-RPC text frames. */
-export function socketLink(socket: Socket, limits: Partial<Limits> = {}, { gather, account, principal }: SocketLinkOptions = {}): Link {
+/** A link of JSON-RPC text frames, or of binary ones. */
+export function socketLink(
+  socket: Socket,
+  limits: Partial<Limits> = {},
+  { codec, gather, account, principal }: WebSocketLinkOptions = {},
+): Link {
   const { depth, messageBytes } = { ...defaultLimits, ...limits };
-  const inbox = pipe<string>({ items: MOST.items, bytes: MOST.chars, size: (text) => text.length });
+  const inbox = pipe<string | Uint8Array>({ items: MOST.items, bytes: MOST.chars, size: (frame) => frame.length });
   const waiting = new Set<() => void>();
   const received = account?.hold(principal);
   const unwritten = account?.outgoing(principal);
@@ -71,8 +84,9 @@ export function socketLink(socket: Socket, limits: Partial<Limits> = {}, { gathe
   };
   socket.addEventListener("message", ({ data }) => {
     if (closed !== undefined) return;
-    if (typeof data !== "string") return stop(1003, "binary frames are not messages");
-    if (!inbox.offer(data)) return stop(1009, "too much at once");
+    if (codec === undefined && typeof data !== "string") return stop(1003, "binary frames are not messages");
+    if (codec !== undefined && !(data instanceof Uint8Array)) return stop(1003, "text frames are not messages");
+    if (!inbox.offer(data as string | Uint8Array)) return stop(1009, "too much at once");
     if (inbox.bytes > 0) received?.set(inbox.bytes);
     if ((inbox.bytes < HELD.chars && inbox.length < HELD.items) || paused || socket.pause === undefined) return;
     paused = true;
@@ -87,13 +101,13 @@ export function socketLink(socket: Socket, limits: Partial<Limits> = {}, { gathe
   socket.addEventListener("error", () => end(new Fault("unavailable", "the socket broke", { data: { reason: "broken" } }), false));
 
   async function* incoming(): AsyncGenerator<readonly Incoming[]> {
-    for await (const text of inbox) {
+    for await (const frame of inbox) {
       if (received !== undefined && received.bytes > 0) received.set(inbox.bytes);
       if (paused && inbox.bytes < HELD.chars / 2 && inbox.length < HELD.items / 2) {
         paused = false;
         socket.resume?.();
       }
-      yield [parseMessage(text, { depth })];
+      yield typeof frame === "string" ? [parseMessage(frame, { depth })] : (codec as FrameCodec).decode(withoutPrefix(frame));
     }
   }
 
@@ -112,10 +126,11 @@ export function socketLink(socket: Socket, limits: Partial<Limits> = {}, { gathe
     },
     async send(message: Outgoing) {
       if (closed !== undefined) throw closed;
-      const text = serialise(message);
-      if (text.length > messageBytes) throw messageTooLarge(messageBytes);
+      const frame = codec === undefined ? serialise(message) : codec.encode(message);
+      if (frame === undefined) return;
+      if (frame.length > messageBytes) throw messageTooLarge(messageBytes);
       gather?.();
-      socket.send(text, sent);
+      socket.send(frame as string | Uint8Array<ArrayBuffer>, sent);
       const { bufferedAmount } = socket;
       if (bufferedAmount > LITTLE_BYTES) unwritten?.set(bufferedAmount);
       if (bufferedAmount > HIGH_WATER) await room();
@@ -127,6 +142,11 @@ export function socketLink(socket: Socket, limits: Partial<Limits> = {}, { gathe
       end(reason ?? new Fault("unavailable", "the link was closed", { data: { reason: "closed" } }), true);
     },
   };
+}
+
+/** Some peers put a length before the message, as on a stream. No message begins with 0. */
+function withoutPrefix(frame: Uint8Array): Uint8Array {
+  return frame[0] === 0 ? frame.subarray(4) : frame;
 }
 
 /** 1001: a whole server closes, and not this link alone. 3000: registered for a client without valid credentials. */

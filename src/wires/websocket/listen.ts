@@ -1,6 +1,7 @@
 import { type IncomingMessage, STATUS_CODES } from "node:http";
 import type { Duplex } from "node:stream";
 import { type WebSocket, WebSocketServer } from "ws";
+import { MessageCodec } from "../../codec/bufmcpv1/index.js";
 import {
   type Address,
   accountOf,
@@ -19,6 +20,7 @@ import { observedAs, ServedLinks } from "../../era/index.js";
 import {
   type Admission,
   admit,
+  answersProbes,
   type GateOptions,
   METADATA_PATH,
   type Mount,
@@ -42,9 +44,10 @@ export interface WebSocketListenOptions extends ListenOptions, GateOptions, Secu
 
 type Admitted = Exclude<Admission, { status: number }>;
 
-/** WebSocket on a port, at each of these paths. */
-export function webSocketMount(service: Service, given: WebSocketListenOptions, paths: readonly string[] = ["/mcp"]): Mount {
-  const options = observedAs(given, "listen", "websocket");
+/** WebSocket on a port, at each of these paths. `proto`: binary frames of proto-mcp. */
+export function webSocketMount(service: Service, given: WebSocketListenOptions, paths: readonly string[] = ["/mcp"], proto = false): Mount {
+  const wire = proto ? "proto-websocket" : "websocket";
+  const options = observedAs(given, "listen", wire);
   const [path = "/mcp"] = paths;
   // Known to ws; its declared types lag behind.
   const closeTimeout: object = { closeTimeout: fixedTimeouts.lingerMs };
@@ -63,7 +66,9 @@ export function webSocketMount(service: Service, given: WebSocketListenOptions, 
   const serve = (open: WebSocket, request: IncomingMessage, remote: string | undefined, { principal, credentials }: Admitted): void => {
     const stop = keepAlive(open, options.pingMs ?? defaultTimeouts.pingMs);
     const account = accountOf(request.socket, options.limits, request.socket.remoteAddress);
-    const link = socketLink(open as unknown as Socket, options.limits, { gather: gatherer(request.socket), account, principal });
+    const codec = proto ? new MessageCodec({ depth: options.limits?.depth ?? defaultLimits.depth }) : undefined;
+    const made = socketLink(open as unknown as Socket, options.limits, { codec, gather: gatherer(request.socket), account, principal });
+    const link = proto ? answersProbes(made) : made;
     boundIncoming(open, request.socket, account.hold(principal), options.limits);
     const metadata = nodeExchange(request, undefined as never).headers;
     void links.add(link, { metadata, account, principal, remote, credentials }).finally(stop);
@@ -77,9 +82,9 @@ export function webSocketMount(service: Service, given: WebSocketListenOptions, 
     server.handleUpgrade(request, socket, head, (open) => serve(open, request, exchange.remote, admission));
   };
   return {
-    wire: "websocket",
+    wire,
     addresses: ({ secure, authority, path: socket }) =>
-      socket === undefined ? [{ wire: "websocket", address: `ws${secure ? "s" : ""}://${authority}${path}` }] : [],
+      socket === undefined ? [{ wire, address: `${proto ? "proto+" : ""}ws${secure ? "s" : ""}://${authority}${path}` }] : [],
     claims: (asked) => paths.includes(asked),
     request(request, response) {
       const exchange = nodeExchange(request, response);
@@ -105,8 +110,9 @@ export function webSocketMount(service: Service, given: WebSocketListenOptions, 
 }
 
 export async function listenWebSocket(service: Service, address: Address, options: WebSocketListenOptions): Promise<Listener> {
+  const proto = String(address).startsWith("proto+");
   const { carrier, path } = placeOf(address, "/mcp", options);
-  return portListener(await port(carrier, [webSocketMount(service, options, [path])], options));
+  return portListener(await port(carrier, [webSocketMount(service, options, [path], proto)], options));
 }
 
 function refuse(socket: Duplex, status: number, { headers }: Admission): void {

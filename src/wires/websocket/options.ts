@@ -7,5 +7,7 @@ export interface WebSocketDialOptions extends DialOptions {
   /** Credentials of that request, and what to do when the server wants others. */
   readonly auth?: HttpAuth | undefined;
   readonly tls?: TlsDialOptions | undefined;
+  /** Of `proto+ws:`: whether a peer that does not speak proto-mcp is spoken to in JSON-RPC; true unless given. */
+  readonly jsonToo?: boolean | undefined;
   readonly pingMs?: number | undefined;
 }

@@ -1,5 +1,5 @@
 import { type Field, field, type MessageSpec } from "../../protobuf/index.js";
-import { anyMeta, requestMeta, twinned } from "../fields.js";
+import { anyMeta, requestMeta, withTwin } from "../fields.js";
 
 const added = true;
 
@@ -12,7 +12,7 @@ const implementation: readonly Field[] = [
   field("messages", "icons", 6, { of: "Icon", added }),
 ];
 
-export const lifecycle: readonly MessageSpec[] = [
+export const lifecycleMessages: readonly MessageSpec[] = [
   {
     name: "RequestMeta",
     stands: "`_meta` of a request",
@@ -65,9 +65,9 @@ export const lifecycle: readonly MessageSpec[] = [
     fields: [
       field("message", "roots", 1, { of: "RootsCapability" }),
       field("message", "sampling", 2, { of: "SamplingCapability" }),
-      twinned("anys", "experimental", 3, { of: "ExperimentalCapabilities" }),
+      withTwin("anys", "experimental", 3, { of: "ExperimentalCapabilities" }),
       field("message", "elicitation", 4, { of: "ElicitationCapability", added }),
-      twinned("struct", "extensions", 5, { added }),
+      withTwin("struct", "extensions", 5, { added }),
       field("message", "tasks", 6, { of: "TasksCapability", added }),
     ],
   },
@@ -79,9 +79,9 @@ export const lifecycle: readonly MessageSpec[] = [
       field("message", "resources", 2, { of: "ResourcesCapability" }),
       field("message", "tools", 3, { of: "ToolsCapability" }),
       field("message", "logging", 4, { of: "LoggingCapability" }),
-      twinned("anys", "experimental", 5, { of: "ExperimentalCapabilities" }),
+      withTwin("anys", "experimental", 5, { of: "ExperimentalCapabilities" }),
       field("message", "completions", 6, { of: "CompletionsCapability", added }),
-      twinned("struct", "extensions", 7, { added }),
+      withTwin("struct", "extensions", 7, { added }),
       field("message", "tasks", 8, { of: "TasksCapability", added }),
     ],
   },
@@ -89,20 +89,20 @@ export const lifecycle: readonly MessageSpec[] = [
   {
     name: "SamplingCapability",
     stands: "`sampling`",
-    fields: [twinned("struct", "context", 1, { added }), twinned("struct", "tools", 2, { added })],
+    fields: [withTwin("struct", "context", 1, { added }), withTwin("struct", "tools", 2, { added })],
   },
   {
     name: "ElicitationCapability",
     stands: "`elicitation`",
-    fields: [twinned("struct", "form", 1, { added }), twinned("struct", "url", 2, { added })],
+    fields: [withTwin("struct", "form", 1, { added }), withTwin("struct", "url", 2, { added })],
   },
   {
     name: "TasksCapability",
     stands: "`tasks`",
     fields: [
-      twinned("struct", "list", 1, { added }),
-      twinned("struct", "cancel", 2, { added }),
-      twinned("struct", "requests", 3, { added }),
+      withTwin("struct", "list", 1, { added }),
+      withTwin("struct", "cancel", 2, { added }),
+      withTwin("struct", "requests", 3, { added }),
     ],
   },
   { name: "PromptsCapability", stands: "`prompts`", fields: [field("bool", "listChanged", 1)] },

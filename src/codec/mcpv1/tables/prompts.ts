@@ -1,12 +1,12 @@
 import { field, type MessageSpec } from "../../protobuf/index.js";
-import { anyMeta, requestMeta, retryFields, twinned } from "../fields.js";
+import { anyMeta, requestMeta, retryFields, withTwin } from "../fields.js";
 
 const added = true;
 
-export const prompts: readonly MessageSpec[] = [
+export const promptMessages: readonly MessageSpec[] = [
   {
     name: "Prompt",
-    stands: "an element of `prompts`",
+    stands: "an element of `promptMessages`",
     fields: [
       field("string", "name", 1, { initial: "" }),
       field("string", "description", 2),
@@ -39,7 +39,7 @@ export const prompts: readonly MessageSpec[] = [
       field("messages", "messages", 2, { of: "PromptMessage", initial: [] }),
       field("string", "resultType", 3, { added }),
       anyMeta(4),
-      twinned("struct", "inputRequests", 5, { added }),
+      withTwin("struct", "inputRequests", 5, { added }),
       field("string", "requestState", 6, { added }),
     ],
   },

@@ -1,5 +1,5 @@
 import { type Field, field, type MessageSpec } from "../../protobuf/index.js";
-import { anyMeta, requestMeta, retryFields, twinned } from "../fields.js";
+import { anyMeta, requestMeta, retryFields, withTwin } from "../fields.js";
 
 const added = true;
 
@@ -10,10 +10,10 @@ const dressed = (number: number): readonly Field[] => [
   anyMeta(number + 3),
 ];
 
-export const resources: readonly MessageSpec[] = [
+export const resourceMessages: readonly MessageSpec[] = [
   {
     name: "Resource",
-    stands: "an element of `resources`, or a content block of type `resource_link`",
+    stands: "an element of `resourceMessages`, or a content block of type `resource_link`",
     fields: [
       field("string", "uri", 1, { initial: "" }),
       field("string", "name", 2, { initial: "" }),
@@ -49,7 +49,7 @@ export const resources: readonly MessageSpec[] = [
       field("int64", "ttlMs", 3, { added }),
       field("string", "cacheScope", 4, { added }),
       anyMeta(5),
-      twinned("struct", "inputRequests", 6, { added }),
+      withTwin("struct", "inputRequests", 6, { added }),
       field("string", "requestState", 7, { added }),
     ],
   },

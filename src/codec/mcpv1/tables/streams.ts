@@ -1,5 +1,5 @@
 import { type Field, field, type MessageSpec } from "../../protobuf/index.js";
-import { anyMeta, requestMeta, twinned } from "../fields.js";
+import { anyMeta, requestMeta, withTwin } from "../fields.js";
 
 const added = true;
 
@@ -12,7 +12,7 @@ const list: readonly Field[] = [
 const error: readonly Field[] = [
   field("int32", "code", 1, { initial: 0 }),
   field("string", "message", 2, { initial: "" }),
-  twinned("any", "data", 3),
+  withTwin("any", "data", 3),
 ];
 
 export const streams: readonly MessageSpec[] = [
@@ -29,7 +29,7 @@ export const streams: readonly MessageSpec[] = [
       field("string", "cacheScope", 3, { added }),
       field("string", "resultType", 4, { added }),
       anyMeta(5),
-      twinned("struct", "inputRequests", 6, { added }),
+      withTwin("struct", "inputRequests", 6, { added }),
       field("string", "requestState", 7, { added }),
     ],
   },

@@ -1,31 +1,31 @@
 import { type Field, field, type MessageSpec } from "../../protobuf/index.js";
-import { anyMeta, requestMeta, retryFields, twinned } from "../fields.js";
+import { anyMeta, requestMeta, retryFields, withTwin } from "../fields.js";
 
 const added = true;
 
 const result: readonly Field[] = [
   field("messages", "content", 1, { of: "Content", initial: [] }),
   field("bool", "isError", 2),
-  twinned("value", "structuredContent", 3, { added }),
+  withTwin("value", "structuredContent", 3, { added }),
   field("string", "resultType", 4, { added }),
-  twinned("struct", "inputRequests", 5, { added }),
+  withTwin("struct", "inputRequests", 5, { added }),
   field("string", "requestState", 6, { added }),
   anyMeta(7),
-  twinned("struct", "task", 8, { added }),
+  withTwin("struct", "task", 8, { added }),
 ];
 
-export const tools: readonly MessageSpec[] = [
+export const toolMessages: readonly MessageSpec[] = [
   {
     name: "Tool",
-    stands: "an element of `tools`",
+    stands: "an element of `toolMessages`",
     fields: [
       field("string", "name", 1, { initial: "" }),
       field("string", "description", 2),
-      twinned("struct", "inputSchema", 3, { initial: { type: "object" } }),
+      withTwin("struct", "inputSchema", 3, { initial: { type: "object" } }),
       field("message", "annotations", 4, { of: "ToolAnnotations" }),
       field("string", "title", 5, { added }),
       field("messages", "icons", 6, { of: "Icon", added }),
-      twinned("struct", "outputSchema", 7, { added }),
+      withTwin("struct", "outputSchema", 7, { added }),
       field("message", "execution", 8, { of: "ToolExecution", added }),
       anyMeta(9),
     ],
@@ -47,10 +47,10 @@ export const tools: readonly MessageSpec[] = [
     stands: "params of `tools/call`",
     fields: [
       field("string", "name", 1, { initial: "" }),
-      twinned("struct", "arguments", 2),
+      withTwin("struct", "arguments", 2),
       requestMeta(3),
       ...retryFields(4),
-      twinned("struct", "task", 6, { added }),
+      withTwin("struct", "task", 6, { added }),
     ],
   },
   { name: "CallToolResponse", stands: "result of `tools/call`", fields: result },
@@ -60,11 +60,11 @@ export const tools: readonly MessageSpec[] = [
     stands: "params of `tools/call`",
     fields: [
       field("string", "name", 1, { initial: "" }),
-      twinned("struct", "arguments", 2),
+      withTwin("struct", "arguments", 2),
       field("token", "progressToken", 3, { of: "ProgressToken", lift: true }),
       requestMeta(4),
       ...retryFields(5),
-      twinned("struct", "task", 7, { added }),
+      withTwin("struct", "task", 7, { added }),
     ],
   },
   {
@@ -81,10 +81,10 @@ export const tools: readonly MessageSpec[] = [
     stands: "`{ requestId, params }`: params of `tools/call`, with request_id#1 beside them",
     fields: [
       field("string", "name", 2, { initial: "" }),
-      twinned("struct", "arguments", 3),
+      withTwin("struct", "arguments", 3),
       requestMeta(4, {}),
       ...retryFields(5),
-      twinned("struct", "task", 7, { added }),
+      withTwin("struct", "task", 7, { added }),
     ],
   },
   {

@@ -1,7 +1,7 @@
 import { type BinaryReadOptions, fromBinary, type Message } from "@bufbuild/protobuf";
 import { Code, ConnectError, createContextKey, type HandlerContext } from "@connectrpc/connect";
 import { Account, type Cancel, Canceller, type CredentialWatch, Fault, toFault } from "../../../core/index.js";
-import { faultStatus, type GrpcPeer, type Messages, type Metadata, type Status, statusFault } from "../../../io/index.js";
+import { faultStatus, type GrpcPeer, type ReceivedMessages, type Metadata, type Status, statusFault } from "../../../io/index.js";
 import { concat } from "../../../stream/index.js";
 import type { AdmittedCall } from "../listen/caller.js";
 
@@ -17,7 +17,7 @@ export interface AcceptedRequest {
   readonly principal: string | undefined;
   readonly credentials?: CredentialWatch | undefined;
   readonly account: Account;
-  readonly messages: Messages;
+  readonly messages: ReceivedMessages;
 }
 
 async function* none(): AsyncGenerator<readonly Uint8Array[]> {}
@@ -39,7 +39,7 @@ export class ConnectCall implements AdmittedCall {
   readonly path: string;
   readonly deadline: number | undefined;
   readonly admitted: AdmittedCall["admitted"];
-  readonly messages: Messages;
+  readonly messages: ReceivedMessages;
   readonly #context: HandlerContext;
   readonly #accepted: AcceptedRequest;
   readonly #reading: Partial<BinaryReadOptions>;
@@ -175,7 +175,7 @@ function gone(reason: Fault | undefined): Promise<void> {
 }
 
 /** What Connect was given in place of the messages is read first: by that it says what it does not accept of the headers. */
-async function* after(standIn: AsyncIterable<Message>, messages: Messages): AsyncGenerator<readonly Uint8Array[]> {
+async function* after(standIn: AsyncIterable<Message>, messages: ReceivedMessages): AsyncGenerator<readonly Uint8Array[]> {
   try {
     for await (const _ of standIn);
   } catch (error) {

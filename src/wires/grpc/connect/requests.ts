@@ -3,7 +3,7 @@ import { holdsMore, MOST_VALUES, tooManyValues } from "../../../codec/index.js";
 import { isText } from "../../../codec/mcpv1/index.js";
 import { type Account, Fault, type Limits, WHOLE_PART } from "../../../core/index.js";
 import type { NodeRequest } from "../../../io/index.js";
-import { decompress, Inbox, type MessageCoding, type Messages, tooLarge } from "../../../io/index.js";
+import { decompress, Inbox, type MessageCoding, type ReceivedMessages, tooLarge } from "../../../io/index.js";
 import { concat } from "../../../stream/index.js";
 import { Body, tooLate } from "./body.js";
 import type { RequestForm } from "./form.js";
@@ -21,7 +21,7 @@ export interface RequestOptions {
 
 export interface RequestMessages {
   /** As protobuf, whatever they came as. */
-  readonly messages: Messages;
+  readonly messages: ReceivedMessages;
   /** Nobody reads any more. */
   close(): void;
 }
@@ -42,7 +42,7 @@ function streams({ methodKind }: DescMethod): boolean {
 }
 
 /** The one message of a request, at its end: clients take an answer that comes before for a broken stream. */
-async function* only(messages: Messages): AsyncGenerator<readonly Uint8Array[]> {
+async function* only(messages: ReceivedMessages): AsyncGenerator<readonly Uint8Array[]> {
   const all: Uint8Array[] = [];
   for await (const batch of messages) {
     all.push(...batch);
@@ -51,7 +51,7 @@ async function* only(messages: Messages): AsyncGenerator<readonly Uint8Array[]> 
   yield all;
 }
 
-async function* converted(messages: Messages, method: DescMethod, json: Partial<JsonReadOptions>): AsyncGenerator<readonly Uint8Array[]> {
+async function* converted(messages: ReceivedMessages, method: DescMethod, json: Partial<JsonReadOptions>): AsyncGenerator<readonly Uint8Array[]> {
   for await (const batch of messages) for (const message of batch) yield [fromJson(method, message, json)];
 }
 

@@ -28,4 +28,6 @@ export interface GrpcDialOptions extends DialOptions {
   readonly keepalive?: Keepalive | undefined;
   /** Compress what is sent; off unless given. */
   readonly gzip?: boolean | undefined;
+  /** Of `proto+grpc:`: whether a server without `buf.mcp.v1` is dialed as `grpc:`; true unless given. */
+  readonly jsonToo?: boolean | undefined;
 }

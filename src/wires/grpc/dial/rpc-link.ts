@@ -23,7 +23,7 @@ import { header, type Rpc, rpcs, SERVICE } from "../names.js";
 import { fitting } from "./fitting.js";
 import type { GrpcDialOptions } from "./options.js";
 import { byMethod, nameFor } from "./rpc-names.js";
-import { type SessionLink, sessionLink } from "./session-link.js";
+import { type SessionLink, mcpSessionLink } from "./session-link.js";
 import { Watches } from "./watches.js";
 
 type Message = Incoming | IncomingPart;
@@ -83,7 +83,7 @@ class RpcLink implements Link {
     const { metadata, limits, isAnywirePeer } = options;
     this.#calls = isAnywirePeer?.calls ?? "rpc";
     const methodOf = (call: Id): string | undefined => this.#session?.methodOf(call);
-    const stream = (): SessionLink => sessionLink(channel, { metadata, limits, methodOf });
+    const stream = (): SessionLink => mcpSessionLink(channel, { metadata, limits, methodOf });
     const connect = isAnywirePeer?.lasting === true ? async () => stream() : undefined;
     this.#session = isAnywirePeer === undefined ? undefined : renewing(stream(), { ...options, connect, proven: true });
     if (this.#session !== undefined) void this.#listen(this.#session);

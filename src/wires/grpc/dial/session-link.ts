@@ -25,7 +25,7 @@ export interface SessionLinkOptions {
 }
 
 /** Everything on one `Session` stream, which opens with the first message. */
-export function sessionLink(channel: Channel, options: SessionLinkOptions): SessionLink {
+export function mcpSessionLink(channel: Channel, options: SessionLinkOptions): SessionLink {
   return new StreamLink(channel, options);
 }
 

@@ -15,6 +15,7 @@ import { grpcPlaceOf } from "../address.js";
 import { ConnectServer } from "../connect/index.js";
 import { mcpStatus } from "../faults.js";
 import { SERVICE } from "../names.js";
+import { PROTO, protoService } from "../protomcp/listen.js";
 import { standardServices } from "../services/index.js";
 import { tunnelPaths, tunnelService } from "../tunnel/listen.js";
 import type { GrpcListenOptions } from "./options.js";
@@ -37,10 +38,12 @@ export function grpcService(service: Service, options: GrpcListenOptions, tunnel
   const closing = new Canceller();
   const tunnels = tunnelPaths(options);
   const tunnel = tunnelService(service, options, { closing, parking });
+  const proto = protoService(service, options, { closing, parking });
   const standard = standardServices({ options, tunnelOnly, closing });
   const handle = (call: ServerCall): void | Promise<void> => {
     if (tunnels.has(call.path)) return tunnel(call);
     if (!tunnelOnly && call.path.startsWith(SERVICE)) return mcp.handle(call);
+    if (!tunnelOnly && call.path.startsWith(PROTO)) return proto(call);
     const answered = standard(call);
     if (answered === undefined) call.end(mcpStatus(new Fault("unknown-method", `unknown method: ${call.path}`)));
     return answered;
@@ -71,13 +74,13 @@ export interface GrpcMountOptions {
 /** gRPC, gRPC-Web and Connect on a port. */
 export function grpcMount(service: Service, given: GrpcListenOptions, { tunnelOnly = false }: GrpcMountOptions = {}): Mount {
   const { server, web, close } = grpcService(service, observedAs(given, "listen", "grpc"), tunnelOnly);
-  const services = [SERVICE, "/grpc.", ...[...tunnelPaths(given)].map((path) => path.replace(/[^/]*$/, ""))];
+  const services = [SERVICE, PROTO, "/grpc.", ...[...tunnelPaths(given)].map((path) => path.replace(/[^/]*$/, ""))];
   return {
     wire: "grpc",
     addresses({ secure, authority, path }) {
       const at = path === undefined ? `grpc${secure ? "s" : ""}://${authority}` : `grpc+unix:${path}`;
       const tunnel = { wire: "tunnel", address: `tunnel+${at}` };
-      return tunnelOnly ? [tunnel] : [{ wire: "grpc", address: at }, tunnel];
+      return tunnelOnly ? [tunnel] : [{ wire: "grpc", address: at }, tunnel, { wire: "proto-grpc", address: `proto+${at}` }];
     },
     claims: (path) => services.some((prefix) => path.startsWith(prefix)),
     request: (request, response) => void web.request(request, response),
@@ -94,5 +97,7 @@ export async function listenGrpc(service: Service, address: Address, options: Gr
   const [first, ...more] = place.hosts;
   if (more.length > 0) throw new Fault("invalid-params", "a listener has one address");
   const mount = grpcMount(service, options, { tunnelOnly: String(address).startsWith("tunnel+") });
-  return portListener(await port(first ?? { path: place.path ?? "" }, [mount], options));
+  const opened = await port(first ?? { path: place.path ?? "" }, [mount], options);
+  const asked = opened.addresses.find((each) => String(address).startsWith("proto+") && each.wire === "proto-grpc");
+  return portListener(opened, asked?.address);
 }

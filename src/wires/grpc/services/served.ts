@@ -1,10 +1,10 @@
 import type { DescService } from "@bufbuild/protobuf";
-import { Health, MCP, McpService, ServerReflection, ServerReflectionAlpha } from "../../../codec/gen/index.js";
+import { Health, MCP, McpService, ProtoMcpService, ServerReflection, ServerReflectionAlpha } from "../../../codec/gen/index.js";
 import type { StandardOptions } from "./options.js";
 
 /** What a listener carries: MCP in one dialect or both. */
 export function dialectsOf({ tunnelOnly }: Pick<StandardOptions, "tunnelOnly">): readonly DescService[] {
-  return tunnelOnly ? [MCP] : [McpService, MCP];
+  return tunnelOnly ? [MCP] : [McpService, ProtoMcpService, MCP];
 }
 
 /** All of its services, as reflection lists them. */

@@ -2,12 +2,12 @@ import { type Incoming, parseMessage, serialise } from "../../../codec/index.js"
 import { Reader } from "../../../codec/protobuf/index.js";
 import { Fault, type Limits } from "../../../core/index.js";
 import { hasRoom, type Link, sharedStream } from "../../../era/index.js";
-import type { Messages } from "../../../io/index.js";
+import type { ReceivedMessages } from "../../../io/index.js";
 import { SERVICE } from "../names.js";
 
 /** One direction each of a stream of `JsonRpcMessage`. */
 export interface TunnelStream {
-  readonly messages: Messages;
+  readonly messages: ReceivedMessages;
   readonly backlog: number;
   send(message: Uint8Array): Promise<void> | undefined;
 }
@@ -39,7 +39,7 @@ export function tunnelLink(stream: TunnelStream, limits: Limits, close: (reason?
   };
 }
 
-async function* received(messages: Messages, { depth }: Limits): AsyncGenerator<readonly Incoming[]> {
+async function* received(messages: ReceivedMessages, { depth }: Limits): AsyncGenerator<readonly Incoming[]> {
   for await (const batch of messages) yield batch.map((bytes) => parseMessage(unwrap(bytes), { depth }));
 }
 

@@ -1,18 +1,30 @@
 import { connect, isIP, type Socket } from "node:net";
 import { connect as connectTls } from "node:tls";
-import { defaultLimits, defaultTimeouts, Fault, fixedTimeouts } from "../../core/index.js";
-import type { Link } from "../../era/index.js";
-import { badAddress, DEFAULT_PORT, lineLink, secureContext, unixPath, whyUnreached } from "../../io/index.js";
+import { defaultLimits, defaultTimeouts, Fault, fixedTimeouts, type Limits } from "../../core/index.js";
 import { codeOf } from "../../stream/index.js";
+import type { Framing } from "../framing.js";
+import { type LineLink, lineLink } from "../line-link.js";
+import { DEFAULT_PORT, unixPath } from "../port/place.js";
+import { secureContext, type TlsDialOptions } from "../tls.js";
+import { badAddress, whyUnreached } from "../unreached.js";
 import { letGo } from "./let-go.js";
-import type { LinesDialOptions } from "./lines.js";
 
-/** Connects; rejects with the reason if that fails or takes too long. */
-export async function openLines(address: string, options: LinesDialOptions): Promise<Link> {
-  const { limits } = options;
+export interface SocketLinkOptions {
+  readonly limits?: Partial<Limits> | undefined;
+  readonly tls?: TlsDialOptions | undefined;
+  readonly signal?: AbortSignal | undefined;
+  readonly handshakeMs?: number | undefined;
+  /** How messages are framed; as lines of JSON unless given. */
+  readonly framing?: Framing | undefined;
+}
+
+/** A link on a connection to `tcp://host:port`, `tls://host:port` or `unix:PATH`; rejects with the reason if that fails or takes too long. */
+export async function openSocketLink(address: string, options: SocketLinkOptions): Promise<LineLink> {
+  const { limits, framing } = options;
   const socket = await connected(socketTo(address, options), address, options);
   socket.setKeepAlive(true, fixedTimeouts.tcpKeepAliveMs);
   return lineLink(socket, socket, {
+    framing,
     messageBytes: limits?.messageBytes,
     // A server that takes no more would end the link, and every other call with it.
     sendLength: limits?.messageBytes ?? defaultLimits.messageBytes,
@@ -21,13 +33,13 @@ export async function openLines(address: string, options: LinesDialOptions): Pro
   });
 }
 
-function socketTo(address: string, options: LinesDialOptions): Socket {
+function socketTo(address: string, options: SocketLinkOptions): Socket {
   const path = unixPath(address);
   if (path !== undefined) return connect({ path });
   const [, scheme, authority = ""] = /^(tcp|tls):\/\/([^/?#]+)\/?$/.exec(address) ?? [];
   const [, name, port] = /^(\[[0-9a-fA-F:.]+\]|[^:[\]@\s]+)(?::(\d{1,5}))?$/.exec(authority) ?? [];
   if (name === undefined)
-    throw badAddress(`not an address of lines: ${address}; it looks like tcp://host:port, tls://host:port or unix:PATH`);
+    throw badAddress(`not an address of a connection: ${address}; it looks like tcp://host:port, tls://host:port or unix:PATH`);
   const place = { host: name.replace(/^\[|\]$/g, ""), port: Number(port ?? DEFAULT_PORT) };
   if (scheme === "tcp") return connect({ ...place, noDelay: true });
   // An address is no name to ask for; the certificate is checked against it all the same.
@@ -42,7 +54,7 @@ function socketTo(address: string, options: LinesDialOptions): Socket {
 function connected(
   socket: Socket,
   address: string,
-  { signal, handshakeMs = defaultTimeouts.handshakeMs }: LinesDialOptions,
+  { signal, handshakeMs = defaultTimeouts.handshakeMs }: SocketLinkOptions,
 ): Promise<Socket> {
   return new Promise((resolve, reject) => {
     const fail = (fault: Fault): void => {

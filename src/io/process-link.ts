@@ -1,9 +1,13 @@
-import type { Limits } from "../../core/index.js";
-import type { Link } from "../../era/index.js";
-import { divertConsole, lineLink } from "../../io/index.js";
+import type { Link } from "../codec/index.js";
+import type { Limits } from "../core/index.js";
+import { divertConsole } from "./divert-console.js";
+import type { Framing } from "./framing.js";
+import { lineLink } from "./line-link.js";
 
 export interface ProcessLinkOptions {
   readonly limits?: Partial<Limits> | undefined;
+  /** How messages are framed; as lines of JSON unless given. */
+  readonly framing?: Framing | undefined;
 }
 
 /**
@@ -14,6 +18,7 @@ export function processLink(options: ProcessLinkOptions = {}): Link {
   const restore = divertConsole();
   const { stdin, stdout } = process;
   const link = lineLink(stdin, stdout, {
+    framing: options.framing,
     messageBytes: options.limits?.messageBytes,
     depth: options.limits?.depth,
     onClose: () => {

@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import { expect, test, vi } from "vitest";
-import { fixture, fixturePath, messages, patience, request } from "../../../test/fixtures/children/index.js";
-import { childLink } from "./index.js";
+import { fixture, fixturePath, messages, patience, request } from "../../test/fixtures/children/index.js";
+import { childLink } from "./child-link.js";
 
 const printed = ["log", "info", "debug", "{ dir: 1 }"];
 

@@ -1,11 +1,15 @@
-import { sharedStream } from "../../codec/index.js";
-import { type Command, defaultLimits, Fault, type Limits } from "../../core/index.js";
-import type { Link } from "../../era/index.js";
-import { type Child, type ChildOptions, exitFault, lineLink, startChild } from "../../io/index.js";
-import { within } from "../../stream/index.js";
+import { type Link, sharedStream } from "../codec/index.js";
+import { type Command, defaultLimits, Fault, type Limits } from "../core/index.js";
+import { within } from "../stream/index.js";
+import { type Child, type ChildOptions, startChild } from "./child.js";
+import { exitFault } from "./exit-fault.js";
+import type { Framing } from "./framing.js";
+import { lineLink } from "./line-link.js";
 
 export interface ChildLinkOptions extends ChildOptions {
   readonly limits?: Partial<Limits>;
+  /** How messages are framed; as lines of JSON unless given. */
+  readonly framing?: Framing | undefined;
 }
 
 /** A link whose peer is a child process. Closing it stops the child. */
@@ -16,7 +20,7 @@ export interface ChildLink extends Link {
 /** Milliseconds between a closed pipe and the exit that explains it. */
 const verdictMs = 200;
 
-/** Starts a command and speaks newline JSON-RPC with it. When it ends, `incoming` gives out what it wrote and throws how it ended. */
+/** Starts a command and speaks newline JSON-RPC with it, or as `framing` says. When it ends, `incoming` gives out what it wrote and throws how it ended. */
 export async function childLink(command: Command, options: ChildLinkOptions = {}): Promise<ChildLink> {
   const child = await startChild(command, options);
 
@@ -29,6 +33,7 @@ export async function childLink(command: Command, options: ChildLinkOptions = {}
     return cause;
   };
   const link = lineLink(child.stdout, child.stdin, {
+    framing: options.framing,
     messageBytes: options.limits?.messageBytes,
     // A server that takes no more would end the link, and every other call with it.
     sendLength: options.limits?.messageBytes ?? defaultLimits.messageBytes,

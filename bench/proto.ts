@@ -1,0 +1,72 @@
+import { performance } from "node:perf_hooks";
+import { fromBinary, toBinary } from "@bufbuild/protobuf";
+import { connect } from "anywire";
+import { messageCodec } from "anywire/schema";
+import { typedClient } from "anywire/typed";
+import { child } from "./child.js";
+import { atLeast, type Bench, format, type Outcome } from "./figure.js";
+import { type Contender, median, ratio, takeTurns } from "./rounds.js";
+import { WORKERS } from "./sizes.js";
+import { argumentsOf, messages } from "./typed-messages.js";
+
+/** A typed tool on length-delimited stdio, called with messages, beside the same tool on newline stdio, called with JSON. */
+export const proto: Bench = { name: "proto", run };
+
+const sizes: readonly (readonly [name: string, rows: number])[] = [
+  ["small", 0],
+  ["large, 1,000 rows", 1000],
+];
+
+async function run(): Promise<Outcome> {
+  const command = child("typed", "proto+stdio:");
+  const delimited = typedClient(await connect({ ...command, speaks: "proto+stdio" }, { era: "modern", jsonToo: false }));
+  const newline = typedClient(await connect(child("typed", "stdio:"), { era: "modern" }));
+  const notes: string[] = [];
+  try {
+    // Loading the validator takes longer than all that is measured.
+    await Promise.all([delimited.callTyped("search", messages, {}, {}).catch(() => {}), newline.callTool("search", argumentsOf(0))]);
+    let least = 0;
+    for (const [name, rows] of sizes) {
+      const args = argumentsOf(rows);
+      const bytes = messageCodec(messages.input).encode(args);
+      const message = fromBinary(messages.input, bytes);
+      notes.push(
+        `arguments, ${name}: ${format(JSON.stringify(args).length)} bytes of JSON, ${format(toBinary(messages.input, message).length)} of protobuf`,
+      );
+      const workers = rows === 0 ? WORKERS : 4;
+      const rated = await takeTurns(
+        [
+          contender("typed on length-delimited stdio", workers, () => delimited.callTyped("search", messages, message)),
+          contender("JSON on newline stdio", workers, () => newline.callTool("search", args)),
+          contender("typed, not validated by the client", workers, () =>
+            delimited.callTyped("search", messages, message, { validate: false }),
+          ),
+          contender("JSON on length-delimited stdio", workers, () => delimited.callTool("search", args)),
+        ],
+        { rounds: 10, ms: 200, warmUpMs: 1500 },
+      );
+      for (const each of rated) notes.push(`${name}, ${workers} at a time, ${each.name}: ${format(median(each.rates))} calls a second`);
+      const [ours, theirs] = rated;
+      if (rows === 0 && ours !== undefined && theirs !== undefined) least = ratio(ours, theirs);
+    }
+    return { figures: [atLeast("typed calls on length-delimited stdio, over JSON on newline stdio", least, 1, "x")], notes };
+  } finally {
+    await delimited.close();
+    await newline.close();
+  }
+}
+
+function contender(name: string, workers: number, call: () => Promise<unknown>): Contender {
+  return {
+    name,
+    async run(count) {
+      const began = performance.now();
+      let left = count;
+      const worker = async (): Promise<void> => {
+        while (left-- > 0) await call();
+      };
+      await Promise.all(Array.from({ length: workers }, worker));
+      return performance.now() - began;
+    },
+  };
+}

@@ -1,0 +1,26 @@
+import { guard, isObject, type Layer, type Request, type Service } from "../../core/index.js";
+
+/** Types the tools of the server for clients of proto-mcp. What converts schemas is loaded with the first of them. */
+export function typedOnDemand(): Layer {
+  return (inner) => {
+    let loading: Promise<Service> | undefined;
+    const load = async (): Promise<Service> => (await import("../../schema/index.js")).typedTools()(inner);
+    return {
+      notify: (notification, context) => inner.notify(notification, context),
+      call(request, context) {
+        if (!mayBeTyped(request)) return inner.call(request, context);
+        return guard(async function* (within) {
+          yield* (await (loading ??= load())).call(request, within);
+          return undefined;
+        }, context);
+      },
+    };
+  };
+}
+
+/** Whether a request has what only the clients of proto-mcp send, as far as that can be seen at once. */
+function mayBeTyped({ method, params }: Request): boolean {
+  if (method === "tools/call") return isObject(params["arguments"]) && "@type" in params["arguments"];
+  const { _meta } = params;
+  return method === "tools/list" && isObject(_meta) && Object.keys(_meta).some((key) => key.startsWith("buf.mcp.v1/"));
+}

@@ -1,0 +1,96 @@
+import { checkNumbers, Fault, isObject, type JsonObject } from "../../core/index.js";
+import { type Misfit, misfit, pathTo, type Slot, setMember, type Table } from "../protobuf/index.js";
+
+// A peer of the base reads the fields of the base and passes over all others. A request that says something else is refused, so that it is
+// not carried out with parts missing. Of an answer, what the base has no field for is left out, unless the answer would mean something else.
+
+/** Members of an answer without which it means something else. */
+export const vital: ReadonlySet<string> = new Set(["inputRequests", "requestState", "task"]);
+
+/** Members of a request's `_meta` that ask for what a server of the base has no way to give, or that only Anywire and MCP's own edges read. */
+export const hint: RegExp = /^(progressToken|traceparent|tracestate|baggage|dev\.anywire\/.*|io\.modelcontextprotocol\/.*)$/;
+
+const ABSENT = "the base of buf.mcp.v1 has no field for it";
+
+interface Walk {
+  readonly request: boolean;
+  readonly unfit: (path: string, why: string) => Fault;
+}
+
+const asRequest: Walk = {
+  request: true,
+  unfit: (path, why) => new Fault("invalid-params", `the proto-mcp server cannot be told ${path}: ${why}`, { data: { path } }),
+};
+const asAnswer: Walk = {
+  request: false,
+  unfit: (path, why) => new Fault("internal", `the client's proto-mcp messages cannot carry ${path}: ${why}`, { data: { path } }),
+};
+
+/** Params as a server of the base can be sent them; throws if something of them would not arrive. */
+export function baseRequest(table: Table, params: JsonObject): JsonObject {
+  checkNumbers(params, "params");
+  return walk(table, params, asRequest, "params");
+}
+
+/** A result as a client of the base can read it; throws if it would mean something else. */
+export function baseAnswer(table: Table, result: JsonObject): JsonObject {
+  checkNumbers(result, "result", "internal");
+  return walk(table, result, asAnswer, "result");
+}
+
+/** An error as a client of the base can read it: whatever is wrong with it, it stays an error. */
+export function baseError({ code, message, data }: JsonObject): JsonObject {
+  const told = { code: misfit("int32", code) === undefined ? code : -32603, message: String(message).replace(/\p{Surrogate}/gu, "\ufffd") };
+  if (data === undefined) return told;
+  const said = isObject(data) ? data : { value: data };
+  return misfit("struct", said) === undefined ? { ...told, data: said } : told;
+}
+
+function walk(table: Table, value: JsonObject, how: Walk, path: string): JsonObject {
+  const kept: Record<string, unknown> = {};
+  for (const name of Object.keys(value)) {
+    const member = value[name];
+    // As in protobuf's own JSON: null is absent.
+    if (member === undefined || member === null) continue;
+    const here = pathTo(path, name);
+    const slot = table.byMember.get(name);
+    if (name === "_meta") {
+      const meta = isObject(member) ? metaOf(table, slot, member, how, here) : undefined;
+      if (meta !== undefined) kept[name] = meta;
+    } else if (slot === undefined || slot.field.added === true) {
+      if (how.request || vital.has(name) || (name === "resultType" && member !== "complete")) throw how.unfit(here, ABSENT);
+    } else kept[name] = walkSlot(slot, member, how, here);
+  }
+  return kept;
+}
+
+/** Strings travel in the map, where there is one. */
+function metaOf(table: Table, slot: Slot | undefined, meta: JsonObject, how: Walk, path: string): JsonObject | undefined {
+  const kept: Record<string, unknown> = {};
+  for (const name of Object.keys(meta)) {
+    const inMap = slot !== undefined && slot.field.added !== true && misfit("string", meta[name]) === undefined;
+    if (table.lifts?.has(name) === true || (inMap && misfit("string", name) === undefined)) setMember(kept, name, meta[name]);
+    else if (how.request && !hint.test(name)) throw how.unfit(pathTo(path, name), inMap ? "its name is no text" : ABSENT);
+  }
+  return Object.keys(kept).length === 0 ? undefined : kept;
+}
+
+function walkSlot(slot: Slot, value: unknown, how: Walk, path: string): unknown {
+  if (slot.role === "message") {
+    if (!isObject(value)) throw how.unfit(path, "it is no object");
+    return walk(slot.table as Table, value, how, path);
+  }
+  if (slot.role === "messages") {
+    if (!Array.isArray(value)) throw how.unfit(path, "it is no array");
+    return value.map((element, at) => {
+      if (!isObject(element)) throw how.unfit(`${path}[${at}]`, "it is no object");
+      return walk(slot.table as Table, element, how, `${path}[${at}]`);
+    });
+  }
+  const inside = (found: Misfit): never => {
+    throw how.unfit(`${path}${found.path}`, found.why);
+  };
+  const why = misfit(slot.role, value, inside, slot.names);
+  if (why !== undefined) throw how.unfit(path, why);
+  return value;
+}

@@ -1,0 +1,263 @@
+import {
+  Fault,
+  isObject,
+  type JsonObject,
+  jsonRpcCodes,
+  noParams,
+  type RpcError,
+  toFault,
+  toRpcError,
+  withBeside,
+} from "../../core/index.js";
+import type { Id, Incoming, IncomingBatch, Outgoing, OutgoingMessage, OutgoingRequest } from "../jsonrpc.js";
+import { nullParams, paramsBeside } from "../members.js";
+import {
+  bytesOf,
+  type DecodeLimits,
+  malformed,
+  Reader,
+  readMessage,
+  refused,
+  usual,
+  type Writer,
+  writeMessage,
+} from "../protobuf/index.js";
+import { sentMessage } from "../serialise.js";
+import { baseAnswer, baseError, baseRequest } from "./base.js";
+import { type Envelope, readEnvelope, readJsonRpc, writeExtra, writeIdTo, writeJsonRpc } from "./envelope.js";
+import { isFull, probeToWire, VERSION } from "./handshake.js";
+import {
+  ERROR,
+  JSON_RPC,
+  notifications,
+  notificationsByNumber,
+  type Payload,
+  requests,
+  requestsByNumber,
+  results,
+  resultsByNumber,
+} from "./payloads.js";
+
+type Single = Exclude<Incoming, IncomingBatch>;
+
+/** The request by which an end finds out what its peer speaks: it begins no session of MCP, and no service sees it. */
+export const PROBE = "dev.anywire/probe";
+const INITIALIZE = "initialize";
+/** The code of a tool that ran past its time. */
+const TOOL_TIMEOUT = -33003;
+const CANCELLED = "notifications/cancelled";
+
+/** JSON-RPC messages as `MCPMessage`s, of one connection. It knows what the peer announced, and the methods of open requests. */
+export class MessageCodec {
+  /** Whether the peer knows more than the base; undefined until it has said its version. */
+  full: boolean | undefined;
+  readonly #depth: number;
+  /** The methods of requests that were not answered yet. */
+  readonly #open = new Map<Id, string>();
+
+  constructor(limits: DecodeLimits = usual, full?: boolean) {
+    this.#depth = limits.depth;
+    this.full = full;
+  }
+
+  /** The bytes of one message; undefined if the peer has no way to hear of it, and nobody waits for an answer. Throws a Fault if it cannot be said. */
+  encode(outgoing: Outgoing): Uint8Array | undefined {
+    if (Array.isArray(outgoing)) throw new Fault("internal", "proto-mcp has no batches");
+    const message = sentMessage(outgoing as OutgoingMessage);
+    if ("method" in message) {
+      if (!("id" in message)) return this.#notification(message);
+      if (message.method === PROBE) return probe(message);
+      return bytesOf((writer) => {
+        if (!writeIdTo(writer, message.id, this.full !== false))
+          throw new Fault("internal", "the id of a request must be an integer from 1 up");
+        this.#writeRequest(writer, message.method, message.params);
+        if (this.full !== false) writeExtra(writer, message);
+      });
+    }
+    const { id } = message;
+    const method = id === null ? undefined : this.#open.get(id);
+    if (id !== null) this.#open.delete(id);
+    const answer = (write: (writer: Writer) => void): Uint8Array =>
+      bytesOf((writer) => {
+        if (id !== null) writeIdTo(writer, id, this.full !== false);
+        write(writer);
+        if (this.full !== false) writeExtra(writer, message);
+      });
+    if ("error" in message)
+      return answer((writer) => this.#writeError(writer, this.full === true ? message.error : inOwnCode(message.error, method)));
+    try {
+      return answer((writer) => this.#writeResult(writer, method, message.result));
+    } catch (error) {
+      // The caller waits, and an emptier answer would be another one.
+      return answer((writer) => this.#writeError(writer, toRpcError(toFault(error), "legacy")));
+    }
+  }
+
+  #notification(message: Exclude<OutgoingMessage, { readonly id: unknown }>): Uint8Array | undefined {
+    if (this.full === false) return undefined;
+    const { method, params } = message as { readonly method: string; readonly params?: JsonObject | null };
+    const payload = notifications.get(method);
+    return bytesOf((writer) => {
+      if (payload === undefined || !isObject(params)) writeJsonRpc(writer, { method, params });
+      else write(writer, payload, params, true);
+      writeExtra(writer, message);
+    });
+  }
+
+  #writeRequest(writer: Writer, method: string, params: JsonObject | null | undefined): void {
+    const payload = requests.get(method);
+    if (this.full === false) {
+      if (payload === undefined || payload.added) throw new Fault("unknown-method", `the base of proto-mcp has no ${method}`);
+      const given = params ?? {};
+      return write(writer, payload, method === INITIALIZE ? given : baseRequest(payload.table, given), false);
+    }
+    if (payload === undefined || !isObject(params) || payload.takes?.(params) === false) writeJsonRpc(writer, { method, params });
+    else write(writer, payload, params, true);
+  }
+
+  #writeResult(writer: Writer, method: string | undefined, result: JsonObject): void {
+    const payload = method === undefined ? undefined : results.get(method);
+    if (method === PROBE) return write(writer, { ...results.get(INITIALIZE), to: undefined } as unknown as Payload, result, true);
+    if (this.full === false) {
+      if (payload === undefined || payload.added)
+        throw new Fault("internal", `the base of proto-mcp has no answer to ${method ?? "this call"}`);
+      return writeBase(writer, payload, result);
+    }
+    if (payload === undefined || payload.takes?.(result) === false) writeJsonRpc(writer, { result });
+    else write(writer, payload, result, true);
+  }
+
+  #writeError(writer: Writer, error: RpcError): void {
+    // Until a peer has said its version it may be of the base.
+    if (this.full !== true) write(writer, ERROR, baseError(error as unknown as JsonObject), false);
+    else write(writer, ERROR, error as unknown as JsonObject, true);
+  }
+
+  /**
+   * The message that the bytes are, or several. What is wrong with a payload is told as a bad message with its id, so that its sender gets
+   * an answer. Never throws.
+   */
+  decode(bytes: Uint8Array): readonly Single[] {
+    const reader = new Reader(bytes);
+    let envelope: Envelope;
+    try {
+      envelope = readEnvelope(reader, this.#depth);
+    } catch (error) {
+      return [{ kind: "bad", fault: toFault(error) }];
+    }
+    try {
+      if (envelope.payload === 0) throw new Fault("unknown-method", "the message has no payload that is known here");
+      reader.at = envelope.from;
+      reader.end = envelope.to;
+      return this.#payload(reader, envelope);
+    } catch (error) {
+      return [bad(envelope, toFault(error))];
+    }
+  }
+
+  #payload(reader: Reader, envelope: Envelope): readonly Single[] {
+    const { payload, id } = envelope;
+    if (payload === JSON_RPC) return [this.#jsonRpc(reader, envelope)];
+    const request = requestsByNumber.get(payload);
+    if (request !== undefined) return this.#request(request.name, readMessage(reader, request.payload.table, this.#depth - 2), envelope);
+    const notification = notificationsByNumber.get(payload);
+    if (notification !== undefined)
+      return [this.#notified(notification.name, readMessage(reader, notification.payload.table, this.#depth - 2), envelope)];
+    if (id === undefined && payload !== ERROR.number) throw refused("an answer has an id");
+    const result = resultsByNumber.get(payload);
+    if (result === undefined) {
+      const error = errorOf(readMessage(reader, ERROR.table, this.#depth - 2));
+      return [{ kind: "error", ...(id === undefined ? undefined : { id }), error: withExtra(error, envelope) }];
+    }
+    const value = readMessage(reader, result.payload.table, this.#depth - 2);
+    if (result.name === INITIALIZE) this.full = isFull(value["protocolVersion"]);
+    const made = result.payload.from?.(value, this.full === true) ?? value;
+    return [{ kind: "result", id: id as Id, value: withExtra(made, envelope) }];
+  }
+
+  #request(method: string, value: JsonObject, envelope: Envelope): readonly Single[] {
+    const { id } = envelope;
+    if (id === undefined) throw refused("a request has an id");
+    if (method !== INITIALIZE) return [this.#opened(id, method, value, envelope)];
+    this.full = isFull(value["protocolVersion"]);
+    if (value["probe"] === true) return [this.#opened(id, PROBE, value, envelope)];
+    const params = requests.get(INITIALIZE)?.from?.(value, this.full) ?? value;
+    const opened = this.#opened(id, method, params, envelope);
+    // A client of the base has no way to say that it is ready.
+    return this.full ? [opened] : [opened, { kind: "notification", method: "notifications/initialized", params: noParams }];
+  }
+
+  #opened(id: Id, method: string, params: JsonObject, { extra }: Envelope): Single {
+    this.#open.set(id, method);
+    return { kind: "request", id, method, params: extra === undefined ? params : paramsBeside(params, extra) };
+  }
+
+  #notified(method: string, params: JsonObject, { extra }: Envelope): Single {
+    // Such a call may be left without an answer.
+    if (method === CANCELLED) this.#open.delete(params["requestId"] as Id);
+    return { kind: "notification", method, params: extra === undefined ? params : paramsBeside(params, extra) };
+  }
+
+  #jsonRpc(reader: Reader, envelope: Envelope): Single {
+    const { id } = envelope;
+    const { method, params, result, error } = readJsonRpc(reader, this.#depth - 1);
+    if (method !== undefined) {
+      const given = params === undefined ? noParams : ((params ?? nullParams) as JsonObject);
+      return id === undefined ? this.#notified(method, given, envelope) : this.#opened(id, method, given, envelope);
+    }
+    if (result !== undefined) {
+      if (id === undefined) throw refused("an answer has an id");
+      return { kind: "result", id, value: withExtra(result as JsonObject, envelope) };
+    }
+    return { kind: "error", ...(id === undefined ? undefined : { id }), error: withExtra(errorOf(error), envelope) };
+  }
+}
+
+/** What this edge says of a tool that ran past its time, in either era. */
+const late: ReadonlySet<number> = new Set(Object.values(jsonRpcCodes.deadline));
+
+/** An error of Anywire's own in the code that the text of proto-mcp has for it. */
+function inOwnCode(error: RpcError, method: string | undefined): RpcError {
+  return method === "tools/call" && late.has(error.code) ? { ...error, code: TOOL_TIMEOUT } : error;
+}
+
+/** What an end answers to a probe. */
+export const probed: JsonObject = { protocolVersion: VERSION, capabilities: { supportsBsrRefs: true, supportsStreaming: true } };
+
+function probe({ id, params }: OutgoingRequest): Uint8Array {
+  const payload = requests.get(INITIALIZE) as Payload;
+  return bytesOf((writer) => {
+    writeIdTo(writer, id, true);
+    write(writer, { ...payload, to: undefined } as unknown as Payload, probeToWire(params as never), true);
+  });
+}
+
+function write(writer: Writer, payload: Payload, value: JsonObject, full: boolean): void {
+  writer.varint(payload.number * 8 + 2);
+  const from = writer.open();
+  writeMessage(writer, payload.table, payload.to?.(value, full) ?? value, { twin: full, base: !full });
+  writer.close(from);
+}
+
+/** What an answer says is looked at as it stands in the fields. */
+function writeBase(writer: Writer, { to, ...payload }: Payload, result: JsonObject): void {
+  write(writer, payload, baseAnswer(payload.table, to?.(result, false) ?? result), false);
+}
+
+function withExtra<T extends object>(answer: T, { extra }: Envelope): T {
+  return extra === undefined ? answer : withBeside(answer, extra);
+}
+
+function bad({ payload, id }: Envelope, fault: Fault): Single {
+  if (notificationsByNumber.has(payload) || (id === undefined && !requestsByNumber.has(payload)))
+    return { kind: "bad", silent: true, fault };
+  if (resultsByNumber.has(payload) || payload === ERROR.number) return { kind: "bad", answers: id as Id, fault };
+  if (requestsByNumber.has(payload)) return id === undefined ? { kind: "bad", fault } : { kind: "bad", id, fault };
+  return { kind: "bad", id: id as Id, answers: id as Id, fault };
+}
+
+function errorOf(error: unknown): RpcError & JsonObject {
+  if (!isObject(error) || !Number.isSafeInteger(error["code"]) || typeof error["message"] !== "string")
+    throw malformed("error must have an integer code and a message");
+  return error as RpcError & JsonObject;
+}

@@ -1,0 +1,70 @@
+import { isObject, type JsonObject, jsonText } from "../../core/index.js";
+import { encodeBase64 } from "../../stream/index.js";
+import { isTyped, octetsOf } from "../protobuf/index.js";
+
+/** What the `uri` of an embedded resource begins with that holds a message of protobuf; what follows is the type's URL. */
+export const MESSAGE_URI = "proto:";
+export const MESSAGE_MIME_TYPE = "application/x-protobuf";
+
+const encoder = new TextEncoder();
+const decoder = new TextDecoder("utf-8", { fatal: true });
+
+/** Members of a ToolContent of which there is one. */
+const forms: readonly string[] = ["text", "image", "data", "block"];
+
+/** Content blocks as `ToolContent`s; anything else stays as it is. */
+export function blocksToWire(content: unknown, full: boolean): unknown {
+  return Array.isArray(content) && content.every(isObject) ? content.map((block) => blockToWire(block, full)) : content;
+}
+
+export function blocksFromWire(content: unknown, full: boolean): unknown {
+  return Array.isArray(content) && content.every(isObject) ? content.map((block) => blockFromWire(block, full)) : content;
+}
+
+/** A content block as a ToolContent. `full`: the peer knows more than the base. */
+export function blockToWire(block: JsonObject, full: boolean): JsonObject {
+  const { type, ...rest } = block;
+  if (type === "text" && typeof rest["text"] === "string" && forms.every((form) => form === "text" || !(form in rest))) return rest;
+  if (type === "image" && typeof rest["data"] === "string" && !("text" in rest || "image" in rest || "block" in rest)) {
+    const { data, ...others } = rest;
+    const bytes = octetsOf(data as string);
+    if (bytes !== undefined) return { image: full ? bytes : encoder.encode(data as string), ...others };
+  }
+  const packed = packedIn(block);
+  if (packed !== undefined) return { data: packed };
+  return full ? { block } : { data: block };
+}
+
+/** A ToolContent as a content block. */
+export function blockFromWire(content: JsonObject, full: boolean): JsonObject {
+  const { text, image, data, block, ...rest } = content;
+  if (isObject(block)) return block;
+  if (image instanceof Uint8Array) return { type: "image", data: full ? encodeBase64(image) : base64In(image), ...rest };
+  if (isTyped(data)) {
+    const { "@type": url, value } = data;
+    return { type: "resource", resource: { uri: `${MESSAGE_URI}${url}`, mimeType: MESSAGE_MIME_TYPE, blob: value } };
+  }
+  if (isObject(data)) return typeof data["type"] === "string" ? data : { type: "text", text: jsonText(data) };
+  return { type: "text", text: text ?? "", ...rest };
+}
+
+/** The message of protobuf that a content block holds, as an Any in JSON; undefined if it is another block. */
+export function packedIn(block: JsonObject): JsonObject | undefined {
+  const { type, resource, ...others } = block;
+  if (type !== "resource" || !isObject(resource) || Object.keys(others).length > 0) return undefined;
+  const { uri, mimeType, blob, ...more } = resource;
+  if (typeof uri !== "string" || !uri.startsWith(MESSAGE_URI) || mimeType !== MESSAGE_MIME_TYPE || Object.keys(more).length > 0)
+    return undefined;
+  const any = { "@type": uri.slice(MESSAGE_URI.length), value: blob };
+  return isTyped(any) ? any : undefined;
+}
+
+/** An image of a peer of the base: base64, as its text says, or the bytes themselves, as some will have it. */
+function base64In(image: Uint8Array): string {
+  try {
+    const text = decoder.decode(image);
+    return octetsOf(text) === undefined ? encodeBase64(image) : text;
+  } catch {
+    return encodeBase64(image);
+  }
+}

@@ -1,0 +1,11 @@
+/**
+ * Messages of proto-mcp, `buf.mcp.v1`. Unstable: what is exported here may change in any release, also in a minor one.
+ *
+ * @module
+ */
+
+export { MessageCodec, PROBE, probed } from "./codec.js";
+export { MESSAGE_MIME_TYPE, MESSAGE_URI, packedIn } from "./content.js";
+export { BSR_REF, BSR_REFS, CAPABILITIES, INCLUDE_SCHEMAS, INLINE_SCHEMA, TOOL_ERROR } from "./fields.js";
+export { UNSUPPORTED_VERSION, VERSION } from "./handshake.js";
+export { payloadIn, type UnaryPayload, withPayload } from "./unary.js";

@@ -1,0 +1,128 @@
+import { isObject, type JsonObject } from "../../core/index.js";
+import type { Table } from "../protobuf/index.js";
+import { blockFromWire, blocksFromWire, blocksToWire, blockToWire } from "./content.js";
+import { tableOf } from "./dialect.js";
+import { TOOL_ERROR } from "./fields.js";
+import { isHandshake, requestFromWire, requestToWire, resultFromWire, resultToWire } from "./handshake.js";
+
+/** A payload of MCPMessage: its number, its message, and where that differs from the JSON object, how one becomes the other. */
+export interface Payload {
+  readonly number: number;
+  readonly table: Table;
+  /** Whether this object can be said with it. */
+  readonly takes?: (value: JsonObject) => boolean;
+  readonly to?: (value: JsonObject, full: boolean) => JsonObject;
+  readonly from?: (value: JsonObject, full: boolean) => JsonObject;
+  /** Not in the base. */
+  readonly added: boolean;
+}
+
+type Change = Pick<Payload, "to" | "from" | "takes">;
+
+const payload = (number: number, name: string, change: Change = {}): Payload => ({
+  number,
+  table: tableOf(name),
+  added: number >= 100,
+  ...change,
+});
+
+const initialize: Change = { takes: isHandshake, to: requestToWire, from: requestFromWire };
+const initialized: Change = { takes: isHandshake, to: resultToWire, from: resultFromWire };
+const called: Change = { to: toolResultToWire, from: toolResultFromWire, takes: (result) => !("success" in result || "error" in result) };
+const prompt: Change = {
+  to: (result, full) => withMessages(result, (content) => blockToWire(content, full)),
+  from: (result, full) => withMessages(result, (content) => blockFromWire(content, full)),
+};
+
+/** Requests with a payload of their own, by method. */
+export const requests: ReadonlyMap<string, Payload> = new Map([
+  ["initialize", payload(2, "InitializeRequest", initialize)],
+  ["tools/list", payload(4, "ListToolsRequest")],
+  ["tools/call", payload(6, "CallToolRequest")],
+  ["resources/list", payload(8, "ListResourcesRequest")],
+  ["resources/read", payload(10, "ReadResourceRequest")],
+  ["prompts/list", payload(103, "ListPromptsRequest")],
+  ["prompts/get", payload(105, "GetPromptRequest")],
+  ["resources/templates/list", payload(107, "ListResourceTemplatesRequest")],
+  ["completion/complete", payload(109, "CompleteRequest")],
+]);
+
+/** Results with a payload of their own, by the method they answer. */
+export const results: ReadonlyMap<string, Payload> = new Map([
+  ["initialize", payload(3, "InitializeResponse", initialized)],
+  ["tools/list", payload(5, "ListToolsResponse")],
+  ["tools/call", payload(7, "CallToolResponse", called)],
+  ["resources/list", payload(9, "ListResourcesResponse")],
+  ["resources/read", payload(11, "ReadResourceResponse")],
+  ["prompts/list", payload(104, "ListPromptsResponse")],
+  ["prompts/get", payload(106, "GetPromptResponse", prompt)],
+  ["resources/templates/list", payload(108, "ListResourceTemplatesResponse")],
+  ["completion/complete", payload(110, "CompleteResponse")],
+]);
+
+export const notifications: ReadonlyMap<string, Payload> = new Map([
+  ["notifications/progress", payload(101, "ProgressNotification")],
+  ["notifications/cancelled", payload(102, "CancelledNotification")],
+]);
+
+export const ERROR: Payload = payload(12, "ErrorResponse");
+/** Any message that has no payload of its own. */
+export const JSON_RPC = 100;
+
+/** A payload and what it is to the receiver. */
+export interface Known {
+  readonly name: string;
+  readonly payload: Payload;
+}
+
+function inverse(map: ReadonlyMap<string, Payload>): ReadonlyMap<number, Known> {
+  return new Map([...map].map(([name, each]) => [each.number, { name, payload: each }]));
+}
+
+export const requestsByNumber: ReadonlyMap<number, Known> = inverse(requests);
+export const resultsByNumber: ReadonlyMap<number, Known> = inverse(results);
+export const notificationsByNumber: ReadonlyMap<number, Known> = inverse(notifications);
+
+function toolResultToWire(result: JsonObject, full: boolean): JsonObject {
+  const { _meta, ...success } = result;
+  const error = toolError(result, full);
+  const meta = _meta === undefined ? undefined : { _meta };
+  if (error === undefined) {
+    const { content } = success;
+    return { success: content === undefined ? success : { ...success, content: blocksToWire(content, full) }, ...meta };
+  }
+  const { [TOOL_ERROR]: _, ...others } = _meta as JsonObject;
+  return Object.keys(others).length === 0 ? { error } : { error, _meta: others };
+}
+
+/** The `Error` that a tool failed with, if the result says no more than that. */
+function toolError({ isError, content, _meta, ...rest }: JsonObject, full: boolean): JsonObject | undefined {
+  if (
+    isError !== true ||
+    !isObject(_meta) ||
+    !Array.isArray(content) ||
+    content.length !== 1 ||
+    Object.keys(rest).some((name) => full || name !== "resultType")
+  )
+    return undefined;
+  const error = _meta[TOOL_ERROR];
+  const [block] = content;
+  if (!isObject(error) || !isObject(block) || Object.keys(block).length !== 2) return undefined;
+  return block["type"] === "text" && block["text"] === error["message"] ? error : undefined;
+}
+
+function toolResultFromWire({ success, error, ...rest }: JsonObject, full: boolean): JsonObject {
+  if (isObject(error)) {
+    const meta = isObject(rest["_meta"]) ? rest["_meta"] : {};
+    return { ...rest, content: [{ type: "text", text: error["message"] }], isError: true, _meta: { ...meta, [TOOL_ERROR]: error } };
+  }
+  if (!isObject(success)) return { content: [], ...rest };
+  const { content } = success;
+  return content === undefined ? { ...success, ...rest } : { ...success, content: blocksFromWire(content, full), ...rest };
+}
+
+function withMessages(result: JsonObject, change: (content: JsonObject) => JsonObject): JsonObject {
+  const { messages } = result;
+  if (!Array.isArray(messages) || !messages.every((each) => isObject(each) && isObject(each["content"]))) return result;
+  return { ...result, messages: messages.map((each) => ({ ...each, content: change(each.content as JsonObject) })) };
+}

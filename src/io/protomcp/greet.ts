@@ -1,0 +1,113 @@
+import { type MessageCodec, PROBE } from "../../codec/bufmcpv1/index.js";
+import type { Incoming, IncomingPart, Link } from "../../codec/index.js";
+import { clientInfo, type DialOptions, defaultTimeouts, Fault, fromRpcError, type JsonObject, toFault } from "../../core/index.js";
+
+type Batch = readonly (Incoming | IncomingPart)[];
+type Batches = AsyncIterator<Batch, unknown>;
+
+/** Thrown where the peer does not speak proto-mcp, or does not answer at all. */
+export class NoProto extends Error {
+  readonly fault: Fault;
+  constructor(fault: Fault) {
+    super(fault.message);
+    this.fault = fault;
+  }
+}
+
+const ID = 1;
+
+/**
+ * Asks what a peer speaks, and makes its link one for both eras. A peer of the base is a legacy server: what it answered is its answer to
+ * `initialize`. Rejects with NoProto if it is no peer of proto-mcp.
+ */
+export async function greet(link: Link, codec: MessageCodec, options: DialOptions): Promise<Link> {
+  const batches = link.incoming[Symbol.asyncIterator]();
+  const info = options.client?.info ?? clientInfo;
+  try {
+    await link.send({ jsonrpc: "2.0", id: ID, method: PROBE, params: { ...info } });
+    const { answer, rest } = await inTime(answerIn(batches), options.probeMs ?? defaultTimeouts.probeMs);
+    if (answer.kind === "error") throw fromRpcError(answer.error);
+    if (answer.kind === "bad") throw answer.fault;
+    if (codec.full === true)
+      return {
+        ...link,
+        incoming: going(rest, batches),
+        get backlog() {
+          return link.backlog;
+        },
+      };
+    return baseLink(link, rest, batches, answer.value);
+  } catch (error) {
+    await link.close();
+    if (error instanceof NoProto) throw error;
+    const fault = toFault(error);
+    throw isForeign(fault) ? new NoProto(fault) : fault;
+  }
+}
+
+/** What a peer says, or does, that takes our message for none of its own. */
+function isForeign({ code, data }: Fault): boolean {
+  const reason = (data as { readonly reason?: unknown } | undefined)?.reason;
+  return code === "parse" || code === "overload" || code === "deadline" || (code === "unavailable" && reason !== undefined);
+}
+
+type Answer = Extract<Incoming, { readonly kind: "result" | "error" | "bad" }>;
+
+async function answerIn(batches: Batches): Promise<{ readonly answer: Answer; readonly rest: Batch }> {
+  for (;;) {
+    const step = await batches.next();
+    if (step.done === true) throw new Fault("unavailable", "the peer closed the connection", { data: { reason: "closed" } });
+    const batch = step.value;
+    const at = batch.findIndex(({ kind }) => kind === "result" || kind === "error" || kind === "bad");
+    if (at >= 0) return { answer: batch[at] as Answer, rest: batch.slice(at + 1) };
+  }
+}
+
+async function inTime<T>(answer: Promise<T>, ms: number): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_resolve, reject) => {
+    timer = setTimeout(() => reject(new NoProto(new Fault("deadline", `the peer said nothing within ${ms} ms`))), ms);
+  });
+  answer.catch(() => {});
+  return Promise.race([answer, late]).finally(() => clearTimeout(timer));
+}
+
+async function* going(rest: Batch, batches: Batches): AsyncGenerator<Batch> {
+  if (rest.length > 0) yield rest;
+  yield* { [Symbol.asyncIterator]: () => batches };
+}
+
+/** A link to a server of the base, to which there is one handshake: `initialize` is answered with what it said already. */
+function baseLink(link: Link, rest: Batch, batches: Batches, initialized: JsonObject): Link {
+  let wake: () => void = () => {};
+  const local: (Incoming | IncomingPart)[] = [...rest];
+  async function* incoming(): AsyncGenerator<Batch> {
+    let pending: Promise<IteratorResult<Batch, unknown>> | undefined;
+    for (;;) {
+      if (local.length > 0) yield local.splice(0);
+      const woken = new Promise<undefined>((resolve) => {
+        wake = () => resolve(undefined);
+      });
+      pending ??= batches.next();
+      const step = await Promise.race([pending, woken]);
+      if (step === undefined) continue;
+      pending = undefined;
+      if (step.done === true) return;
+      yield step.value;
+    }
+  }
+  return {
+    ...link,
+    incoming: incoming(),
+    get backlog() {
+      return link.backlog;
+    },
+    send(message, options) {
+      if (Array.isArray(message) || !("id" in message) || !("method" in message) || message.method !== "initialize")
+        return link.send(message, options);
+      local.push({ kind: "result", id: message.id, value: initialized });
+      wake();
+      return Promise.resolve();
+    },
+  };
+}

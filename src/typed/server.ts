@@ -1,0 +1,209 @@
+import { create, type DescFile, type DescMessage, type Message, type MessageShape, toBinary } from "@bufbuild/protobuf";
+import { FileDescriptorSetSchema } from "@bufbuild/protobuf/wkt";
+import { BSR_REF, BSR_REFS, INCLUDE_SCHEMAS, INLINE_SCHEMA, MESSAGE_MIME_TYPE, MESSAGE_URI, TOOL_ERROR } from "../codec/bufmcpv1/index.js";
+import { isTyped } from "../codec/protobuf/index.js";
+import {
+  type CallToolResult,
+  guard,
+  type Handled,
+  type HandlerContext,
+  isObject,
+  type JsonObject,
+  type Reply,
+  type Server,
+  type StandardSchema,
+  type ToolOptions,
+} from "../core/index.js";
+import { messageSchema } from "../schema/index.js";
+import { encodeBase64 } from "../stream/index.js";
+import { Messages, Unfit } from "./messages.js";
+import { protovalidate, type Validate } from "./validate.js";
+
+/** JSON-RPC's code for arguments that break their schema. */
+export const VALIDATION_FAILED = -33001;
+
+export interface TypedToolOptions<I extends DescMessage, O extends DescMessage>
+  extends Omit<ToolOptions, "input" | "output" | "inputSchema" | "outputSchema"> {
+  readonly input: I;
+  /** What the handler gives; without it, whatever other tools may give. */
+  readonly output?: O;
+  /** Where the schema is published, such as `buf.build/acme/tools/acme.v1.GreetRequest:v1`. */
+  readonly bsrRef?: string;
+}
+
+export type TypedHandler<I extends DescMessage, O extends DescMessage> = (
+  message: MessageShape<I>,
+  ctx: HandlerContext,
+) => Handled<MessageShape<O> | CallToolResult | string>;
+
+/** A server whose tools may take and give messages of protobuf. */
+export type TypedServer = Server & { readonly tool: Server["tool"] & TypedTool };
+
+export interface TypedOptions {
+  /** Checks messages before their tool runs: by the rules of `buf.validate` unless given; `false` for not at all. */
+  readonly validate?: Validate | false;
+}
+
+/** Lets a server's tools take and give messages: `server.tool(name, { input: XSchema, output: YSchema }, handler)`. */
+export function typed(server: Server, options: TypedOptions = {}): TypedServer {
+  const inline = new Map<string, string>();
+  const made = {
+    ...server,
+    get droppedLogs() {
+      return server.droppedLogs;
+    },
+    tool(name: string, given: ToolOptions | TypedToolOptions<DescMessage, DescMessage>, handler: never) {
+      if (!isMessage(given.input)) server.tool(name, given as ToolOptions, handler);
+      else {
+        const { input, output, bsrRef, _meta, ...rest } = given as TypedToolOptions<DescMessage, DescMessage>;
+        inline.set(name, inlineSchema(input, output));
+        const meta = bsrRef === undefined ? _meta : { ..._meta, [BSR_REF]: bsrRef };
+        server.tool(
+          name,
+          {
+            ...rest,
+            input: published(input),
+            ...(output === undefined ? undefined : { output: published(output) }),
+            ...(meta === undefined ? undefined : { _meta: meta }),
+          } satisfies ToolOptions<StandardSchema, StandardSchema>,
+          wrapped(input, output, handler, options) as never,
+        );
+      }
+      return made;
+    },
+    call(request, context) {
+      const wanted = request.method === "tools/list" ? wantedIn(request.params) : undefined;
+      if (wanted === undefined) return server.call(request, context);
+      return guard(async function* (within) {
+        for await (const reply of server.call(request, within)) {
+          const shown = showing(reply, wanted, inline);
+          if (shown !== undefined) yield shown;
+        }
+        return undefined;
+      }, context);
+    },
+  } as TypedServer;
+  for (const name of ["tools", "resource", "resourceTemplate", "resources", "prompt", "prompts", "completion", "method"] as const) {
+    const inner = server[name] as (...args: unknown[]) => unknown;
+    (made as unknown as Record<string, unknown>)[name] = (...args: unknown[]) => {
+      inner(...args);
+      return made;
+    };
+  }
+  return made;
+}
+
+export type TypedTool = <I extends DescMessage, O extends DescMessage>(
+  name: string,
+  options: TypedToolOptions<I, O>,
+  handler: TypedHandler<I, O>,
+) => TypedServer;
+
+function isMessage(input: unknown): input is DescMessage {
+  return isObject(input) && input["kind"] === "message" && typeof input["typeName"] === "string";
+}
+
+/** Publishes the JSON Schema; what is checked is the message. */
+function published(schema: DescMessage): StandardSchema {
+  const json = (): JsonObject => messageSchema(schema);
+  return { "~standard": { version: 1, vendor: "anywire", validate: (value) => ({ value }), jsonSchema: { input: json, output: json } } };
+}
+
+type Invoke = (message: Message, ctx: HandlerContext) => unknown;
+
+function wrapped(input: DescMessage, output: DescMessage | undefined, handler: Invoke, options: TypedOptions): unknown {
+  const takes = new Messages(input);
+  const gives = output === undefined ? undefined : new Messages(output);
+  let validate: Validate | undefined = typeof options.validate === "function" ? options.validate : undefined;
+  const run = (args: JsonObject, ctx: HandlerContext): unknown => {
+    let message: Message;
+    try {
+      message = takes.read(args);
+    } catch (error) {
+      if (error instanceof Unfit) return refused(error.message, {});
+      throw error;
+    }
+    const broken = validate?.(input, message) ?? [];
+    if (broken.length > 0) {
+      const told = broken.map(({ field, rule, message: why }) => `${field}: ${why} [${rule}]`).join("\n");
+      return refused(told, { field: broken[0]?.field ?? "", rule: broken[0]?.rule ?? "" });
+    }
+    const settle = (made: unknown): unknown => (gives === undefined ? made : resultOf(gives, made, isTyped(args)));
+    const made = handler(message, ctx);
+    if (isGenerator(made))
+      return (async function* () {
+        return settle(yield* made);
+      })();
+    return made instanceof Promise ? made.then(settle) : settle(made);
+  };
+  if (options.validate !== undefined) return run;
+  return (args: JsonObject, ctx: HandlerContext) => {
+    if (validate !== undefined) return run(args, ctx);
+    // What the handler makes may be a generator, so waiting for the validator is one, too.
+    return (async function* () {
+      validate = await protovalidate();
+      const made = await run(args, ctx);
+      return isGenerator(made) ? yield* made : made;
+    })();
+  };
+}
+
+function isGenerator(made: unknown): made is AsyncGenerator<unknown, unknown, undefined> {
+  return typeof made === "object" && made !== null && Symbol.asyncIterator in made;
+}
+
+/** Packed for a caller that packed its arguments, as ordinary JSON for any other. */
+function resultOf(gives: Messages, made: unknown, packed: boolean): unknown {
+  if (!isObject(made) || made["$typeName"] !== gives.schema.typeName) return made;
+  const message = made as unknown as Message;
+  if (!packed) return { structuredContent: gives.json(message) };
+  const { "@type": url, value } = gives.packed(message);
+  return { content: [{ type: "resource", resource: { uri: `${MESSAGE_URI}${url}`, mimeType: MESSAGE_MIME_TYPE, blob: value } }] };
+}
+
+/** A result that says why nothing ran; on proto-mcp it is the error of the call. */
+function refused(why: string, data: Readonly<Record<string, string>>): CallToolResult {
+  const message = `invalid arguments\n${why}`;
+  return {
+    content: [{ type: "text", text: message }],
+    isError: true,
+    _meta: { [TOOL_ERROR]: { code: VALIDATION_FAILED, message, ...(Object.keys(data).length === 0 ? undefined : { data }) } },
+  } as CallToolResult;
+}
+
+interface Wanted {
+  readonly refs: ReadonlySet<unknown> | undefined;
+  readonly schemas: boolean;
+}
+
+/** What a request of proto-mcp asks of a list besides its items. */
+function wantedIn({ _meta }: JsonObject): Wanted | undefined {
+  if (!isObject(_meta)) return undefined;
+  const refs = _meta[BSR_REFS];
+  const schemas = _meta[INCLUDE_SCHEMAS] === true;
+  const filter = Array.isArray(refs) && refs.length > 0 ? new Set<unknown>(refs) : undefined;
+  return filter === undefined && !schemas ? undefined : { refs: filter, schemas };
+}
+
+function showing(reply: Reply, { refs, schemas }: Wanted, inline: ReadonlyMap<string, string>): Reply | undefined {
+  if (reply.kind !== "item") return reply;
+  const meta = isObject(reply.value["_meta"]) ? reply.value["_meta"] : {};
+  if (refs !== undefined && !refs.has(meta[BSR_REF])) return undefined;
+  const set = schemas ? inline.get(String(reply.value["name"])) : undefined;
+  // A tool has one source of its schema: who asks for the descriptor gets that.
+  const { [BSR_REF]: _, ...others } = meta;
+  return set === undefined ? reply : { kind: "item", value: { ...reply.value, _meta: { ...others, [INLINE_SCHEMA]: set } } };
+}
+
+/** The files of the messages in base64, without those that every reader has. */
+function inlineSchema(...schemas: readonly (DescMessage | undefined)[]): string {
+  const files = new Map<string, DescFile>();
+  const add = (file: DescFile): void => {
+    if (files.has(file.proto.name) || /^(google\/protobuf|buf\/validate)\//.test(file.proto.name)) return;
+    for (const each of file.dependencies) add(each);
+    files.set(file.proto.name, file);
+  };
+  for (const schema of schemas) if (schema !== undefined) add(schema.file);
+  const set = create(FileDescriptorSetSchema, { file: [...files.values()].map(({ proto }) => proto) });
+  return encodeBase64(toBinary(FileDescriptorSetSchema, set));
+}

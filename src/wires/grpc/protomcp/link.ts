@@ -1,0 +1,44 @@
+import type { MessageCodec } from "../../../codec/bufmcpv1/index.js";
+import type { Incoming } from "../../../codec/index.js";
+import { Fault } from "../../../core/index.js";
+import { hasRoom, type Link, sharedStream } from "../../../era/index.js";
+import type { ReceivedMessages } from "../../../io/index.js";
+
+/** One direction each of a stream of `MCPMessage`. */
+export interface MessageStream {
+  readonly messages: ReceivedMessages;
+  readonly backlog: number;
+  send(message: Uint8Array): Promise<void> | undefined;
+}
+
+/** A `Session` stream as a link. `close` ends this side. */
+export function sessionLink(stream: MessageStream, codec: MessageCodec, close: (reason?: Fault) => void): Link {
+  let closed: Fault | undefined;
+  return {
+    ...sharedStream,
+    incoming: received(stream.messages, codec),
+    get backlog() {
+      return stream.backlog;
+    },
+    send(message) {
+      if (closed !== undefined) return Promise.reject(closed);
+      try {
+        const bytes = codec.encode(message);
+        return (bytes === undefined ? undefined : stream.send(bytes)) ?? hasRoom;
+      } catch (error) {
+        return Promise.reject(error);
+      }
+    },
+    close(reason) {
+      if (closed === undefined) {
+        closed = reason ?? new Fault("unavailable", "the link was closed", { data: { reason: "closed" } });
+        close(reason);
+      }
+      return hasRoom;
+    },
+  };
+}
+
+async function* received(messages: ReceivedMessages, codec: MessageCodec): AsyncGenerator<readonly Incoming[]> {
+  for await (const batch of messages) yield batch.flatMap((bytes) => codec.decode(bytes));
+}

@@ -1,0 +1,141 @@
+import type { MessageCodec } from "../../codec/bufmcpv1/index.js";
+import { type Incoming, type IncomingPart, lineFramer, parseLine, serialise } from "../../codec/index.js";
+import { Fault, messageTooLarge } from "../../core/index.js";
+import type { FrameReader, Framing } from "../../io/index.js";
+
+const PREFIX = 4;
+const nothing = new Uint8Array(0);
+const encoder = new TextEncoder();
+
+type Messages = readonly (Incoming | IncomingPart)[];
+
+export interface FramingOptions {
+  /** Hears how many bytes of an incomplete message are held. */
+  readonly onHeld?: ((bytes: number) => void) | undefined;
+}
+
+/** Each message as four bytes of length, highest first, and an `MCPMessage`. */
+export function delimited(codec: MessageCodec, { onHeld }: FramingOptions = {}): Framing {
+  return {
+    write(message) {
+      const bytes = codec.encode(message);
+      if (bytes === undefined) return nothing;
+      const framed = Buffer.allocUnsafe(PREFIX + bytes.length);
+      framed.writeUInt32BE(bytes.length);
+      framed.set(bytes, PREFIX);
+      return framed;
+    },
+    reader: ({ maxBytes }) => new DelimitedReader(codec, maxBytes, onHeld),
+  };
+}
+
+class DelimitedReader implements FrameReader {
+  readonly #codec: MessageCodec;
+  readonly #maxBytes: number;
+  readonly #onHeld: FramingOptions["onHeld"];
+  /** The beginning of a message, in pieces as they came. */
+  #pieces: Uint8Array[] = [];
+  #held = 0;
+  /** How many bytes the message will have, with its length. */
+  #whole = PREFIX;
+  #broken: Fault | undefined;
+
+  constructor(codec: MessageCodec, maxBytes: number, onHeld: FramingOptions["onHeld"]) {
+    this.#codec = codec;
+    this.#maxBytes = maxBytes;
+    this.#onHeld = onHeld;
+  }
+
+  push(bytes: Uint8Array): Messages {
+    if (this.#broken !== undefined) throw this.#broken;
+    const messages: (Incoming | IncomingPart)[] = [];
+    try {
+      this.#read(bytes, messages);
+    } catch (error) {
+      if (!(error instanceof Fault)) throw error;
+      this.#broken = error;
+      this.#pieces = [];
+      this.#held = 0;
+      if (messages.length === 0) throw error;
+    }
+    this.#onHeld?.(this.#held);
+    return messages;
+  }
+
+  end(): Messages {
+    if (this.#broken !== undefined) throw this.#broken;
+    if (this.#held > 0) throw new Fault("parse", `the stream ended inside a message, after ${this.#held} of ${this.#whole} bytes`);
+    return [];
+  }
+
+  #read(bytes: Uint8Array, messages: (Incoming | IncomingPart)[]): void {
+    let rest = bytes;
+    for (;;) {
+      if (this.#held + rest.length < this.#whole) break;
+      const missing = this.#whole - this.#held;
+      const piece = rest.subarray(0, missing);
+      rest = rest.subarray(missing);
+      const whole = this.#held === 0 ? piece : Buffer.concat([...this.#pieces, piece]);
+      this.#pieces = [];
+      this.#held = 0;
+      if (this.#whole > PREFIX || whole.length > PREFIX) {
+        this.#whole = PREFIX;
+        for (const message of this.#codec.decode(whole.subarray(PREFIX))) messages.push(message);
+        continue;
+      }
+      const length = lengthOf(whole);
+      // Nothing is held for a length that is only claimed, so that it is refused before its bytes come.
+      if (length > this.#maxBytes) throw messageTooLarge(this.#maxBytes);
+      if (length === 0) throw new Fault("parse", "a message of no bytes is none");
+      this.#whole = PREFIX + length;
+      this.#keep(whole);
+    }
+    if (rest.length > 0) this.#keep(rest);
+  }
+
+  #keep(bytes: Uint8Array): void {
+    this.#pieces.push(bytes);
+    this.#held += bytes.length;
+  }
+}
+
+function lengthOf(prefix: Uint8Array): number {
+  return new DataView(prefix.buffer, prefix.byteOffset, PREFIX).getUint32(0);
+}
+
+const WHITE = new Set([0x20, 0x09, 0x0a, 0x0d]);
+
+/** Whether a stream that begins with this byte is one of lines of JSON. */
+export function isJson(first: number | undefined): boolean {
+  return first === 0x7b || first === 0x5b || (first !== undefined && WHITE.has(first));
+}
+
+/** Both protocols on one stream: what the peer's first byte is of is spoken both ways. */
+export function either(codec: MessageCodec): Framing {
+  const proto = delimited(codec);
+  let json = false;
+  return {
+    write: (message) => (json ? encoder.encode(`${serialise(message)}\n`) : proto.write(message)),
+    reader(limits) {
+      let chosen: FrameReader | undefined;
+      return {
+        push(bytes) {
+          if (chosen === undefined && bytes.length > 0) {
+            json = isJson(bytes[0]);
+            chosen = json ? jsonLines(limits) : proto.reader(limits);
+          }
+          return chosen?.push(bytes) ?? [];
+        },
+        end: () => chosen?.end() ?? [],
+      };
+    },
+  };
+}
+
+function jsonLines({ maxBytes, depth }: { readonly maxBytes: number; readonly depth: number }): FrameReader {
+  const framer = lineFramer({ maxBytes });
+  return {
+    push: (bytes) => framer.push(bytes).map((line) => parseLine(line, { depth })),
+    end: () => framer.end().map((line) => parseLine(line, { depth })),
+  };
+}

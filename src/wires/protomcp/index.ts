@@ -1,0 +1,2 @@
+export { type ProtoListenOptions, protoMount } from "./listen.js";
+export { type ProtoDialOptions, protomcp } from "./protomcp.js";
