@@ -33,8 +33,10 @@ export const RESUMES = 5;
 /** The same for a server that had a stream of no call: it may be starting anew. */
 const RETURNS = 12;
 
-/** Milliseconds for a server to open that stream. Some answer with the first event only, so nothing waits longer for it. */
+/** Milliseconds for a server to open that stream, after which what may have changed is told in any case. */
 const LISTEN_MS = 1000;
+/** The same for a call that may be asked. Some servers answer with the first event only, so it does not wait for ever. */
+const READY_MS = 5000;
 
 /** Milliseconds before the next try. */
 export function retryPause(tries: number): number {
@@ -80,7 +82,7 @@ export class DialedSession {
    * not open some drop the question, and the call would never end.
    */
   get ready(): Promise<unknown> | undefined {
-    return this.#opening === undefined || !this.#state.canBeAsked ? undefined : within(this.#opening, LISTEN_MS);
+    return this.#opening === undefined || !this.#state.canBeAsked ? undefined : within(this.#opening, READY_MS);
   }
 
   /** A GET of the stream that has the event `last`. */
