@@ -1,4 +1,3 @@
-import { toFault } from "../core/index.js";
 import { parse } from "./args/parse.js";
 import { help } from "./help/help.js";
 import { load } from "./load.js";
@@ -37,7 +36,7 @@ async function standIn([first = "", ...rest]: readonly string[]): Promise<readon
     for (const note of translated.notes) say(process.stderr, `anywire: ${note}\n`);
     return translated.args;
   } catch (error) {
-    return toFault(error).message;
+    return error instanceof Error ? error.message : String(error);
   }
 }
 

@@ -3,7 +3,7 @@ import type { CommandSpec } from "./types.js";
 
 export const schemaCommand: CommandSpec = {
   name: "schema",
-  about: "convert the schemas of tools to protobuf and back, check them for breaking changes, fetch and serve them",
+  about: "convert the schemas of tools to protobuf and back, check, fetch and serve them",
   target: "or-file",
   positionals: [
     { name: "action", choices: ["to-proto", "to-json", "check", "resolve", "serve"] },

@@ -23,7 +23,7 @@ import type { Presence } from "./presence.js";
 export interface ServerAsks {
   take(message: IncomingRequest): void;
   /** The server withdrew its request. */
-  withdraw(id: Id, reason: unknown): void;
+  withdraw(id: Id | undefined, reason: unknown): void;
   /** A caller has begun to listen, or made a call in which it can be asked: what was held for it finds its way. */
   found(client: Client): void;
   /** A call ended: what it was asked for sure is not wanted any more; what was a guess moves on. */
@@ -144,8 +144,9 @@ export function serverAsks(peer: Peer): ServerAsks {
       else hold(asked);
     },
     withdraw(id, reason) {
-      const asked = open.get(id);
-      if (asked === undefined) return peer.fault(new Fault("invalid-request", `a cancellation of no open request: id ${jsonText(id)}`));
+      const asked = id === undefined ? undefined : open.get(id);
+      if (id === undefined || asked === undefined)
+        return peer.fault(new Fault("invalid-request", `a cancellation of no open request: id ${jsonText(id)}`));
       open.delete(id);
       clearTimeout(asked.timer);
       asked.cancel.fire(new Fault("cancelled", typeof reason === "string" ? reason : "the server withdrew its request"));

@@ -62,8 +62,7 @@ export function legacyDial(peer: Peer, first: JsonObject, context: (cancel: Canc
     request: (message) => asks.take(message),
     notification({ method, params }) {
       if (method !== "notifications/cancelled") return listening.take(method, params);
-      const id = namedCall(params);
-      if (id !== undefined) asks.withdraw(id, params["reason"]);
+      asks.withdraw(namedCall(params), params["reason"]);
       return true;
     },
     opened(call) {
