@@ -137,7 +137,7 @@ describe("a server that says what is no message", () => {
       Array.from({ length: 100 }, async (_, at) => expect((await client.callTool("noise", { at })).structuredContent).toEqual({ at })),
     );
     figure("100 answers among 1,200 bad lines", since);
-    expect(faults).toHaveLength(100 * 2 * 6);
+    await vi.waitFor(() => expect(faults).toHaveLength(100 * 2 * 6), patience);
     await echo(client);
   });
 
