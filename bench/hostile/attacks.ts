@@ -1,7 +1,9 @@
+import { once } from "node:events";
+import { Agent, type IncomingMessage, request } from "node:http";
 import type { Socket } from "node:net";
 import { gzipSync } from "node:zlib";
 import { WebSocket } from "ws";
-import { deaf, field, framed, rpc, wideSession } from "./http2.js";
+import { deaf, FROM, field, framed, rpc, wideSession } from "./http2.js";
 
 /** What an attacker does with one of its connections. It resolves when all was sent; the connection stays open. */
 export interface Attack {
@@ -14,6 +16,7 @@ export interface Attack {
 const MIB = 1024 ** 2;
 const SERVICE = "/mcp.v1.McpService/";
 const meta = { "io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontextprotocol/clientCapabilities": {} };
+const agent = new Agent({ keepAlive: true, maxSockets: 512 });
 const some = (count: number, share: number): number => Math.max(1, Math.ceil(count * share));
 
 function read(id: number, size: string): string {
@@ -25,7 +28,7 @@ function echo(id: number, text: string): string {
 }
 
 export function opened(port: number): Promise<WebSocket> {
-  const socket = new WebSocket(`ws://127.0.0.1:${port}/mcp`, ["mcp"], { maxPayload: 0 });
+  const socket = new WebSocket(`ws://127.0.0.1:${port}/mcp`, ["mcp"], { maxPayload: 0, localAddress: FROM });
   socket.on("error", () => {});
   return new Promise((resolve, reject) => {
     socket.once("open", () => resolve(socket));
@@ -82,22 +85,26 @@ export const attacks: readonly Attack[] = [
     name: "posts 40 MB, never reads its stream",
     wire: "sse",
     async run(port, share) {
-      const stream = await fetch(`http://127.0.0.1:${port}/sse`);
-      const reader = stream.body?.getReader();
-      const text = new TextDecoder().decode((await reader?.read())?.value);
-      const target = new URL(/data: (\S+)/.exec(text)?.[1] ?? "", `http://127.0.0.1:${port}`);
-      const post = (body: string): Promise<unknown> =>
-        fetch(target, { method: "POST", headers: { "content-type": "application/json" }, body, signal: AbortSignal.timeout(20_000) })
-          .then((answer) => answer.text())
-          .catch(() => {});
+      const at = { host: "127.0.0.1", port, localAddress: FROM, agent };
+      const [stream] = (await once(request({ ...at, path: "/sse" }).end(), "response")) as [IncomingMessage];
+      const [first] = (await once(stream, "data")) as [Buffer];
+      stream.pause();
+      const path = /data: (\S+)/.exec(first.toString())?.[1] ?? "";
+      const post = (body: string): Promise<unknown> => {
+        const posted = request({ ...at, path, method: "POST", headers: { "content-type": "application/json" }, timeout: 20_000 }).end(body);
+        return once(posted, "response").then(
+          ([answer]) => (answer as IncomingMessage).resume(),
+          () => {},
+        );
+      };
       const params = { protocolVersion: "2024-11-05", capabilities: {}, clientInfo: { name: "x", version: "1" } };
       await post(JSON.stringify({ jsonrpc: "2.0", id: "i", method: "initialize", params }));
       await post(JSON.stringify({ jsonrpc: "2.0", method: "notifications/initialized" }));
       const filler = "x".repeat(100_000);
       // Small requests with large answers, and large ones.
-      for (let at = 0; at < some(400, share); at++) void post(read(at, "3mb"));
-      for (let at = 0; at < some(400, share); at++) void post(echo(1000 + at, filler));
-      await reader?.closed.catch(() => {});
+      for (let id = 0; id < some(400, share); id++) void post(read(id, "3mb"));
+      for (let id = 0; id < some(400, share); id++) void post(echo(1000 + id, filler));
+      await once(stream, "close").catch(() => {});
     },
   },
   {

@@ -25,9 +25,16 @@ function varint(value: number): Buffer {
   return Buffer.from([...bytes, rest]);
 }
 
+/** Where attackers come from: callers without credentials that share an address share its quota, and the neighbour is somebody else. */
+export const FROM = "127.0.0.2";
+
 /** A client of `node:http2` that takes whatever comes. */
 export function wideSession(port: number): Promise<ClientHttp2Session> {
-  const session = connectHttp2(`http://127.0.0.1:${port}`, { settings: { initialWindowSize: WIDE }, maxSessionMemory: 4096 });
+  const session = connectHttp2(`http://127.0.0.1:${port}`, {
+    settings: { initialWindowSize: WIDE },
+    maxSessionMemory: 4096,
+    createConnection: () => connectTcp({ host: "127.0.0.1", port, localAddress: FROM }),
+  });
   session.on("error", () => {});
   return new Promise((resolve) =>
     session.once("connect", () => {
@@ -47,7 +54,7 @@ export function rpc(session: ClientHttp2Session, path: string, more: Readonly<Re
 export async function deaf(
   port: number,
 ): Promise<{ readonly socket: Socket; call(stream: number, path: string, message: Uint8Array): Buffer }> {
-  const socket = connectTcp({ host: "127.0.0.1", port });
+  const socket = connectTcp({ host: "127.0.0.1", port, localAddress: FROM });
   socket.on("error", () => {});
   await new Promise<void>((resolve, reject) => {
     socket.once("connect", resolve);

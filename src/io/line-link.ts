@@ -1,6 +1,6 @@
 import type { Readable, Writable } from "node:stream";
 import { type Link, sharedStream } from "../codec/index.js";
-import { defaultLimits, Fault } from "../core/index.js";
+import { defaultLimits, Fault, fixedLimits } from "../core/index.js";
 import type { Framing } from "./framing.js";
 import { type Batch, lineReader } from "./line-reader.js";
 import { lineWriter } from "./line-writer.js";
@@ -15,6 +15,8 @@ export interface LineLinkOptions {
   readonly sendLength?: number | undefined;
   /** Nesting of one message. */
   readonly depth?: number | undefined;
+  /** Bad messages after which the peer is left. */
+  readonly badMessages?: number | undefined;
   /** The backlog at which send() makes its caller wait. */
   readonly highWater?: number | undefined;
   /** Asked once, at the end or with the fault that broke the link, for what its reader is to get in place of it. */
@@ -47,6 +49,7 @@ export function lineLink(readable: Readable, writable: Writable, options: LineLi
     framing,
     maxBytes: messageBytes,
     depth,
+    badMessages: options.badMessages ?? fixedLimits.badMessages,
     reads,
     onEnd: async (fault) => {
       const said = options.onEnd === undefined ? fault : await options.onEnd(fault);

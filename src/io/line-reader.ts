@@ -10,7 +10,7 @@ import {
   lineFramer,
   parseLine,
 } from "../codec/index.js";
-import { Fault, fixedLimits, toFault } from "../core/index.js";
+import { Fault, toFault } from "../core/index.js";
 import type { FrameReader, Framing } from "./framing.js";
 import type { LongReads } from "./long-reads.js";
 
@@ -28,6 +28,8 @@ export interface LineReader extends AsyncIterableIterator<Batch, undefined> {
 export interface LineReaderOptions {
   readonly maxBytes: number;
   readonly depth: number;
+  /** Bad messages after which the peer is left, beside those that it is forgiven. */
+  readonly badMessages: number;
   /** How messages are framed; as lines unless given. */
   readonly framing?: Framing | undefined;
   /** What becomes of answers to reads that are too long to be held. */
@@ -204,7 +206,7 @@ class Reader implements LineReader {
     const now = performance.now();
     this.#bad = Math.max(0, this.#bad - ((now - this.#badSince) / 1000) * forgivenASecond) + bad;
     this.#badSince = now;
-    const max = fixedLimits.badMessages;
+    const max = this.#options.badMessages;
     if (this.#bad > max) throw new Fault("overload", "the peer sends too much that is no message", { data: { limit: "badMessages", max } });
   }
 

@@ -21,6 +21,8 @@ export function processLink(options: ProcessLinkOptions = {}): Link {
     framing: options.framing,
     messageBytes: options.limits?.messageBytes,
     depth: options.limits?.depth,
+    // Each is answered with an error, so a client that goes on without reading these is held up by them. It has no other link to us.
+    badMessages: Number.POSITIVE_INFINITY,
     onClose: () => {
       restore();
       // Both stay open for whoever uses them next. A paused stdin does not keep the process alive; it can be

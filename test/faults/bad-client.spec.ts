@@ -155,6 +155,22 @@ describe("a client with wrong types everywhere", () => {
   });
 });
 
+test("a client that says nothing else for 60,000 lines is served on", async () => {
+  const child = spawn(process.execPath, [fixture("served.mjs")], { stdio: ["pipe", "pipe", "ignore"] });
+  const lines = createInterface({ input: child.stdout });
+  const answered = new Promise((resolve) =>
+    lines.on("line", (line) => {
+      if (line.includes('"the last"')) resolve(JSON.parse(line));
+    }),
+  );
+  child.stdin.write("nonsense\n".repeat(60_000));
+  child.stdin.write(`${JSON.stringify(request("the last", "tools/call", { name: "echo", arguments: { at: 1 }, _meta: envelope() }))}\n`);
+  expect(await answered).toMatchObject({ result: { structuredContent: { at: 1 } } });
+  const ended = new Promise((resolve) => child.once("exit", resolve));
+  child.stdin.end();
+  await ended;
+});
+
 describe("a client that ends", () => {
   const open = opener(rawStdio);
 
