@@ -61,7 +61,7 @@ async function authOf(options: Options, warn: (text: string) => void): Promise<S
   }
 }
 
-/** Lets in whoever has the key that a variable has. */
+/** Lets in clients with the key that is in an environment variable. */
 export function oneKey(variable: string): ServeOptions["auth"] {
   const key = process.env[variable];
   if (key === undefined || key === "")

@@ -169,7 +169,7 @@ export const commands: readonly CommandSpec[] = [
         name: "listen",
         kind: "text",
         value: "url",
-        about: "the address to serve at; stdio: unless said otherwise, any://host:port for every wire",
+        about: "the address to serve at; stdio: unless given, any://host:port for every wire",
       },
       { name: "tls-cert", kind: "text", value: "file", files: true, about: "PEM of the certificate to show, for https, wss and grpcs" },
       { name: "tls-key", kind: "text", value: "file", files: true, about: "PEM of its key" },
