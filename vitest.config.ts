@@ -29,5 +29,7 @@ export default defineConfig({
     maxWorkers: 2,
     testTimeout: 30_000,
     hookTimeout: 30_000,
+    // CI runs on shared machines. It gives a failed test a second try and prints "retry x1" beside it: such a test is to be mended.
+    retry: process.env.CI ? 1 : 0,
   },
 });
