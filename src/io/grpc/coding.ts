@@ -1,4 +1,4 @@
-import { createGunzip, createInflate, deflate, gzip } from "node:zlib";
+import { createGunzip, createInflate, deflate, gunzipSync, gzip, inflateSync } from "node:zlib";
 import { Fault } from "../../core/index.js";
 import { tooLarge } from "./deframer.js";
 
@@ -19,8 +19,8 @@ export function acceptsGzip(header: unknown): boolean {
   return typeof header === "string" && /(^|,)\s*gzip\s*(,|$)/.test(header);
 }
 
-/** Messages that are unpacked at a time in this process: the others wait, and their neighbours are served meanwhile. */
-const AT_ONCE = 2;
+/** Bytes up to which a message is unpacked at once, without waiting for the large ones of others. */
+const QUICK = 256 * 1024;
 /** Bytes that are unpacked at a time. */
 const PIECE = 64 * 1024;
 
@@ -34,7 +34,18 @@ export interface DecompressOptions {
 /** Stops inflating as soon as the limit is passed, and fails `overload`; what is corrupt fails `internal`. */
 export async function decompress(encoding: MessageCoding, data: Uint8Array, options: DecompressOptions): Promise<Uint8Array> {
   if (encoding === "identity") throw new Fault("internal", "a message is marked as compressed, but the call does not say how");
-  return inTurn(() => unpack(encoding, data, options));
+  return quick(encoding, data, options) ?? inTurn(() => unpack(encoding, data, options));
+}
+
+/** Unpacks a message that says it is small. One that is not, or is corrupt, is left to `unpack`. */
+function quick(encoding: MessageCoding, data: Uint8Array, { limit, grow }: DecompressOptions): Uint8Array | undefined {
+  if (Math.max(data.length, encoding === "gzip" ? saidSize(data) : 0) > QUICK) return undefined;
+  try {
+    const whole = (encoding === "gzip" ? gunzipSync : inflateSync)(data, { maxOutputLength: Math.min(QUICK, limit) });
+    return grow?.(whole.length) === undefined ? whole : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 async function unpack(encoding: MessageCoding, data: Uint8Array, { limit, grow }: DecompressOptions): Promise<Uint8Array> {
@@ -71,21 +82,13 @@ function saidSize(data: Uint8Array): number {
   return Math.min(new DataView(data.buffer, data.byteOffset + data.length - 4, 4).getUint32(0, true), SMALLER * data.length);
 }
 
-let running = 0;
-const waiting: (() => void)[] = [];
+let last: Promise<unknown> = Promise.resolve();
 
-/** Runs it when fewer than AT_ONCE others run. */
-export async function inTurn<T>(run: () => Promise<T>): Promise<T> {
-  if (running >= AT_ONCE) await new Promise<void>((resolve) => waiting.push(resolve));
-  else running++;
-  try {
-    return await run();
-  } finally {
-    // The place goes to the next who waits.
-    const next = waiting.shift();
-    if (next === undefined) running--;
-    else next();
-  }
+/** One large message after the other in this process: each is there several times while it is converted. */
+function inTurn<T>(run: () => Promise<T>): Promise<T> {
+  const done = last.then(run);
+  last = done.catch(() => {});
+  return done;
 }
 
 export function compress(encoding: MessageCoding, data: Uint8Array): Promise<Uint8Array> {
