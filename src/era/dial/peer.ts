@@ -119,7 +119,7 @@ export class Peer implements LinkCaller {
     const id = this.#nextId++;
     const params = this.rules?.params(call, id) ?? call.request.params;
     this.pending.set(id, call);
-    if (call.context.client.identity !== this.self) this.presence.opened(call);
+    if (call.context.client.identity !== this.self) this.presence.opened(call, id);
     this.rules?.opened?.(call);
     if (this.watch?.observer.call !== undefined) call.watch = this.watch.call(this.rules?.era ?? "legacy", call.request);
     const { deadline } = call.context;

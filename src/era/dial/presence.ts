@@ -1,4 +1,6 @@
+import type { Id } from "../../codec/index.js";
 import { AMBIENT, type FanIn, type Identity, listMembers, type PresentCallers } from "../../core/index.js";
+import { Registry } from "../../stream/index.js";
 import type { LinkCall } from "./link-call.js";
 
 /** Milliseconds that a call which was given up may still be what its server speaks of. */
@@ -8,7 +10,7 @@ const MOST_GONE = 1024;
 
 interface Present {
   /** Its open calls in which a server may ask or log, the oldest first. */
-  readonly asking: Set<LinkCall>;
+  readonly asking: Registry<LinkCall>;
   /** All its open calls. */
   calls: number;
   /** Calls that it gave up and that were not answered, and until when they may still be spoken of. */
@@ -38,7 +40,7 @@ export class Presence {
   attach(identity: Identity): Present {
     const known = this.#present.get(identity);
     if (known !== undefined) return known;
-    const present: Present = { asking: new Set(), calls: 0, givenUp: 0, until: 0, unhook: () => {} };
+    const present: Present = { asking: new Registry(), calls: 0, givenUp: 0, until: 0, unhook: () => {} };
     this.#present.set(identity, present);
     if (identity.ended.fired) this.#gone++;
     else
@@ -49,10 +51,10 @@ export class Presence {
     return present;
   }
 
-  opened(call: LinkCall): void {
+  opened(call: LinkCall, id: Id): void {
     const present = this.attach(call.context.client.identity);
     present.calls++;
-    if (mayAsk(call.request.method)) present.asking.add(call);
+    if (mayAsk(call.request.method)) present.asking.set(id, call);
   }
 
   /** `unanswered`: the caller gave it up, and its server may not have heard of that. */
@@ -61,7 +63,7 @@ export class Presence {
     const present = this.#present.get(identity);
     if (present === undefined) return;
     present.calls--;
-    if (present.asking.delete(call) && unanswered) {
+    if (present.asking.delete(call.id) && unanswered) {
       present.givenUp++;
       present.until = Date.now() + GIVEN_UP_MS;
     }
@@ -96,7 +98,7 @@ export class Presence {
 
   /** The open calls of a caller in which a server may ask or log, the oldest first. */
   calls(identity: Identity): readonly LinkCall[] {
-    return [...(this.#present.get(identity)?.asking ?? [])];
+    return this.#present.get(identity)?.asking.values() ?? [];
   }
 
   #callers(now: number): PresentCallers {
