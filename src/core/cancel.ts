@@ -1,3 +1,4 @@
+import { Registry } from "../stream/index.js";
 import { Fault } from "./fault.js";
 
 /** Says once that something is not wanted any more. Free until someone listens. */
@@ -33,7 +34,8 @@ export class Canceller implements Cancel {
   reason?: Fault;
   /** Nearly every call has one listener: it needs no set. */
   #first: Entry | undefined;
-  #others: Set<Entry> | undefined;
+  #others: Registry<Entry> | undefined;
+  #last = 0;
   #controller: AbortController | undefined;
 
   get fired(): boolean {
@@ -46,11 +48,12 @@ export class Canceller implements Cancel {
       return noop;
     }
     const entry: Entry = { listener };
+    const at = ++this.#last;
     if (this.#first === undefined) this.#first = entry;
-    else (this.#others ??= new Set()).add(entry);
+    else (this.#others ??= new Registry()).set(at, entry);
     return () => {
       if (this.#first === entry) this.#first = undefined;
-      else this.#others?.delete(entry);
+      else this.#others?.delete(at);
     };
   }
 
@@ -70,7 +73,10 @@ export class Canceller implements Cancel {
     this.#first = undefined;
     if (first !== undefined) tell(first);
     // One that is taken out meanwhile is not told.
-    for (const entry of this.#others ?? []) tell(entry);
+    for (const at of this.#others?.ids() ?? []) {
+      const entry = this.#others?.get(at);
+      if (entry !== undefined) tell(entry);
+    }
     this.#others = undefined;
   }
 }

@@ -74,6 +74,12 @@ export class Registry<V extends object> {
     return [...numbered.map(({ value }) => value), ...(this.#named?.values() ?? [])];
   }
 
+  /** Their ids, in the same order. */
+  ids(): (number | string)[] {
+    const numbers = this.#keys.filter((_, at) => this.#values[at] !== undefined).sort((a, b) => a - b);
+    return [...numbers, ...(this.#named?.keys() ?? [])];
+  }
+
   /** Where the id is, or belongs. */
   #find(id: number): number {
     let at = id & this.#mask;

@@ -1,5 +1,6 @@
 import type { AnswerPart, Id, IncomingRequest, Outgoing } from "../../codec/index.js";
 import { type Era, Fault, fromRpcError, isObject, type JsonObject, tell } from "../../core/index.js";
+import { Registry } from "../../stream/index.js";
 import type { CallWatch } from "../watch/call-watch.js";
 import type { LinkWatch } from "../watch/link-watch.js";
 import type { Respond } from "./calls.js";
@@ -8,7 +9,7 @@ import type { AnswerOutlet } from "./serving.js";
 /** Watches the serving side of a link. */
 export class ServingWatch {
   readonly link: LinkWatch;
-  readonly #open = new Map<Id, CallWatch>();
+  readonly #open = new Registry<CallWatch>();
   #session: { readonly protocolVersion: string; readonly client?: JsonObject } | undefined;
 
   constructor(link: LinkWatch) {

@@ -1,3 +1,4 @@
+import type { Registry } from "../../stream/index.js";
 import { broken } from "./broken.js";
 import { type FrameSink, Http2FrameReader } from "./frame-reader.js";
 import {
@@ -26,7 +27,7 @@ import type { ClientStream } from "./stream.js";
 /** What a session does about what its server says. What it throws breaks the connection. */
 export interface FrameListener {
   readonly window: number;
-  readonly streams: ReadonlyMap<number, ClientStream>;
+  readonly streams: Pick<Registry<ClientStream>, "get">;
   /** The first number that no stream has had. */
   readonly nextId: number;
   readonly destroyed: boolean;

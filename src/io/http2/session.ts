@@ -1,5 +1,6 @@
 import type { Duplex } from "node:stream";
 import { Fault, fixedTimeouts, toFault } from "../../core/index.js";
+import { Registry } from "../../stream/index.js";
 import { broken } from "./broken.js";
 import {
   ENABLE_PUSH,
@@ -41,7 +42,7 @@ export function http2Client(open: (read: (bytes: Uint8Array) => void) => Duplex,
 
 class Session implements Http2ClientSession, FrameListener, StreamSession {
   readonly window: number;
-  readonly streams: Map<number, ClientStream> = new Map();
+  readonly streams: Registry<ClientStream> = new Registry();
   nextId = 1;
   readonly #options: Http2ClientOptions;
   readonly #leastWindow: number;

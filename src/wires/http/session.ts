@@ -23,6 +23,7 @@ import {
   type TableSession,
 } from "../../era/index.js";
 import { type Exchange, noHeaders } from "../../io/index.js";
+import { Registry } from "../../stream/index.js";
 import { type HttpAnswer, JSON_TYPE, postAnswer, sseHeaders } from "./answer.js";
 import { statusOf } from "./checks.js";
 import { type EventStore, place } from "./events.js";
@@ -84,7 +85,7 @@ export class HttpSession implements TableSession {
   readonly #owner: string;
   /** Counts its streams. */
   readonly #held: Held;
-  readonly #posts = new Map<Id, Post>();
+  readonly #posts = new Registry<Post>();
   readonly #streams = new Map<string, EventStream>();
   readonly #general: EventStream;
   readonly #pings: ClientPings;

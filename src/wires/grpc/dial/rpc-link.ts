@@ -16,7 +16,7 @@ import {
 } from "../../../core/index.js";
 import { hasRoom, type Link, type LinkTraits, type RenewingLink, renewing, type SendOptions, sharedStream } from "../../../era/index.js";
 import type { Channel, ClientCall, Metadata } from "../../../io/index.js";
-import { pipe } from "../../../stream/index.js";
+import { pipe, Registry } from "../../../stream/index.js";
 import { statusError } from "../faults.js";
 import { withMirror } from "../mirror.js";
 import { header, type Rpc, rpcs, SERVICE } from "../names.js";
@@ -71,7 +71,7 @@ class RpcLink implements Link {
   readonly #session: RenewingLink<SessionLink> | undefined;
   readonly #inbox = pipe<readonly Message[]>({ items: BATCHES });
   readonly #calls: "session" | "rpc";
-  readonly #open = new Map<Id, Open>();
+  readonly #open = new Registry<Open>();
   readonly #watches: Watches;
   /** Names the legacy session in the metadata of its calls. */
   #metadata: Metadata;
@@ -123,7 +123,7 @@ class RpcLink implements Link {
 
   async close(reason?: Fault): Promise<void> {
     this.#closed ??= reason ?? new Fault("unavailable", "the link was closed", { data: { reason: "closed" } });
-    for (const id of [...this.#open.keys()]) this.#leave(id);
+    for (const id of this.#open.ids()) this.#leave(id);
     this.#watches.close();
     await this.#session?.close(reason);
     this.#inbox.close();

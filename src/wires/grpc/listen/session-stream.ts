@@ -13,6 +13,7 @@ import {
 } from "../../../codec/mcpv1/index.js";
 import { Fault, isModernRequest, isObject, type JsonObject, type Limits } from "../../../core/index.js";
 import type { ServerCall } from "../../../io/index.js";
+import { Registry } from "../../../stream/index.js";
 
 import type { RpcCaller } from "./caller.js";
 
@@ -36,7 +37,7 @@ export class SessionStream {
   #options: EncodeOptions;
   /** Of an answer that came in chunks. Made once: to spread the options for each answer took a twentieth of a call. */
   #streamed: EncodeOptions & { readonly streamed: true };
-  readonly #open = new Map<Id, Open>();
+  readonly #open = new Registry<Open>();
   /** A legacy session has begun, and its client has not said that it is ready. */
   #begun = false;
 
@@ -54,7 +55,7 @@ export class SessionStream {
 
   /** The requests that are not answered yet. */
   get open(): readonly Id[] {
-    return [...this.#open.keys()];
+    return this.#open.ids();
   }
 
   /** What a frame says; throws where it cannot be read at all. */

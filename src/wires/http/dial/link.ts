@@ -28,7 +28,7 @@ import {
 } from "../../../core/index.js";
 import { type Link, type LinkTraits, listens, mayAsk, newsOfListen, type SendOptions, sharedStream } from "../../../era/index.js";
 import { authorized, type HttpAuth, type HttpClient, httpClient, type Sent, type TlsDialOptions } from "../../../io/index.js";
-import { pipe } from "../../../stream/index.js";
+import { pipe, Registry } from "../../../stream/index.js";
 import { JSON_TYPE, PARTS_TYPE, SSE_TYPE } from "../answer.js";
 import { ToolHeaders } from "../tool-headers.js";
 import { caughtUp, type HeldReader, readEvents } from "./events.js";
@@ -109,7 +109,7 @@ class PostLink implements HttpLink {
   readonly #client: HttpClient;
   readonly #tools: ToolHeaders;
   readonly #inbox = pipe<readonly (Incoming | IncomingPart)[]>({ items: 1024 });
-  readonly #open = new Map<Id, Open>();
+  readonly #open = new Registry<Open>();
   readonly #general = new Canceller();
   #underWay = 0;
   readonly #waiting = new Set<() => void>();
