@@ -3,6 +3,8 @@ import { Fault } from "./fault.js";
 
 /** Who calls: one object for as long as the caller can be told apart from others. Nothing crosses from one to another. */
 export interface Identity {
+  /** Counts the callers of this process. */
+  readonly serial: number;
   /** Names the caller to further Anywire ends. Nobody can guess it. */
   readonly key: string;
   /** Whom its credentials stand for. */
@@ -41,8 +43,11 @@ export interface IdentityOptions {
   readonly idle?: IdleCaller | undefined;
 }
 
+let callers = 0;
+
 /** An identity with its end. Its maker ends it. */
 export class Caller implements Identity {
+  readonly serial: number = ++callers;
   readonly principal: string | undefined;
   readonly remote: string | undefined;
   readonly span: Identity["span"];

@@ -9,6 +9,7 @@ export const GIVEN_UP_MS = 5_000;
 const MOST_GONE = 1024;
 
 interface Present {
+  readonly identity: Identity;
   /** Its open calls in which a server may ask or log, the oldest first. */
   readonly asking: Registry<LinkCall>;
   /** All its open calls. */
@@ -22,7 +23,7 @@ interface Present {
 /** Who calls on a link, for as long as each can be told apart. */
 export class Presence {
   readonly #fanIn: FanIn;
-  readonly #present = new Map<Identity, Present>();
+  readonly #present = new Registry<Present>();
   #gone = 0;
   /** Until when too many were forgotten for anyone to be sure. */
   #crowded = 0;
@@ -38,15 +39,15 @@ export class Presence {
 
   /** A caller shows itself, by a call or by listening. */
   attach(identity: Identity): Present {
-    const known = this.#present.get(identity);
+    const known = this.#present.get(identity.serial);
     if (known !== undefined) return known;
-    const present: Present = { asking: new Registry(), calls: 0, givenUp: 0, until: 0, unhook: () => {} };
-    this.#present.set(identity, present);
+    const present: Present = { identity, asking: new Registry(), calls: 0, givenUp: 0, until: 0, unhook: () => {} };
+    this.#present.set(identity.serial, present);
     if (identity.ended.fired) this.#gone++;
     else
       present.unhook = identity.ended.on(() => {
         this.#gone++;
-        this.#forget(identity, present);
+        this.#forget(present);
       });
     return present;
   }
@@ -60,22 +61,22 @@ export class Presence {
   /** `unanswered`: the caller gave it up, and its server may not have heard of that. */
   ended(call: LinkCall, unanswered: boolean): void {
     const { identity } = call.context.client;
-    const present = this.#present.get(identity);
+    const present = this.#present.get(identity.serial);
     if (present === undefined) return;
     present.calls--;
     if (present.asking.delete(call.id) && unanswered) {
       present.givenUp++;
       present.until = Date.now() + GIVEN_UP_MS;
     }
-    this.#forget(identity, present);
+    this.#forget(present);
   }
 
   /** The answer to a call that was given up came after all. */
   answered(identity: Identity): void {
-    const present = this.#present.get(identity);
+    const present = this.#present.get(identity.serial);
     if (present === undefined || present.givenUp === 0) return;
     if (--present.givenUp === 0) present.until = 0;
-    this.#forget(identity, present);
+    this.#forget(present);
   }
 
   /** Whose it is what names no call. */
@@ -88,7 +89,7 @@ export class Presence {
 
   /** Whether a caller gave up a call a moment ago that its server may still speak of. */
   gaveUp(identity: Identity): boolean {
-    return (this.#present.get(identity)?.until ?? 0) > Date.now();
+    return (this.#present.get(identity.serial)?.until ?? 0) > Date.now();
   }
 
   /** Whether nobody has called yet, or everybody has gone. */
@@ -98,38 +99,38 @@ export class Presence {
 
   /** The open calls of a caller in which a server may ask or log, the oldest first. */
   calls(identity: Identity): readonly LinkCall[] {
-    return this.#present.get(identity)?.asking.values() ?? [];
+    return this.#present.get(identity.serial)?.asking.values() ?? [];
   }
 
   #callers(now: number): PresentCallers {
     const asking = new Set<Identity>();
     const present = new Set<Identity>();
-    for (const [identity, { asking: open, until }] of this.#present) {
+    for (const { identity, asking: open, until } of this.#present.values()) {
       if (open.size > 0 || until > now) asking.add(identity);
       if (!identity.ended.fired) present.add(identity.session ?? identity);
     }
     return { asking, present };
   }
 
-  #forget(identity: Identity, present: Present): void {
-    if (!identity.ended.fired || present.calls > 0) return;
+  #forget(present: Present): void {
+    if (!present.identity.ended.fired || present.calls > 0) return;
     if (present.until > Date.now()) {
       if (this.#gone > MOST_GONE) this.#prune(Date.now());
       if (this.#gone <= MOST_GONE) return;
       this.#crowded = Math.max(this.#crowded, present.until);
     }
-    this.#delete(identity, present);
+    this.#delete(present);
   }
 
   #prune(now: number): void {
     if (this.#gone === 0) return;
-    for (const [identity, present] of this.#present)
-      if (identity.ended.fired && present.calls === 0 && present.until <= now) this.#delete(identity, present);
+    for (const present of this.#present.values())
+      if (present.identity.ended.fired && present.calls === 0 && present.until <= now) this.#delete(present);
   }
 
-  #delete(identity: Identity, present: Present): void {
+  #delete(present: Present): void {
     present.unhook();
-    if (this.#present.delete(identity)) this.#gone--;
+    if (this.#present.delete(present.identity.serial)) this.#gone--;
   }
 }
 

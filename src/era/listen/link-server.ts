@@ -197,7 +197,7 @@ export class LinkServer implements Serving, LegacyHost, Notified {
     if (relayed !== undefined && relayed.key === undefined) return undefined;
     const { identity, release } = this.caller(relayed);
     release();
-    return identity.key;
+    return identity.span === "call" ? undefined : identity.key;
   }
 
   forget(key: unknown): void {

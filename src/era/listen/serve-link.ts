@@ -4,25 +4,12 @@ import { linkWatch, observedAs } from "../watch/link-watch.js";
 import { LinkServer } from "./link-server.js";
 import type { ServeLinkOptions } from "./options.js";
 import type { AnswerOutlet, Serving } from "./serving.js";
-import { ServingWatch } from "./watched.js";
+import { ServingWatch, WatchedOutlet, WatchedServing } from "./watched.js";
 
 /** Serves what a wire feeds by itself, message by message. */
 export function serving(service: Service, link: AnswerOutlet, options: ServeLinkOptions = {}): Serving {
   const server = linkServer(service, link, options);
-  const { watch } = server;
-  if (watch === undefined) return server;
-  return {
-    take(message) {
-      watch.link.received(message);
-      return server.take(message);
-    },
-    get asking() {
-      return server.asking;
-    },
-    idle: (ms) => server.idle(ms),
-    drain: (reason, ms) => server.drain(reason, ms),
-    end: (reason) => server.end(reason),
-  };
+  return server.watch === undefined ? server : new WatchedServing(server, server.watch);
 }
 
 /** Serves a peer of either era on a link until the link ends; rejects with what broke it. */
@@ -59,7 +46,8 @@ function linkServer(service: Service, link: AnswerOutlet, given: ServeLinkOption
   const seen = linkWatch(options, { side: "listen" });
   if (seen === undefined) return new LinkServer(service, link, options);
   const watch = new ServingWatch(seen);
-  const server = new LinkServer(service, watch.outlet(link), options, watch);
-  seen.at = { ...seen.at, identity: server.caller(undefined).identity.key };
+  const server = new LinkServer(service, new WatchedOutlet(link, watch), options, watch);
+  const { identity } = server.caller(undefined);
+  if (identity.span !== "call") seen.at = { ...seen.at, identity: identity.key };
   return server;
 }

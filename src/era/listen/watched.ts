@@ -1,10 +1,10 @@
-import type { AnswerPart, Id, IncomingRequest, Outgoing } from "../../codec/index.js";
+import type { AnswerPart, Id, Incoming, IncomingRequest, LinkTraits, Outgoing, SendOptions } from "../../codec/index.js";
 import { type Era, Fault, fromRpcError, isObject, type JsonObject, tell } from "../../core/index.js";
 import { Registry } from "../../stream/index.js";
 import type { CallWatch } from "../watch/call-watch.js";
 import type { LinkWatch } from "../watch/link-watch.js";
 import type { Respond } from "./calls.js";
-import type { AnswerOutlet } from "./serving.js";
+import type { AnswerOutlet, Serving } from "./serving.js";
 
 /** Watches the serving side of a link. */
 export class ServingWatch {
@@ -37,35 +37,18 @@ export class ServingWatch {
     };
   }
 
-  /** The link as a place to send to that tells of all that is sent. */
-  outlet(link: AnswerOutlet): AnswerOutlet {
-    const part = (call: Id, sent: AnswerPart): void => {
-      this.link.part("sent", call, sent);
-      this.#open.get(call)?.reply(sent);
-    };
-    return {
-      traits: link.traits,
-      get backlog() {
-        return link.backlog;
-      },
-      send: (message, options) => {
-        this.#sent(message, options?.call);
-        return link.send(message, options);
-      },
-      part(call, sent) {
-        part(call, sent);
-        return link.part(call, sent);
-      },
-    };
-  }
-
   /** The link has ended. */
   end(): void {
     if (this.#session !== undefined) tell(this.link.observer, "session", { ...this.link.at, kind: "end", ...this.#session });
     this.#session = undefined;
   }
 
-  #sent(message: Outgoing, call: Id | undefined): void {
+  part(call: Id, sent: AnswerPart): void {
+    this.link.part("sent", call, sent);
+    this.#open.get(call)?.reply(sent);
+  }
+
+  sent(message: Outgoing, call: Id | undefined): void {
     this.link.sent(message);
     const open = call === undefined ? undefined : this.#open.get(call);
     if (open === undefined || Array.isArray(message) || !("method" in message)) return;
@@ -80,5 +63,64 @@ export class ServingWatch {
     this.end();
     this.#session = { protocolVersion: String(protocolVersion), ...(isObject(clientInfo) ? { client: clientInfo } : undefined) };
     tell(this.link.observer, "session", { ...this.link.at, kind: "open", ...this.#session });
+  }
+}
+
+/** A link as a place to send to that tells of all that is sent. A getter in an object literal would give every one a hidden class of its own. */
+export class WatchedOutlet implements AnswerOutlet {
+  readonly traits: LinkTraits;
+  readonly #link: AnswerOutlet;
+  readonly #watch: ServingWatch;
+
+  constructor(link: AnswerOutlet, watch: ServingWatch) {
+    this.traits = link.traits;
+    this.#link = link;
+    this.#watch = watch;
+  }
+
+  get backlog(): number {
+    return this.#link.backlog;
+  }
+
+  send(message: Outgoing, options?: SendOptions): Promise<void> {
+    this.#watch.sent(message, options?.call);
+    return this.#link.send(message, options);
+  }
+
+  part(call: Id, sent: AnswerPart): Promise<void> | undefined {
+    this.#watch.part(call, sent);
+    return this.#link.part(call, sent);
+  }
+}
+
+/** A server of a link that tells of all that it takes. */
+export class WatchedServing implements Serving {
+  readonly #server: Serving;
+  readonly #link: LinkWatch;
+
+  constructor(server: Serving, { link }: ServingWatch) {
+    this.#server = server;
+    this.#link = link;
+  }
+
+  get asking(): boolean {
+    return this.#server.asking;
+  }
+
+  take(message: Incoming): Promise<void> | undefined {
+    this.#link.received(message);
+    return this.#server.take(message);
+  }
+
+  idle(ms: number): Promise<void> {
+    return this.#server.idle(ms);
+  }
+
+  drain(reason: Fault, ms: number): Promise<void> {
+    return this.#server.drain(reason, ms);
+  }
+
+  end(reason: Fault): void {
+    this.#server.end(reason);
   }
 }

@@ -1,6 +1,6 @@
 import { type CredentialWatch, Fault, refusalOf, refusedStatus, tell, toFault, type WireOptions } from "../../core/index.js";
 import { type AuthOptions, checkCredentials, METADATA_PATH } from "./credentials.js";
-import type { Exchange } from "./exchange.js";
+import type { Exchange, Outlet } from "./exchange.js";
 import { corsHeaders, type GuardOptions, preflightHeaders, refusal } from "./guard.js";
 import { forwardedBy } from "./trusted-proxy.js";
 
@@ -62,51 +62,86 @@ function namedBy(exchange: Exchange, { trustedProxy }: GateOptions): string | un
 
 /** An exchange whose streamed answer is cut when the credentials that it came with are no longer valid. */
 export function whileValid(exchange: Exchange, credentials: CredentialWatch | undefined): Exchange {
-  if (credentials === undefined) return exchange;
-  const { method, path, secure } = exchange;
-  return {
-    method,
-    path,
-    ...(secure === undefined ? undefined : { secure }),
-    get query() {
-      return exchange.query;
-    },
-    get headers() {
-      return exchange.headers;
-    },
-    get hosts() {
-      return exchange.hosts;
-    },
-    get account() {
-      return exchange.account;
-    },
-    get remote() {
-      return exchange.remote;
-    },
-    header: (name) => exchange.header(name),
-    body: (maxBytes) => exchange.body(maxBytes),
-    reply: (status, headers, text) => exchange.reply(status, headers, text),
-    onGone: (listener) => exchange.onGone(listener),
-    stream(status, headers) {
-      const outlet = exchange.stream(status, headers);
-      const stop = credentials(() => outlet.abort());
-      exchange.onGone(stop);
-      return {
-        write: (...pieces) => outlet.write(...pieces),
-        get backlog() {
-          return outlet.backlog;
-        },
-        end() {
-          stop();
-          outlet.end();
-        },
-        abort() {
-          stop();
-          outlet.abort();
-        },
-      };
-    },
-  };
+  return credentials === undefined ? exchange : new ValidExchange(exchange, credentials);
+}
+
+/** A getter in an object literal would give every request a hidden class of its own. */
+class ValidExchange implements Exchange {
+  readonly #exchange: Exchange;
+  readonly #credentials: CredentialWatch;
+
+  constructor(exchange: Exchange, credentials: CredentialWatch) {
+    this.#exchange = exchange;
+    this.#credentials = credentials;
+  }
+
+  get method(): string {
+    return this.#exchange.method;
+  }
+
+  get path(): string {
+    return this.#exchange.path;
+  }
+
+  get query(): URLSearchParams {
+    return this.#exchange.query;
+  }
+
+  get secure(): boolean {
+    return this.#exchange.secure === true;
+  }
+
+  get headers(): Exchange["headers"] {
+    return this.#exchange.headers;
+  }
+
+  get hosts(): readonly string[] {
+    return this.#exchange.hosts;
+  }
+
+  get account(): Exchange["account"] {
+    return this.#exchange.account;
+  }
+
+  get remote(): string | undefined {
+    return this.#exchange.remote;
+  }
+
+  header(name: string): string | undefined {
+    return this.#exchange.header(name);
+  }
+
+  body(maxBytes: number): Promise<string> {
+    return this.#exchange.body(maxBytes);
+  }
+
+  reply(status: number, headers: Readonly<Record<string, string>>, text?: string): void {
+    this.#exchange.reply(status, headers, text);
+  }
+
+  onGone(listener: () => void): () => void {
+    return this.#exchange.onGone(listener);
+  }
+
+  stream(status: number, headers: Readonly<Record<string, string>>): Outlet {
+    const outlet = this.#exchange.stream(status, headers);
+    const stop = this.#credentials(() => outlet.abort());
+    this.#exchange.onGone(stop);
+    return {
+      write: (...pieces) => outlet.write(...pieces),
+      get backlog() {
+        return outlet.backlog;
+      },
+      end() {
+        stop();
+        outlet.end();
+      },
+      abort() {
+        stop();
+        outlet.abort();
+      },
+    };
+  }
 }
 
 /** Tells the observer of a listener, if there is one, of a request that its wire turned away. */

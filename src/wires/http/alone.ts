@@ -2,6 +2,7 @@ import type { Incoming, Outgoing } from "../../codec/index.js";
 import { type Era, Fault, type JsonObject, type Service, UNSTATED_VERSION } from "../../core/index.js";
 import { KnownCallers, type LinkTraits, type Parking, type Serving, serving, sharedStream } from "../../era/index.js";
 import type { Exchange } from "../../io/index.js";
+import { Registry } from "../../stream/index.js";
 import { type HttpAnswer, postAnswer } from "./answer.js";
 import { expectsAnswer, statusOf } from "./checks.js";
 import type { HttpOptions } from "./options.js";
@@ -42,7 +43,8 @@ export class Alone {
   /** Callers with credentials, and those behind a relay: their requests come each by itself. */
   readonly #callers = new KnownCallers();
   readonly #params: ParamCheck;
-  readonly #open = new Set<Open>();
+  readonly #open = new Registry<Open>();
+  #last = 0;
 
   constructor(service: Service, options: HttpOptions, { parking, params }: { readonly parking: Parking; readonly params: ParamCheck }) {
     this.#service = service;
@@ -60,11 +62,11 @@ export class Alone {
   }
 
   keepAlive(): void {
-    for (const open of this.#open) open.keepAlive();
+    for (const open of this.#open.values()) open.keepAlive();
   }
 
   async drain(reason: Fault, ms: number): Promise<void> {
-    await Promise.all([...this.#open].map((open) => open.drain(reason, ms)));
+    await Promise.all(this.#open.values().map((open) => open.drain(reason, ms)));
     this.#callers.close();
   }
 
@@ -73,9 +75,10 @@ export class Alone {
     const answer = postAnswer(exchange, { streams, json, parts, headers, status: (sent) => statusOf(sent, era) });
     const lists = form.era === "modern" && message.kind === "request" && message.method === "tools/list";
     let unhook = (): void => {};
+    const at = ++this.#last;
     const end = (reason: Fault): void => {
       unhook();
-      this.#open.delete(open);
+      this.#open.delete(at);
       served.end(reason);
     };
     const send = (sent: Outgoing): Promise<void> => {
@@ -90,7 +93,7 @@ export class Alone {
     const traits: LinkTraits = { ownStream, inParts, bytes: false };
     const served = this.#serving(exchange, message, form, { send, traits, part: answer.part });
     const open: Open = { keepAlive: () => answer.keepAlive(), drain: (reason, ms) => served.drain(reason, ms) };
-    this.#open.add(open);
+    this.#open.set(at, open);
     unhook = exchange.onGone(() => end(new Fault("cancelled", "the client closed the stream")));
     void served.take(message);
   }
