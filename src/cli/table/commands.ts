@@ -34,6 +34,14 @@ export const commands: readonly CommandSpec[] = [
     positionals: [{ name: "tool" }, pairs],
     options: [
       { name: "args", kind: "text", value: "JSON", about: "arguments as a JSON object, @file or - for stdin; key=value goes on top" },
+      {
+        name: "output",
+        short: "o",
+        kind: "text",
+        value: "path",
+        files: true,
+        about: "save images, audio and blobs of the result: to a file, or under the tool's name in a directory",
+      },
       json,
       { name: "events", kind: "flag", about: 'with --json, before the result: {"progress":…}, {"log":…} and {"note":…} lines' },
       logLevel,
@@ -47,6 +55,7 @@ export const commands: readonly CommandSpec[] = [
     examples: [
       "anywire call echo text='hello there' times=2 -- anywire demo",
       "anywire call weather city=Oslo days=Mon days=Tue --json -- anywire demo",
+      "anywire call picture -o picture.png -- anywire demo",
       "anywire call order -- anywire demo",
       "echo '{\"to\":3}' | anywire call count --args - -- anywire demo",
     ],
