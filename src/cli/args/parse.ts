@@ -39,7 +39,10 @@ export function parse(args: readonly string[]): ParsedLine {
   if (has("version")) return { tag: "version" };
   const options = optionsOf(command, given);
   if (typeof options === "string") return misuse(options);
-  const sorted = positionalsOf(command, rest, dashes < 0 ? undefined : args.slice(dashes + 1));
+  const sorted = positionalsOf(command, rest, {
+    started: dashes < 0 ? undefined : args.slice(dashes + 1),
+    configured: options.has("config") || options.has("server"),
+  });
   if (typeof sorted === "string") return misuse(sorted);
   return { tag: "run", command, input: { ...sorted, options } };
 }

@@ -26,7 +26,7 @@ ${columns(
   width,
 )}
 
-A server is named by its URL, or by -- and the command that starts it.
+A server is named by its URL, by -- and the command that starts it, or by --config and --server.
 
 options
 ${options(everywhere, width)}

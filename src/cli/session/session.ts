@@ -8,6 +8,7 @@ import { type Screen, screen } from "../out/screen.js";
 import { type Style, styleFor } from "../out/style.js";
 import { exitCodes } from "../table/exit-codes.js";
 import { addressOf } from "./command.js";
+import { configured } from "./config.js";
 import { explainFault } from "./explain.js";
 import { headersOf } from "./headers.js";
 import { isMisuse, misuse } from "./mistake.js";
@@ -41,12 +42,12 @@ const WAITING_MS = 1_000;
  * with the input is told before anything is started.
  */
 export async function withClient(
-  input: Input,
+  given: Input,
   work: (session: CommandSession) => Promise<number>,
   before?: () => Promise<void>,
 ): Promise<number> {
-  const { options, target } = input;
-  const verbose = options.times("verbose");
+  let input = given;
+  const verbose = given.options.times("verbose");
   const stop = stops();
   const view = screen(process.stderr, { style: styleFor(process.stderr, process.env), meterLines: verbose > 0 });
   const words = serverWords(view, verbose > 0);
@@ -59,6 +60,8 @@ export async function withClient(
   const person = process.stdin.isTTY && process.stderr.isTTY ? askTerminal(process.stdin, view) : undefined;
   let connected = false;
   try {
+    input = await configured(given);
+    const { options, target } = input;
     const address = addressOf(target ?? "", options);
     const headers = headersOf(target ?? "", options);
     await known(address);
