@@ -54,7 +54,7 @@ describe("help", () => {
     for (const { examples } of commands) {
       for (const example of examples) {
         // Without what the shell makes of it.
-        const line = example.replace(/^.*?anywire /, "").replace(/( [|>] .*|\))$/, "");
+        const line = example.replace(/^.*?anywire /, "").replace(/( [|<>] .*|\))$/, "");
         const words = line.match(/(?:'[^']*'|[^\s'])+/g)?.map((word) => word.replaceAll("'", "")) ?? [];
         const own = words[1] === "--as" ? translate(words[2], words.slice(3)).args : words;
         expect(parse(own), example).toMatchObject({ tag: "run" });

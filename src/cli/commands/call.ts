@@ -6,11 +6,11 @@ import { cleanLine } from "../out/clean.js";
 import { contentText } from "../out/contents.js";
 import { blobOf, type SaveTo, saveBlobs, saveTo } from "../out/save.js";
 import { find } from "../session/find.js";
-import { type CommandSession, withClient } from "../session/session.js";
+import { type CommandSession, type WithClient, withClient } from "../session/session.js";
 import { exitCodes } from "../table/exit-codes.js";
 import { checkRequired, givenArguments, typedArguments } from "../values/arguments.js";
 
-export function runCall(input: Input): Promise<number> {
+export function runCall(input: Input, using: WithClient = withClient): Promise<number> {
   let given: JsonObject | undefined;
   let files: SaveTo | undefined;
   const before = async (): Promise<void> => {
@@ -40,7 +40,7 @@ export function runCall(input: Input): Promise<number> {
     }
     return exitCodes.failed;
   };
-  return withClient(input, work, before);
+  return using(input, work, { before });
 }
 
 async function argumentsOf({ client, input, signal }: CommandSession, given: JsonObject | undefined): Promise<JsonObject> {

@@ -4,14 +4,14 @@ import type { Input } from "../args/input.js";
 import { clean, cleanLine } from "../out/clean.js";
 import { type Entry, writeList } from "../out/list.js";
 import { find } from "../session/find.js";
-import { type CommandSession, withClient } from "../session/session.js";
+import { type CommandSession, type WithClient, withClient } from "../session/session.js";
 import { exitCodes } from "../table/exit-codes.js";
 import { requiredNames } from "../values/arguments.js";
 import { describe } from "../values/coerce.js";
 
-export function runTools(input: Input): Promise<number> {
+export function runTools(input: Input, using: WithClient = withClient): Promise<number> {
   const [name] = input.positionals;
-  return withClient(input, (session) => {
+  return using(input, (session) => {
     const tools = session.client.tools({ signal: session.signal });
     return name === undefined ? writeList(session, tools, entryOf, "the server has no tools") : writeTool(session, tools, name);
   });
