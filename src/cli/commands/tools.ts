@@ -3,6 +3,7 @@ import { isObject } from "../../core/index.js";
 import type { Input } from "../args/input.js";
 import { clean, cleanLine } from "../out/clean.js";
 import { type Entry, writeList } from "../out/list.js";
+import { wrapText } from "../out/wrap.js";
 import { find } from "../session/find.js";
 import { type CommandSession, type WithClient, withClient } from "../session/session.js";
 import { exitCodes } from "../table/exit-codes.js";
@@ -18,7 +19,7 @@ export function runTools(input: Input, using: WithClient = withClient): Promise<
 }
 
 /** One tool, whole: its schemas and annotations too. */
-async function writeTool({ out, style, input }: CommandSession, tools: AsyncIterable<Tool>, name: string): Promise<number> {
+async function writeTool({ out, style, input, width }: CommandSession, tools: AsyncIterable<Tool>, name: string): Promise<number> {
   const tool = await find(tools, (each) => each.name, name, "tool");
   if (tool === undefined) return exitCodes.failed;
   if (input.options.has("json")) {
@@ -26,11 +27,16 @@ async function writeTool({ out, style, input }: CommandSession, tools: AsyncIter
     return exitCodes.ok;
   }
   const { description, title, inputSchema, ...rest } = tool;
-  const about = [style.bold(cleanLine(tool.name)), cleanLine(title ?? ""), clean(description ?? "")].filter((line) => line !== "");
+  const about = [style.bold(cleanLine(tool.name)), cleanLine(title ?? ""), wrapText(clean(description ?? ""), width)].filter(
+    (line) => line !== "",
+  );
   const others = Object.entries({ inputSchema, ...rest }).filter(([member]) => member !== "name");
   const parts = [
     about.join("\n"),
-    `anywire call ${cleanLine(tool.name)} ${cleanLine(signature(isObject(inputSchema) ? inputSchema : {}))}`.trim(),
+    wrapText(`anywire call ${cleanLine(tool.name)} ${cleanLine(signature(isObject(inputSchema) ? inputSchema : {}))}`.trim(), width, {
+      indent: "    ",
+      whole: true,
+    }),
   ];
   for (const [member, value] of others) parts.push(`${style.dim(cleanLine(member))}\n${clean(JSON.stringify(value, undefined, 2))}`);
   await out.write(`${parts.join("\n\n")}\n`);

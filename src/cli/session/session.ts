@@ -7,6 +7,7 @@ import { askTerminal, type Terminal } from "../ask/terminal.js";
 import { type Output, output } from "../out/output.js";
 import { type Screen, screen } from "../out/screen.js";
 import { type Style, styleFor } from "../out/style.js";
+import { widthOf } from "../out/wrap.js";
 import { exitCodes } from "../table/exit-codes.js";
 import { addressOf } from "./command.js";
 import { configured } from "./config.js";
@@ -100,7 +101,7 @@ export async function withClient(given: Input, work: CommandWork, { before, pers
     const again: CommandSession["again"] = async (line, task, { before: first, signal }) => {
       try {
         await first?.();
-        return await task({ ...shared, input: line, signal, width: widthOf(), again });
+        return await task({ ...shared, input: line, signal, width: widthOf(process.stdout, 80), again });
       } catch (error) {
         return await failed(toFault(error), { stop, signal, view, words, input: { ...line, target: input.target }, connected, out });
       } finally {
@@ -110,7 +111,7 @@ export async function withClient(given: Input, work: CommandWork, { before, pers
     if (verbose > 0) view.line(view.style.dim(`wire  connected: ${client.server.version}, ${client.server.era} era`));
     let code: number;
     try {
-      code = await work({ ...shared, input, signal: stop.signal, width: widthOf(), again });
+      code = await work({ ...shared, input, signal: stop.signal, width: widthOf(process.stdout, 80), again });
     } finally {
       view.clear();
       await client.close();
@@ -124,10 +125,6 @@ export async function withClient(given: Input, work: CommandWork, { before, pers
     out.release();
     stop.release();
   }
-}
-
-function widthOf(): number {
-  return Math.max(40, process.stdout.columns ?? 80);
 }
 
 interface Surroundings {
