@@ -213,7 +213,11 @@ export const commands: readonly CommandSpec[] = [
     target: false,
     positionals: [{ name: "shell", choices: ["bash", "zsh", "fish"] }],
     options: [],
-    examples: ["source <(anywire completion bash)", "anywire completion fish > ~/.config/fish/completions/anywire.fish"],
+    examples: [
+      "source <(anywire completion bash)",
+      "source <(anywire completion zsh)",
+      "anywire completion fish > ~/.config/fish/completions/anywire.fish",
+    ],
   },
   schemaCommand,
   tokensCommand,
