@@ -68,6 +68,16 @@ describe("anywire shell, from a pipe", () => {
     expect(foreign.stderr).toContain('unknown command "bridge"');
   });
 
+  it("shows log entries and progress as the call does", async () => {
+    const { code, stdout, stderr } = await run(["shell", "-v", ...demo], {
+      stdin: "call stream-logs entries=2 ms=1\ncall count to=2 ms=1\n",
+    });
+    expect(code).toBe(0);
+    expect(stdout).toContain("counted to 2");
+    expect(stderr).toMatch(/^info.*: /m);
+    expect(stderr).toMatch(/\[#+\.*\] +\d+% \d of 2/);
+  });
+
   it("refuses questions and sampling plainly, and stays connected", async () => {
     const { code, stdout, stderr } = await run(["shell", ...demo], { stdin: "call greet\ncall ask-model\ncall echo text=still\n" });
     expect([code, stdout]).toEqual([1, "still\n"]);

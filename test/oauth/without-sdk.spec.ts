@@ -51,4 +51,4 @@ it("a bearer token works where the official SDK is not installed, and signing in
     refused: "unauthenticated",
     signed: expect.stringContaining("npm install @modelcontextprotocol/client"),
   });
-});
+}, 120_000);

@@ -68,7 +68,7 @@ export const commands: readonly CommandSpec[] = [
     options: [{ name: "no-history", kind: "flag", about: "keep no history of the lines, and offer none" }, ...connecting],
     notes: [
       "The lines are the other commands without the server: tools, call echo text=hi, read demo://about. Tab completes commands, tools, arguments, values, resources and prompts; help lists the commands. Ctrl-C cancels the running call, twice leaves, and so do Ctrl-D and exit.",
-      "Where stdin is no terminal it has the lines. All of them are run, # begins a comment, and the exit code is that of the first that failed.",
+      "If stdin is not a terminal, the lines come from it. All of them run, # begins a comment, and the exit code is that of the first line that failed.",
       "The history is kept in ~/.local/state/anywire/history, or below $XDG_STATE_HOME. A line that begins with a space is not kept.",
     ],
     examples: ["anywire shell -- npx -y @modelcontextprotocol/server-everything", "anywire shell https://example.com/mcp < lines.txt"],
