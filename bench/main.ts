@@ -20,12 +20,14 @@ import { numbers } from "./numbers.js";
 import { observe } from "./observe.js";
 import { proto } from "./proto.js";
 import { read } from "./read.js";
+import { start } from "./start.js";
 import { transfer } from "./transfer.js";
 import { waist } from "./waist.js";
 
 // Runs the benches that the arguments name, or all, and prints each figure beside its target. Exits with 1 if one is missed.
 const benches: readonly Bench[] = [
   first,
+  start,
   read,
   echo,
   list,

@@ -1,12 +1,14 @@
 import type { Input } from "./args/input.js";
+import type { WithClient } from "./session/session.js";
 import type { CommandName } from "./table/types.js";
 
-/** Runs a command, and gives its exit code. */
-export type RunCommand = (input: Input) => Promise<number>;
+/** Runs a command, and gives its exit code. Within a shell it uses the connection that is there. */
+export type RunCommand = (input: Input, using?: WithClient) => Promise<number>;
 
 /** Each command loads what it needs, and no sooner. */
 export const load: Record<CommandName, () => Promise<RunCommand>> = {
   tools: async () => (await import("./commands/tools.js")).runTools,
+  shell: async () => (await import("./commands/shell.js")).runShell,
   call: async () => (await import("./commands/call.js")).runCall,
   resources: async () => (await import("./commands/resources.js")).runResources,
   read: async () => (await import("./commands/read.js")).runRead,

@@ -2,6 +2,7 @@ import { parse } from "./args/parse.js";
 import { help } from "./help/help.js";
 import { load } from "./load.js";
 import { clean } from "./out/clean.js";
+import { fitted, widthOf } from "./out/wrap.js";
 import { exitCodes } from "./table/exit-codes.js";
 
 /** Runs the command and gives its exit code. Neither a wire nor the client is loaded before a command needs it. */
@@ -10,10 +11,10 @@ export async function main(args: readonly string[]): Promise<number> {
   const parsed = typeof own === "string" ? ({ tag: "misuse", message: own } as const) : parse(own);
   switch (parsed.tag) {
     case "misuse":
-      say(process.stderr, `anywire: ${parsed.message}\n`);
+      say(process.stderr, `${fitted(`anywire: ${parsed.message}`, process.stderr)}\n`);
       return exitCodes.misuse;
     case "help":
-      say(process.stdout, help(parsed.command, Math.min(process.stdout.columns ?? 100, 120)));
+      say(process.stdout, help(parsed.command, Math.min(widthOf(process.stdout, 100), 120)));
       return exitCodes.ok;
     case "version":
       say(process.stdout, `${await version()}\n`);

@@ -11,12 +11,13 @@ import {
   parseLine,
 } from "../codec/index.js";
 import { Fault, toFault } from "../core/index.js";
+import type { Iteration } from "../stream/index.js";
 import type { FrameReader, Framing } from "./framing.js";
 import type { LongReads } from "./long-reads.js";
 
 export type Batch = readonly (Incoming | IncomingPart)[];
 
-export interface LineReader extends AsyncIterableIterator<Batch, undefined> {
+export interface LineReader extends Iteration<Batch> {
   /** The peer is gone: gives out what it still sent, then throws the fault. */
   finish(fault: Fault): void;
   /** Looks again whether it may go on. */

@@ -1,5 +1,6 @@
 import { abandon } from "./abandon.js";
 import { Fifo } from "./fifo.js";
+import type { Iteration } from "./iteration.js";
 
 type Step<T> = IteratorResult<T, undefined>;
 interface Source<T> {
@@ -14,11 +15,11 @@ const DONE = { done: true, value: undefined } as const;
  * The first error is told after what came before it and returns every other source. Leaving does so too, at once, and does not
  * wait for them: a generator in the middle of its next() would hold the reader.
  */
-export function merge<T>(...sources: readonly AsyncIterable<T>[]): AsyncIterableIterator<T, undefined> {
+export function merge<T>(...sources: readonly AsyncIterable<T>[]): Iteration<T> {
   return new Merged(sources);
 }
 
-class Merged<T> implements AsyncIterableIterator<T, undefined> {
+class Merged<T> implements Iteration<T> {
   readonly #iterables: readonly AsyncIterable<T>[];
   #live: Set<Source<T>> | undefined;
   readonly #arrived = new Fifo<Arrival<T>>();

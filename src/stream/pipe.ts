@@ -1,4 +1,5 @@
 import { Fifo } from "./fifo.js";
+import type { Iteration } from "./iteration.js";
 
 export interface PipeOptions<T> {
   /** Values that may wait; 1024 unless said otherwise. */
@@ -9,7 +10,7 @@ export interface PipeOptions<T> {
 }
 
 /** A bounded queue between producers and one reader, who makes one next() at a time. */
-export interface Pipe<T> extends AsyncIterableIterator<T, undefined> {
+export interface Pipe<T> extends Iteration<T> {
   /**
    * Resolves `true` once the value was taken: writers wait in order for room, and a value above the whole byte
    * limit for an empty pipe. Resolves `false` if it was not, since the pipe is closed, failed or abandoned.

@@ -1,4 +1,5 @@
 import { abandon } from "./abandon.js";
+import type { Iteration } from "./iteration.js";
 
 type Step<T> = IteratorResult<T, undefined>;
 
@@ -8,7 +9,7 @@ const DONE = { done: true, value: undefined } as const;
  * The source until the signal aborts: then it ends without an error, also during a pending next(), and the source is
  * returned without waiting for it. The signal is listened to from the first next() to the end.
  */
-export function until<T>(source: AsyncIterable<T>, signal: AbortSignal): AsyncIterableIterator<T, undefined> {
+export function until<T>(source: AsyncIterable<T>, signal: AbortSignal): Iteration<T> {
   return new Until(source, signal);
 }
 
@@ -17,7 +18,7 @@ type State<T> =
   | { readonly tag: "running"; readonly steps: AsyncIterator<T> }
   | { readonly tag: "ended" };
 
-class Until<T> implements AsyncIterableIterator<T, undefined> {
+class Until<T> implements Iteration<T> {
   readonly #signal: AbortSignal;
   #state: State<T>;
   #end: ((step: Step<T>) => void) | undefined;

@@ -1,3 +1,4 @@
+import { createInterface } from "node:readline";
 import { PassThrough } from "node:stream";
 import { describe, expect, it } from "vitest";
 import type { ElicitParams, ElicitResult } from "../../src/api/index.js";
@@ -17,7 +18,10 @@ function ask(params: ElicitParams, typed: readonly string[], signal = new AbortC
   const input = new PassThrough();
   let shown = "";
   const out = { isTTY: false, columns: 80, write: (text: string) => (shown += text) !== "" };
-  const at = askTerminal(input, screen(out as never, { style: styleFor(out, {}), meterLines: false }));
+  const at = askTerminal(
+    () => createInterface({ input, terminal: false }),
+    screen(out as never, { style: styleFor(out, {}), meterLines: false }),
+  );
   for (const line of typed) input.write(`${line}\n`);
   if (!signal.aborted && typed.length > 0) input.end();
   const answer = Promise.resolve(askPerson(at)(params, { signal, progress: () => {} })).finally(() => at.close());

@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { commands } from "../../src/cli/table/commands.js";
-import { anywire, fixture, loaded, root, run, scratch, start } from "./support.js";
+import { anywire, fixture, hasTerminal, loaded, root, run, scratch, start } from "./support.js";
 
 describe("starting", () => {
   it("loads neither a wire nor the client for help, and little altogether", async () => {
@@ -54,7 +54,7 @@ describe("help", () => {
     for (const { examples } of commands) {
       for (const example of examples) {
         // Without what the shell makes of it.
-        const line = example.replace(/^.*?anywire /, "").replace(/( [|>] .*|\))$/, "");
+        const line = example.replace(/^.*?anywire /, "").replace(/( [|<>] .*|\))$/, "");
         const words = line.match(/(?:'[^']*'|[^\s'])+/g)?.map((word) => word.replaceAll("'", "")) ?? [];
         const own = words[1] === "--as" ? translate(words[2], words.slice(3)).args : words;
         expect(parse(own), example).toMatchObject({ tag: "run" });
@@ -65,6 +65,25 @@ describe("help", () => {
   it("says the version", async () => {
     const { version } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as { version: string };
     expect((await run(["--version"])).stdout).toBe(`${version}\n`);
+  });
+});
+
+describe("the man page", () => {
+  it("is current, and goes with the package", () => {
+    const check = spawnSync(process.execPath, [join(root, "tools/man.mjs"), "--check"], { encoding: "utf8" });
+    expect([check.status, check.stderr]).toEqual([0, ""]);
+    const manifest = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as { man: string; files: string[] };
+    expect(manifest.man).toBe("./man/anywire.1");
+    expect(manifest.files).toContain("man");
+  });
+
+  it.skipIf(spawnSync("man", ["--version"]).error !== undefined)("can be read (needs man)", () => {
+    const file = join(root, "man/anywire.1");
+    const env = { ...process.env, LC_ALL: "C.UTF-8", MANWIDTH: "100" };
+    const { stdout, stderr } = spawnSync("man", ["--warnings", "-l", file], { encoding: "utf8", env });
+    expect(stderr).toBe("");
+    for (const { name } of commands) expect(stdout).toMatch(new RegExp(`^ {3}${name}$`, "m"));
+    expect(stdout).toContain("anywire call echo text='hello there' times=2 -- anywire demo");
   });
 });
 
@@ -96,5 +115,51 @@ describe("shell completion", () => {
     expect(complete("anywire", "read", "--of")).toEqual(["--offset"]);
     expect(complete("anywire", "tools", "--era", "m")).toEqual(["modern"]);
     expect(complete("anywire", "completion", "z")).toEqual(["zsh"]);
+  });
+
+  /** A PATH on which the command has its name. */
+  const path = (): string => {
+    const folder = scratch();
+    writeFileSync(join(folder, "anywire"), `#!/bin/sh\nexec '${process.execPath}' '${anywire}' "$@"\n`, { mode: 0o755 });
+    return `${folder}:${process.env["PATH"]}`;
+  };
+  const has = (shell: string): boolean => spawnSync(shell, ["--version"]).error === undefined;
+
+  it.skipIf(!has("zsh") || !hasTerminal)(
+    "zsh completes with the line of the guide, in a shell that is not set up (needs zsh)",
+    async () => {
+      const [line = ""] = /^source .*zsh\)$/m.exec(readFileSync(join(root, "docs/guide/cli.md"), "utf8")) ?? [];
+      const env = { TERM: "xterm", PATH: path(), HOME: scratch() };
+      const running = start("script", ["-qfec", "stty cols 100; zsh -f -i", "/dev/null"], { env });
+      // It reads lines from here on.
+      await running.shows("\u001b[?2004h");
+      running.child.stdin.write(`${line} && echo so''urced\n`);
+      await running.shows(/^sourced/m);
+      // What the shell makes of a line is what the command would have got.
+      running.child.stdin.write(`anywire() { echo "<$*>" }\n`);
+      for (const [typed, completed] of [
+        ["rea", "<read>"],
+        ["read --forc", "<read --force>"],
+        ["call --log-level eme", "<call --log-level emergency>"],
+      ] as const) {
+        running.child.stdin.write(`anywire ${typed}\t\n`);
+        await running.shows(completed);
+      }
+      running.child.stdin.write("exit\n");
+      await running.ended;
+    },
+  );
+
+  it.skipIf(!has("fish"))("fish completes with it (needs fish)", async () => {
+    const file = join(scratch(), "anywire.fish");
+    writeFileSync(file, (await run(["completion", "fish"])).stdout);
+    const complete = (words: string): string[] => {
+      const env = { ...process.env, PATH: path(), HOME: scratch() };
+      const { stdout } = spawnSync("fish", ["-N", "-c", `source ${file}; complete -C '${words}'`], { encoding: "utf8", env });
+      return stdout.split("\n").map((each) => each.split("\t")[0] ?? "");
+    };
+    expect(complete("anywire re")).toEqual(["read", "resources", ""]);
+    expect(complete("anywire read --of")).toEqual(["--offset", ""]);
+    expect(complete("anywire call --log-level eme")).toEqual(["emergency", ""]);
   });
 });

@@ -1,5 +1,5 @@
-// Makes dist/ as small as it is published: scripts without comments, indented by tabs, descriptors packed, and no declarations that no entry
-// point leads to.
+// Makes dist/ as small as it is published: scripts without comments, indented by tabs, descriptors packed, no declarations that no entry
+// point leads to, and those that are left compile where Node's types are not installed.
 // Names, lines and statements stay, so stack traces can be read. This is a part of `prepare`, the last script that npm runs
 // before it packs, and does nothing when `prepare` runs after an install. After packing all is built again.
 import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -7,6 +7,7 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { deflateRawSync } from "node:zlib";
 import { minifySync } from "vite";
+import { portable } from "./portable.mjs";
 
 if (!["pack", "publish"].includes(process.env.npm_command)) process.exit();
 
@@ -18,6 +19,7 @@ for (const name of readdirSync(join(root, "dist"), { recursive: true, encoding: 
   const file = join(root, "dist", name);
   if (name.endsWith(".js")) writeFileSync(file, slim(file));
   else if (name.endsWith(".d.ts") && !published.has(file)) rmSync(file);
+  else if (name.endsWith(".d.ts")) writeFileSync(file, portable(readFileSync(file, "utf8")));
 }
 
 /** The script as it is, printed again, with descriptors packed. Licences at its top stay. */

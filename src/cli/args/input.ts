@@ -19,6 +19,13 @@ export class Options {
     this.#values = values;
   }
 
+  /** The same with these as well, as if they had been given before all others. */
+  after(earlier: Readonly<Record<string, readonly string[]>>): Options {
+    const values = new Map(this.#values);
+    for (const [name, given] of Object.entries(earlier)) if (given.length > 0) values.set(name, [...given, ...(values.get(name) ?? [])]);
+    return new Options(values);
+  }
+
   has(name: string): boolean {
     return this.#values.has(name);
   }

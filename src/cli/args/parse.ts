@@ -20,18 +20,18 @@ interface Given {
   readonly value: string | undefined;
 }
 
-/** Reads a command line by the table. What comes after `--` is a command to start, and none of ours. */
-export function parse(args: readonly string[]): ParsedLine {
+/** Reads a command line by a table. What comes after `--` is a command to start, and none of ours. */
+export function parse(args: readonly string[], table: readonly CommandSpec[] = commands): ParsedLine {
   const dashes = args.indexOf("--");
   const own = dashes < 0 ? args : args.slice(0, dashes);
   const { given, words } = scan(joinOptional(own));
   const has = (name: string): boolean => given.some(({ spec }) => spec?.name === name);
   const [first, ...rest] = words;
-  if (first === "help") return help(rest[0]);
-  const command = commands.find(({ name }) => name === first);
+  if (first === "help") return help(rest[0], table);
+  const command = table.find(({ name }) => name === first);
   if (command === undefined) {
     if (has("version")) return { tag: "version" };
-    if (first !== undefined) return misuse(unknownCommand(first));
+    if (first !== undefined) return misuse(unknownCommand(first, table));
     if (has("help") || args.length === 0) return { tag: "help", command: undefined };
     return misuse("name a command; anywire --help lists them");
   }
@@ -39,7 +39,10 @@ export function parse(args: readonly string[]): ParsedLine {
   if (has("version")) return { tag: "version" };
   const options = optionsOf(command, given);
   if (typeof options === "string") return misuse(options);
-  const sorted = positionalsOf(command, rest, dashes < 0 ? undefined : args.slice(dashes + 1));
+  const sorted = positionalsOf(command, rest, {
+    started: dashes < 0 ? undefined : args.slice(dashes + 1),
+    configured: options.has("config") || options.has("server"),
+  });
   if (typeof sorted === "string") return misuse(sorted);
   return { tag: "run", command, input: { ...sorted, options } };
 }
@@ -48,17 +51,17 @@ function misuse(message: string): ParsedLine {
   return { tag: "misuse", message };
 }
 
-function help(name: string | undefined): ParsedLine {
-  const command = commands.find((each) => each.name === name);
-  return name === undefined || command !== undefined ? { tag: "help", command } : misuse(unknownCommand(name));
+function help(name: string | undefined, table: readonly CommandSpec[]): ParsedLine {
+  const command = table.find((each) => each.name === name);
+  return name === undefined || command !== undefined ? { tag: "help", command } : misuse(unknownCommand(name, table));
 }
 
-function unknownCommand(word: string): string {
+function unknownCommand(word: string, table: readonly CommandSpec[]): string {
   const near = nearest(
     word,
-    commands.map(({ name }) => name),
+    table.map(({ name }) => name),
   );
-  return `unknown command ${JSON.stringify(word)}${suggestion(near) || "; anywire --help lists the commands"}`;
+  return `unknown command ${JSON.stringify(word)}${suggestion(near) || `; ${table === commands ? "anywire --help" : "help"} lists the commands`}`;
 }
 
 /** Every option of every command: one name means the same kind everywhere, so a command line can be read before its command is known. */

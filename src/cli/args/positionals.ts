@@ -8,12 +8,21 @@ const address = /^[a-z][a-z0-9+.-]*:/i;
 /** A host with its port, as it is often typed; `localhost:8000` would pass for an address. */
 const bareHost = /^(?:localhost|\[[0-9a-f:]+\]|[a-z0-9-]+(?:\.[a-z0-9-]+)+):\d+(?:\/|$)/i;
 
-/** Sorts words into what the command takes and what to talk to, or says what is wrong. `started` is what came after `--`. */
-export function positionalsOf(command: CommandSpec, words: readonly string[], started: readonly string[] | undefined): Sorted | string {
+export interface ServerGiven {
+  /** What came after `--`. */
+  readonly started: readonly string[] | undefined;
+  /** Whether options say that a file has the server. */
+  readonly configured: boolean;
+}
+
+/** Sorts words into what the command takes and what to talk to, or says what is wrong. */
+export function positionalsOf(command: CommandSpec, words: readonly string[], { started, configured }: ServerGiven): Sorted | string {
   if (!command.target) {
     if (started !== undefined) return `anywire ${command.name} starts no command: leave out --`;
     return checked(command, words, undefined);
   }
+  if (configured && started !== undefined) return "--config and -- each name a server; give one of them";
+  if (configured) return checked(command, words, undefined);
   if (started !== undefined) {
     const [name, ...args] = started;
     if (name === undefined) return "after -- comes the command that starts the server";

@@ -1,6 +1,6 @@
-import { createInterface, type Interface } from "node:readline";
-import type { Readable } from "node:stream";
+import type { Interface } from "node:readline";
 import { Fault } from "../../api/index.js";
+import { forPerson } from "../out/clean.js";
 import type { Screen } from "../out/screen.js";
 
 /** Where a person is asked. */
@@ -12,17 +12,18 @@ export interface Terminal {
 }
 
 /**
- * Asks on `screen`, reads lines of `input`. The terminal stays in its usual mode: it edits the line itself, and Ctrl-C is a signal like
- * at any other time.
+ * Asks on `screen`, and reads the lines of what `open` opens once the first question is asked. With `terminal: false` the terminal stays
+ * in its usual mode: it edits the line itself, and Ctrl-C is a signal like at any other time. Otherwise the reader edits, and goes on
+ * reading between questions to see the keys.
  */
-export function askTerminal(input: Readable, screen: Screen): Terminal {
+export function askTerminal(open: () => Interface, screen: Screen): Terminal {
   let lines: Interface | undefined;
   let ended = false;
   const typed: string[] = [];
   let wake: (() => void) | undefined;
 
-  const open = (): Interface => {
-    const reader = createInterface({ input, terminal: false });
+  const opened = (): Interface => {
+    const reader = open();
     reader.on("line", (line) => {
       typed.push(line);
       wake?.();
@@ -37,8 +38,12 @@ export function askTerminal(input: Readable, screen: Screen): Terminal {
   return {
     screen,
     async ask(question, signal) {
-      lines ??= open();
-      screen.prompt(question);
+      lines ??= opened();
+      if (lines.terminal && !ended) {
+        screen.clear();
+        lines.setPrompt(forPerson(question));
+        lines.prompt();
+      } else screen.prompt(question);
       if (!ended) lines.resume();
       const withdrawn = (): void => wake?.();
       signal.addEventListener("abort", withdrawn);
@@ -49,8 +54,9 @@ export function askTerminal(input: Readable, screen: Screen): Terminal {
       }
       wake = undefined;
       signal.removeEventListener("abort", withdrawn);
-      if (!ended) lines.pause();
+      if (!ended && !lines.terminal) lines.pause();
       if (signal.aborted) {
+        if (lines.terminal) lines.write(null, { ctrl: true, name: "u" });
         screen.line("");
         throw new Fault("cancelled", "the question was withdrawn");
       }

@@ -12,6 +12,7 @@ import { upstreamTarget } from "../bridge/upstream.js";
 import { say } from "../out/say.js";
 import { type Screen, screen } from "../out/screen.js";
 import { styleFor } from "../out/style.js";
+import { configured } from "../session/config.js";
 import { explainFault } from "../session/explain.js";
 import { inOptions } from "../session/listen-fault.js";
 import { misuse } from "../session/mistake.js";
@@ -19,8 +20,9 @@ import { type ServerWords, serverWords } from "../session/server-words.js";
 import { stops } from "../session/stops.js";
 import { exitCodes } from "../table/exit-codes.js";
 
-export async function runBridge(input: Input): Promise<number> {
-  const { options } = input;
+export async function runBridge(given: Input): Promise<number> {
+  let input = given;
+  const { options } = given;
   const view = screen(process.stderr, { style: styleFor(process.stderr, process.env), meterLines: false });
   const log = bridgeLog({
     form: options.oneOf("log", ["text", "json", "none"]) ?? "text",
@@ -33,6 +35,7 @@ export async function runBridge(input: Input): Promise<number> {
   try {
     if (options.has("as")) throw misuse("--as comes right after bridge: anywire bridge --as <program> and its flags");
     if (options.has("hash-key")) return hashKey(options.text("hash-key") ?? "");
+    input = await configured(given);
     const { addresses, note } = await listening(options);
     const onStderr = (line: string): void => {
       words.keep(line);
@@ -74,7 +77,7 @@ function announce({ listeners }: Bridge, input: Input, log: BridgeLog): void {
   const { options } = input;
   const addresses = listeners.flatMap((listener) => listener.addresses ?? [{ wire: "", address: listener.address }]);
   const lines = announcement({
-    name: options.has("demo") ? "demo" : serverName(upstreamTarget(input)),
+    name: options.has("demo") ? "demo" : (options.text("server") ?? serverName(upstreamTarget(input))),
     addresses,
     publicUrl: publicUrlOf(options),
     client: options.text("snippet"),

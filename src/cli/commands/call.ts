@@ -1,18 +1,22 @@
 import type { CallToolResult, JsonObject, LogEntry, Progress, ToolEvent } from "../../api/index.js";
 import { logLevels } from "../../core/index.js";
 import type { Input } from "../args/input.js";
-import { progressText } from "../out/amount.js";
+import { bytesText, progressText } from "../out/amount.js";
 import { cleanLine } from "../out/clean.js";
 import { contentText } from "../out/contents.js";
+import { blobOf, type SaveTo, saveBlobs, saveTo } from "../out/save.js";
 import { find } from "../session/find.js";
-import { type CommandSession, withClient } from "../session/session.js";
+import { type CommandSession, type WithClient, withClient } from "../session/session.js";
 import { exitCodes } from "../table/exit-codes.js";
 import { checkRequired, givenArguments, typedArguments } from "../values/arguments.js";
 
-export function runCall(input: Input): Promise<number> {
+export function runCall(input: Input, using: WithClient = withClient): Promise<number> {
   let given: JsonObject | undefined;
+  let files: SaveTo | undefined;
   const before = async (): Promise<void> => {
     const option = input.options.text("args");
+    const path = input.options.text("output");
+    if (path !== undefined) files = await saveTo(path);
     if (option !== undefined) given = await givenArguments(option);
   };
   const work = async (session: CommandSession): Promise<number> => {
@@ -27,7 +31,8 @@ export function runCall(input: Input): Promise<number> {
     for await (const event of call) {
       if (event.kind === "result") {
         session.screen.clear();
-        await writeResult(session, event.result, json);
+        const rest = files === undefined ? event.result : await saved(session, event.result, files);
+        await writeResult(session, json ? event.result : rest, json);
         return event.result.isError === true ? exitCodes.toolError : exitCodes.ok;
       }
       if (events) await out.write(`${JSON.stringify(eventLine(event))}\n`);
@@ -35,7 +40,7 @@ export function runCall(input: Input): Promise<number> {
     }
     return exitCodes.failed;
   };
-  return withClient(input, work, before);
+  return using(input, work, { before });
 }
 
 async function argumentsOf({ client, input, signal }: CommandSession, given: JsonObject | undefined): Promise<JsonObject> {
@@ -74,7 +79,15 @@ function logText({ level, logger, data }: LogEntry): string {
   return cleanLine(`${level}${logger === undefined ? "" : ` ${logger}`}: ${text}`);
 }
 
-async function writeResult({ out, style, screen }: CommandSession, result: CallToolResult, json: boolean): Promise<void> {
+/** Saves what has bytes, says where, and gives what is left to be shown. */
+async function saved({ screen, input }: CommandSession, result: CallToolResult, files: SaveTo): Promise<CallToolResult> {
+  const all = await saveBlobs(result.content, files, input.positionals[0] ?? "");
+  for (const { path, mimeType, size } of all) screen.line(`anywire: saved ${path} (${cleanLine(mimeType)}, ${bytesText(size)})`);
+  if (all.length === 0) screen.line("anywire: nothing was saved: the result has no image, no audio and no blob");
+  return { ...result, content: result.content.filter((block) => blobOf(block) === undefined) };
+}
+
+async function writeResult({ out, style, screen, tty }: CommandSession, result: CallToolResult, json: boolean): Promise<void> {
   if (json) return out.write(`${JSON.stringify(result)}\n`);
   if (result.isError === true) {
     for (const block of result.content) screen.line(contentText(block, screen.style));
@@ -82,6 +95,7 @@ async function writeResult({ out, style, screen }: CommandSession, result: CallT
   }
   if (isCopy(result)) return out.write(`${JSON.stringify(result.structuredContent, undefined, 2)}\n`);
   for (const block of result.content) await out.write(`${contentText(block, style)}\n`);
+  if (tty && result.content.some((block) => blobOf(block) !== undefined)) screen.line(screen.style.dim("-o FILE or -o DIR saves it"));
   if (result.content.length === 0 && result.structuredContent !== undefined)
     await out.write(`${JSON.stringify(result.structuredContent, undefined, 2)}\n`);
 }

@@ -4,11 +4,11 @@ import { Nearest } from "../args/nearest.js";
 import { cleanLine } from "../out/clean.js";
 import { find } from "../session/find.js";
 import { absent } from "../session/mistake.js";
-import { type CommandSession, withClient } from "../session/session.js";
+import { type CommandSession, type WithClient, withClient } from "../session/session.js";
 import { stringPairs } from "../values/pairs.js";
 
-export function runComplete(input: Input): Promise<number> {
-  return withClient(input, async (session) => {
+export function runComplete(input: Input, using: WithClient = withClient): Promise<number> {
+  return using(input, async (session) => {
     const { client, signal, out, tty } = session;
     const [what = "", name = "", ...rest] = input.positionals;
     const [first] = rest;

@@ -3,10 +3,10 @@ import { isObject } from "../../core/index.js";
 import type { Input } from "../args/input.js";
 import { clean, cleanLine } from "../out/clean.js";
 import { columns, wrapText } from "../out/wrap.js";
-import { withClient } from "../session/session.js";
+import { type WithClient, withClient } from "../session/session.js";
 
-export function runDiscover(input: Input): Promise<number> {
-  return withClient(input, async ({ client, signal, out, width }) => {
+export function runDiscover(input: Input, using: WithClient = withClient): Promise<number> {
+  return using(input, async ({ client, signal, out, width }) => {
     if (input.options.has("json")) await out.write(`${JSON.stringify(await client.discover({ signal }))}\n`);
     else await out.write(`${columns(rows(client), width)}\n${instructions(client, width)}`);
     return 0;

@@ -1,8 +1,8 @@
 import type { Input } from "../args/input.js";
-import { withClient } from "../session/session.js";
+import { type WithClient, withClient } from "../session/session.js";
 
-export function runPing(input: Input): Promise<number> {
-  return withClient(input, async ({ client, signal, out }) => {
+export function runPing(input: Input, using: WithClient = withClient): Promise<number> {
+  return using(input, async ({ client, signal, out }) => {
     const count = input.options.number("count") ?? 1;
     for (let seq = 1; seq <= count; seq++) {
       const began = performance.now();

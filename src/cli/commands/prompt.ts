@@ -4,11 +4,11 @@ import { cleanLine } from "../out/clean.js";
 import { contentText } from "../out/contents.js";
 import { find } from "../session/find.js";
 import { misuse } from "../session/mistake.js";
-import { type CommandSession, withClient } from "../session/session.js";
+import { type CommandSession, type WithClient, withClient } from "../session/session.js";
 import { stringPairs } from "../values/pairs.js";
 
-export function runPrompt(input: Input): Promise<number> {
-  return withClient(input, async (session) => {
+export function runPrompt(input: Input, using: WithClient = withClient): Promise<number> {
+  return using(input, async (session) => {
     const { client, signal, out, style } = session;
     const [name = "", ...words] = input.positionals;
     const args = stringPairs(words);

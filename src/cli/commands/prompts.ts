@@ -1,10 +1,10 @@
 import type { Prompt } from "../../api/index.js";
 import type { Input } from "../args/input.js";
 import { type Entry, writeList } from "../out/list.js";
-import { withClient } from "../session/session.js";
+import { type WithClient, withClient } from "../session/session.js";
 
-export function runPrompts(input: Input): Promise<number> {
-  return withClient(input, (session) =>
+export function runPrompts(input: Input, using: WithClient = withClient): Promise<number> {
+  return using(input, (session) =>
     writeList(session, session.client.prompts({ signal: session.signal }), entryOf, "the server has no prompts"),
   );
 }

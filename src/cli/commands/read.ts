@@ -4,10 +4,10 @@ import { bytesText, progressText } from "../out/amount.js";
 import { absent, misuse } from "../session/mistake.js";
 import { nearestResource } from "../session/nearest-resource.js";
 import { type PartFile, partFile } from "../session/part-file.js";
-import { type CommandSession, withClient } from "../session/session.js";
+import { type CommandSession, type WithClient, withClient } from "../session/session.js";
 
-export function runRead(input: Input): Promise<number> {
-  return withClient(input, async (session) => {
+export function runRead(input: Input, using: WithClient = withClient): Promise<number> {
+  return using(input, async (session) => {
     const [uri = ""] = input.positionals;
     const { options } = input;
     const path = options.text("output");

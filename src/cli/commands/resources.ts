@@ -2,10 +2,10 @@ import type { Resource, ResourceTemplate } from "../../api/index.js";
 import type { Input } from "../args/input.js";
 import { bytesText } from "../out/amount.js";
 import { type Entry, writeList } from "../out/list.js";
-import { withClient } from "../session/session.js";
+import { type WithClient, withClient } from "../session/session.js";
 
-export function runResources(input: Input): Promise<number> {
-  return withClient(input, (session) => {
+export function runResources(input: Input, using: WithClient = withClient): Promise<number> {
+  return using(input, (session) => {
     const { client, signal } = session;
     return input.options.has("templates")
       ? writeList(session, client.resourceTemplates({ signal }), templateEntry, "the server has no resource templates")

@@ -3,22 +3,23 @@ import { isObject } from "../../core/index.js";
 import type { Input } from "../args/input.js";
 import { clean, cleanLine } from "../out/clean.js";
 import { type Entry, writeList } from "../out/list.js";
+import { wrapText } from "../out/wrap.js";
 import { find } from "../session/find.js";
-import { type CommandSession, withClient } from "../session/session.js";
+import { type CommandSession, type WithClient, withClient } from "../session/session.js";
 import { exitCodes } from "../table/exit-codes.js";
 import { requiredNames } from "../values/arguments.js";
 import { describe } from "../values/coerce.js";
 
-export function runTools(input: Input): Promise<number> {
+export function runTools(input: Input, using: WithClient = withClient): Promise<number> {
   const [name] = input.positionals;
-  return withClient(input, (session) => {
+  return using(input, (session) => {
     const tools = session.client.tools({ signal: session.signal });
     return name === undefined ? writeList(session, tools, entryOf, "the server has no tools") : writeTool(session, tools, name);
   });
 }
 
 /** One tool, whole: its schemas and annotations too. */
-async function writeTool({ out, style, input }: CommandSession, tools: AsyncIterable<Tool>, name: string): Promise<number> {
+async function writeTool({ out, style, input, width }: CommandSession, tools: AsyncIterable<Tool>, name: string): Promise<number> {
   const tool = await find(tools, (each) => each.name, name, "tool");
   if (tool === undefined) return exitCodes.failed;
   if (input.options.has("json")) {
@@ -26,11 +27,16 @@ async function writeTool({ out, style, input }: CommandSession, tools: AsyncIter
     return exitCodes.ok;
   }
   const { description, title, inputSchema, ...rest } = tool;
-  const about = [style.bold(cleanLine(tool.name)), cleanLine(title ?? ""), clean(description ?? "")].filter((line) => line !== "");
+  const about = [style.bold(cleanLine(tool.name)), cleanLine(title ?? ""), wrapText(clean(description ?? ""), width)].filter(
+    (line) => line !== "",
+  );
   const others = Object.entries({ inputSchema, ...rest }).filter(([member]) => member !== "name");
   const parts = [
     about.join("\n"),
-    `anywire call ${cleanLine(tool.name)} ${cleanLine(signature(isObject(inputSchema) ? inputSchema : {}))}`.trim(),
+    wrapText(`anywire call ${cleanLine(tool.name)} ${cleanLine(signature(isObject(inputSchema) ? inputSchema : {}))}`.trim(), width, {
+      indent: "    ",
+      whole: true,
+    }),
   ];
   for (const [member, value] of others) parts.push(`${style.dim(cleanLine(member))}\n${clean(JSON.stringify(value, undefined, 2))}`);
   await out.write(`${parts.join("\n\n")}\n`);

@@ -1,10 +1,10 @@
 import { Fault } from "../../api/index.js";
 import type { Input } from "../args/input.js";
 import { cleanLine } from "../out/clean.js";
-import { withClient } from "../session/session.js";
+import { type WithClient, withClient } from "../session/session.js";
 
-export function runWatch(input: Input): Promise<number> {
-  return withClient(input, async ({ client, signal, out, style }) => {
+export function runWatch(input: Input, using: WithClient = withClient): Promise<number> {
+  return using(input, async ({ client, signal, out, style }) => {
     const { options, positionals } = input;
     let left = options.number("count") ?? Number.POSITIVE_INFINITY;
     const limit = limited(signal, options.number("timeout"));

@@ -68,11 +68,11 @@ function zsh(): string {
       return quoted(`${option.many === true ? "*" : ""}${flag}[${plain(option.about)}]${value}`);
     });
   const cases = commands.map((command) => {
-    const positional = choicesOf(command).length > 0 ? [quoted(`:argument:(${choicesOf(command).join(" ")})`)] : [quoted("*:argument:")];
+    const positional = choicesOf(command).length > 0 ? [quoted(`:argument:(${choicesOf(command).join(" ")})`)] : [quoted("*: :_default")];
     return `    ${command.name}) _arguments ${[...optionsOf(command).flatMap(argument), ...positional].join(" ")} ;;`;
   });
   return `#compdef anywire
-# anywire completion for zsh: anywire completion zsh > a file named _anywire in a directory of $fpath
+# anywire completion for zsh: source <(anywire completion zsh), or a file named _anywire in a directory of $fpath
 _anywire() {
   local dashes=\${words[(I)--]}
   if ((dashes > 1 && dashes < CURRENT)); then
@@ -93,7 +93,13 @@ _anywire() {
 ${cases.join("\n")}
   esac
 }
-if [[ $funcstack[1] == _anywire ]]; then _anywire "$@"; else compdef _anywire anywire; fi
+if [[ $funcstack[1] == _anywire ]]; then
+  _anywire "$@"
+else
+  # Sourced, perhaps by a .zshrc that has not set completion up.
+  (($+functions[compdef])) || { autoload -Uz compinit && compinit -i }
+  compdef _anywire anywire
+fi
 `;
 }
 

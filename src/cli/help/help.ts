@@ -14,10 +14,10 @@ const target = "(<url> | -- <command...>)";
 const targets = { optional: `[${target}]`, "or-file": "(<url> | <file> | -- <command...>)" } as const;
 
 function overview(width: number): string {
-  return `anywire: any MCP client, any MCP server, any wire, either era
+  return `${wrapText("anywire: any MCP client, any MCP server, any wire, either era", width)}
 
 usage
-  anywire <command> [options] ${target}
+${indented(`anywire <command> [options] ${target}`, width)}
   anywire <command> --help
 
 commands
@@ -26,7 +26,7 @@ ${columns(
   width,
 )}
 
-A server is named by its URL, or by -- and the command that starts it.
+${wrapText("A server is named by its URL, by -- and the command that starts it, or by --config and --server.", width)}
 
 options
 ${options(everywhere, width)}
@@ -35,13 +35,17 @@ exit codes
 ${columns(exitCodeHelp, width)}
 
 examples
-  anywire bridge -- npx -y @modelcontextprotocol/server-everything
-  anywire demo --tour
-  anywire tools -- npx -y @modelcontextprotocol/server-everything
-  anywire call echo text=hello -- anywire demo
-  anywire read demo://generated/1gb -o 1gb.bin -- anywire demo
+${overviewExamples.map((example) => exampleText(example, width)).join("\n")}
 `;
 }
+
+const overviewExamples: readonly string[] = [
+  "anywire bridge -- npx -y @modelcontextprotocol/server-everything",
+  "anywire demo --tour",
+  "anywire tools -- npx -y @modelcontextprotocol/server-everything",
+  "anywire call echo text=hello -- anywire demo",
+  "anywire read demo://generated/1gb -o 1gb.bin -- anywire demo",
+];
 
 function detail(command: CommandSpec, width: number): string {
   const notes = (command.notes ?? []).map((note) => `\n${wrapText(note, width)}\n`).join("");
@@ -54,13 +58,24 @@ function detail(command: CommandSpec, width: number): string {
   return `${wrapText(`anywire ${command.name}: ${command.about}`, width)}
 
 usage
-  ${usage(command)}
+${indented(usage(command), width)}
 ${notes}
 ${grouped([...command.options, ...everywhere], width)}
 ${codes}
 examples
-${command.examples.map((example) => `  ${example}`).join("\n")}
+${command.examples.map((example) => exampleText(example, width)).join("\n")}
 `;
+}
+
+function indented(text: string, width: number): string {
+  return wrapText(`  ${text}`, width, { indent: "    ", whole: true });
+}
+
+/** A command that can be pasted even where it takes several lines: none ends within quotes. */
+function exampleText(example: string, width: number): string {
+  const joined = example.replace(/'[^']*'/g, (quoted) => quoted.replaceAll(" ", "\u00a0"));
+  const lines = indented(joined, example.length + 2 <= width ? width : width - 2);
+  return lines.replaceAll("\u00a0", " ").replaceAll("\n", " \\\n");
 }
 
 export function usage(command: CommandSpec): string {

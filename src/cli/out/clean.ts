@@ -32,6 +32,11 @@ export function code(number: number): string {
   return `${mark}[${number}m`;
 }
 
+/** Whether a text has codes of our own, which take no room on the screen. */
+export function isStyled(text: string): boolean {
+  return mark !== undefined && text.includes(mark);
+}
+
 /** All that is written for a person goes through here, whoever it comes from: the terminal obeys our own codes and nothing else. */
 export function forPerson(text: string): string {
   return mark === undefined ? clean(text) : text.split(mark).map(clean).join("\u001b");

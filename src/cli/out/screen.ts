@@ -1,5 +1,6 @@
-import { cleanLine, forPerson } from "./clean.js";
+import { clean, cleanLine, forPerson, isStyled } from "./clean.js";
 import type { Style } from "./style.js";
+import { fitted } from "./wrap.js";
 
 /** The stream for people: lines, and on a terminal one last line that changes. */
 export interface Screen {
@@ -35,7 +36,7 @@ export function screen(stream: Stream, options: ScreenOptions): Screen {
     style: options.style,
     line(text) {
       clear();
-      stream.write(`${forPerson(text)}\n`);
+      stream.write(`${isStyled(text) ? forPerson(text) : fitted(clean(text), stream)}\n`);
     },
     prompt(text) {
       clear();

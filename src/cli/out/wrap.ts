@@ -1,16 +1,26 @@
-/** Breaks text into lines of at most `width` characters, at spaces where there are any; its own line breaks stay. */
-export function wrapLines(text: string, width: number): string[] {
+export interface WrapOptions {
+  /** What every line after the first begins with, besides the indent of the first. */
+  readonly indent?: string;
+  /** Leave words whole that are longer than a line: they can still be copied from a terminal. */
+  readonly whole?: boolean;
+}
+
+/** Breaks text into lines of at most `width` characters, at spaces where there are any; its own line breaks and indents stay. */
+export function wrapLines(text: string, width: number, { indent = "", whole = false }: WrapOptions = {}): string[] {
   const lines: string[] = [];
   for (const paragraph of text.split("\n")) {
-    let line = "";
-    for (const word of paragraph.split(/ +/)) {
-      if (line !== "" && line.length + 1 + word.length > width) {
+    const lead = /^ */.exec(paragraph)?.[0] ?? "";
+    let start = lead;
+    let line = start;
+    for (const word of paragraph.slice(lead.length).split(/ +/)) {
+      if (line !== start && line.length + 1 + word.length > width) {
         lines.push(line);
-        line = "";
+        start = `${lead}${indent}`;
+        line = start;
       }
-      line = line === "" ? word : `${line} ${word}`;
+      line = line === start ? `${line}${word}` : `${line} ${word}`;
       // Between code points: half of a pair is no character.
-      for (; line.length > width && width > 1; line = line.slice(cut(line, width))) lines.push(line.slice(0, cut(line, width)));
+      for (; line.length > width && width > 1 && !whole; line = line.slice(cut(line, width))) lines.push(line.slice(0, cut(line, width)));
     }
     lines.push(line);
   }
@@ -22,9 +32,22 @@ function cut(line: string, width: number): number {
   return unit >= 0xd800 && unit < 0xdc00 ? width - 1 : width;
 }
 
-export function wrapText(text: string, width: number): string {
-  return wrapLines(text, width).join("\n");
+export function wrapText(text: string, width: number, options?: WrapOptions): string {
+  return wrapLines(text, width, options).join("\n");
 }
+
+/** The columns of a terminal, or those that `COLUMNS` says where there is none. */
+export function widthOf(stream: { readonly columns?: number | undefined }, unless: number): number {
+  return Math.max(20, stream.columns || Number(process.env["COLUMNS"]) || unless);
+}
+
+/** A line for a person: broken at spaces where a terminal would break it anywhere. */
+export function fitted(text: string, stream: { readonly isTTY?: boolean; readonly columns?: number }): string {
+  return stream.isTTY && stream.columns ? wrapText(text, stream.columns, { whole: true }) : text;
+}
+
+/** A second column that would be narrower than this goes below the first. */
+const NARROW = 24;
 
 /** Two columns, the second wrapped; a first that is too wide has a line of its own. */
 export function columns(rows: readonly (readonly [left: string, right: string])[], width: number, most = 30): string {
@@ -40,9 +63,12 @@ export interface RowOptions {
 }
 
 export function row(left: string, right: string, options: RowOptions): string {
-  const indent = " ".repeat(options.left + 4);
-  const lines = wrapLines(right, Math.max(20, options.width - indent.length));
-  const fits = left.length <= options.left;
-  const head = fits ? `  ${left.padEnd(options.left)}  ${lines.shift() ?? ""}` : `  ${left}`;
-  return [head.trimEnd(), ...lines.map((line) => `${indent}${line}`.trimEnd())].join("\n");
+  const beside = options.width - options.left - 4 >= NARROW;
+  const indent = " ".repeat(beside ? options.left + 4 : 6);
+  const lines = wrapLines(right, Math.max(14, options.width - indent.length));
+  const fits = beside && left.length <= options.left;
+  const head = fits
+    ? `  ${left.padEnd(options.left)}  ${lines.shift() ?? ""}`
+    : wrapText(`  ${beside ? left : left.trimStart()}`, options.width, { indent: "  ", whole: true });
+  return [head.trimEnd(), ...lines.map((line) => `${indent}${line}`.trimEnd())].filter((line) => line !== "").join("\n");
 }

@@ -39,6 +39,8 @@ function line(text: string): string {
 function told(fault: Fault, { words, connected, target }: Circumstances): string {
   const reason = isObject(fault.data) ? fault.data["reason"] : undefined;
   if (fault.code === "missing-capability" && fault.message.includes("roots/list")) return `${fault.message}; --root <path> offers one`;
+  if (fault.code === "missing-capability" && fault.message.includes("sampling/createMessage"))
+    return `${fault.message}; this command has no model to ask`;
   if (fault.code === "unauthenticated" && typeof target === "string" && reason !== "timeout")
     return `${fault.message}; a token can be given with --token-env, what else a server wants with --header`;
   if (fault.code !== "unavailable") return connected ? fault.message : `cannot connect: ${fault.message}`;

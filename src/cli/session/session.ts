@@ -1,3 +1,4 @@
+import { createInterface } from "node:readline";
 import { type ConnectOptions, type Fault, type McpClient, toFault, wireFor } from "../../api/index.js";
 import { defaultTimeouts, type JsonObject, redactText, toRpcError } from "../../core/index.js";
 import type { Input, Options } from "../args/input.js";
@@ -6,8 +7,10 @@ import { askTerminal, type Terminal } from "../ask/terminal.js";
 import { type Output, output } from "../out/output.js";
 import { type Screen, screen } from "../out/screen.js";
 import { type Style, styleFor } from "../out/style.js";
+import { widthOf } from "../out/wrap.js";
 import { exitCodes } from "../table/exit-codes.js";
 import { addressOf } from "./command.js";
+import { configured } from "./config.js";
 import { explainFault } from "./explain.js";
 import { headersOf } from "./headers.js";
 import { isMisuse, misuse } from "./mistake.js";
@@ -30,23 +33,34 @@ export interface CommandSession {
   readonly tty: boolean;
   readonly width: number;
   readonly screen: Screen;
+  /** Runs another command on the same connection, until its own signal aborts. Its faults are told, and become its exit code. */
+  readonly again: (input: Input, work: CommandWork, options: AgainOptions) => Promise<number>;
 }
+
+export type CommandWork = (session: CommandSession) => Promise<number>;
+
+export interface WorkOptions {
+  /** What it finds wrong with the input is told before anything is started. */
+  readonly before?: (() => Promise<void>) | undefined;
+  /** Where a person is asked, if not at the terminal as it is. */
+  readonly person?: ((screen: Screen) => Terminal) | undefined;
+}
+
+export interface AgainOptions extends WorkOptions {
+  readonly signal: AbortSignal;
+}
+
+/** Gives a command its connection. */
+export type WithClient = (input: Input, work: CommandWork, options?: WorkOptions) => Promise<number>;
 
 const PROBE_MS = 5_000;
 /** After so long someone at a terminal is told what is being waited for. */
 const WAITING_MS = 1_000;
 
-/**
- * Connects, works, and leaves nothing behind. Gives the exit code; a fault of any kind is told in one line. What `before` finds wrong
- * with the input is told before anything is started.
- */
-export async function withClient(
-  input: Input,
-  work: (session: CommandSession) => Promise<number>,
-  before?: () => Promise<void>,
-): Promise<number> {
-  const { options, target } = input;
-  const verbose = options.times("verbose");
+/** Connects, works, and leaves nothing behind. Gives the exit code; a fault of any kind is told in one line. */
+export async function withClient(given: Input, work: CommandWork, { before, person: asking }: WorkOptions = {}): Promise<number> {
+  let input = given;
+  const verbose = given.options.times("verbose");
   const stop = stops();
   const view = screen(process.stderr, { style: styleFor(process.stderr, process.env), meterLines: verbose > 0 });
   const words = serverWords(view, verbose > 0);
@@ -56,9 +70,12 @@ export async function withClient(
   };
   const tty = process.stdout.isTTY === true;
   const out = output(process.stdout, { signal: stop.signal, tty, onGone });
-  const person = process.stdin.isTTY && process.stderr.isTTY ? askTerminal(process.stdin, view) : undefined;
+  const atTerminal = (): Terminal => askTerminal(() => createInterface({ input: process.stdin, terminal: false }), view);
+  const person = process.stdin.isTTY && process.stderr.isTTY ? (asking?.(view) ?? atTerminal()) : undefined;
   let connected = false;
   try {
+    input = await configured(given);
+    const { options, target } = input;
     const address = addressOf(target ?? "", options);
     const headers = headersOf(target ?? "", options);
     await known(address);
@@ -79,12 +96,22 @@ export async function withClient(
     ).finally(() => clearTimeout(waiting));
     view.clear();
     connected = true;
-    const width = Math.max(40, process.stdout.columns ?? 80);
     const style = styleFor(process.stdout, process.env);
+    const shared = { client, out, style, tty, screen: view };
+    const again: CommandSession["again"] = async (line, task, { before: first, signal }) => {
+      try {
+        await first?.();
+        return await task({ ...shared, input: line, signal, width: widthOf(process.stdout, 80), again });
+      } catch (error) {
+        return await failed(toFault(error), { stop, signal, view, words, input: { ...line, target: input.target }, connected, out });
+      } finally {
+        view.clear();
+      }
+    };
     if (verbose > 0) view.line(view.style.dim(`wire  connected: ${client.server.version}, ${client.server.era} era`));
     let code: number;
     try {
-      code = await work({ client, input, signal: stop.signal, out, style, tty, width, screen: view });
+      code = await work({ ...shared, input, signal: stop.signal, width: widthOf(process.stdout, 80), again });
     } finally {
       view.clear();
       await client.close();
@@ -92,7 +119,7 @@ export async function withClient(
     // The last words may have been the ones that could not be written.
     return stop.code || code;
   } catch (error) {
-    return await failed(toFault(error), { stop, view, words, input, connected, out });
+    return await failed(toFault(error), { stop, signal: stop.signal, view, words, input, connected, out });
   } finally {
     person?.close();
     out.release();
@@ -145,6 +172,7 @@ async function failed(
   fault: Fault,
   around: {
     readonly stop: Stops;
+    readonly signal: AbortSignal;
     readonly view: Screen;
     readonly words: ServerWords;
     readonly input: Input;
@@ -152,8 +180,12 @@ async function failed(
     readonly out: Output;
   },
 ): Promise<number> {
-  const { stop, view, words, input, connected, out } = around;
+  const { stop, signal, view, words, input, connected, out } = around;
   if (stop.code !== undefined) return stop.code;
+  if (signal.aborted) {
+    view.line("anywire: cancelled");
+    return exitCodes.interrupted;
+  }
   if (fault.code === "unavailable") await words.settled();
   const { code, message: told, words: helpful } = explainFault(fault, { target: input.target ?? "", connected, words });
   // A URL may have been given with credentials.

@@ -38,7 +38,9 @@ const listening: readonly OptionSpec[] = [
 const upstream: readonly OptionSpec[] = [
   { name: "to", kind: "text", value: "url", about: "the server, in place of a URL at the end" },
   { name: "demo", kind: "flag", about: "the demo server, shown on four wires" },
-  ...["env", "cwd", "header", "token-env", "era", "dialect", "calls", "http2", "ca", "cert", "key"].map((name) => shared(name)),
+  ...["config", "server", "env", "cwd", "header", "token-env", "era", "dialect", "calls", "http2", "ca", "cert", "key"].map((name) =>
+    shared(name),
+  ),
   { name: "connect-timeout", kind: "duration", value: "duration", about: "how long the server may take to start; 60s unless given" },
   { name: "lazy", kind: "flag", about: "start the server with the first call" },
   { name: "idle-stop", kind: "duration", value: "duration", about: "stop the server when nobody has used it for so long" },

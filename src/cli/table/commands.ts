@@ -34,6 +34,14 @@ export const commands: readonly CommandSpec[] = [
     positionals: [{ name: "tool" }, pairs],
     options: [
       { name: "args", kind: "text", value: "JSON", about: "arguments as a JSON object, @file or - for stdin; key=value goes on top" },
+      {
+        name: "output",
+        short: "o",
+        kind: "text",
+        value: "path",
+        files: true,
+        about: "save images, audio and blobs of the result: to a file, or under the tool's name in a directory",
+      },
       json,
       { name: "events", kind: "flag", about: 'with --json, before the result: {"progress":…}, {"log":…} and {"note":…} lines' },
       logLevel,
@@ -47,9 +55,23 @@ export const commands: readonly CommandSpec[] = [
     examples: [
       "anywire call echo text='hello there' times=2 -- anywire demo",
       "anywire call weather city=Oslo days=Mon days=Tue --json -- anywire demo",
+      "anywire call picture -o picture.png -- anywire demo",
       "anywire call order -- anywire demo",
       "echo '{\"to\":3}' | anywire call count --args - -- anywire demo",
     ],
+  },
+  {
+    name: "shell",
+    about: "use a server line by line, over one connection",
+    target: true,
+    positionals: [],
+    options: [{ name: "no-history", kind: "flag", about: "keep no history of the lines, and offer none" }, ...connecting],
+    notes: [
+      "The lines are the other commands without the server: tools, call echo text=hi, read demo://about. Tab completes commands, tools, arguments, values, resources and prompts; help lists the commands. Ctrl-C cancels the running call, twice leaves, and so do Ctrl-D and exit.",
+      "If stdin is not a terminal, the lines come from it. All of them run, # begins a comment, and the exit code is that of the first line that failed.",
+      "The history is kept in ~/.local/state/anywire/history, or below $XDG_STATE_HOME. A line that begins with a space is not kept.",
+    ],
+    examples: ["anywire shell -- npx -y @modelcontextprotocol/server-everything", "anywire shell https://example.com/mcp < lines.txt"],
   },
   {
     name: "resources",
@@ -191,7 +213,11 @@ export const commands: readonly CommandSpec[] = [
     target: false,
     positionals: [{ name: "shell", choices: ["bash", "zsh", "fish"] }],
     options: [],
-    examples: ["source <(anywire completion bash)", "anywire completion fish > ~/.config/fish/completions/anywire.fish"],
+    examples: [
+      "source <(anywire completion bash)",
+      "source <(anywire completion zsh)",
+      "anywire completion fish > ~/.config/fish/completions/anywire.fish",
+    ],
   },
   schemaCommand,
   tokensCommand,

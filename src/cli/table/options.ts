@@ -18,6 +18,8 @@ export const verbose: OptionSpec = {
 
 /** Options of every command that talks to a server. */
 export const connecting: readonly OptionSpec[] = [
+  { name: "config", kind: "text", value: "file", files: true, about: "take the server from the configuration of a client" },
+  { name: "server", kind: "text", value: "name", about: "its name in that file" },
   { name: "timeout", kind: "duration", value: "duration", about: "give up after 500ms, 30s or 2m (exit code 5)" },
   { name: "era", kind: "choice", value: "era", choices: ["auto", "legacy", "modern"], about: "the protocol era to speak" },
   { name: "root", kind: "text", value: "path", many: true, files: true, about: "offer a directory as a root" },

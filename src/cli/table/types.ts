@@ -29,6 +29,7 @@ export interface PositionalSpec {
 export type CommandName =
   | "tools"
   | "call"
+  | "shell"
   | "resources"
   | "read"
   | "prompts"

@@ -122,6 +122,14 @@ function typesOf(schema: JsonObject, root: JsonObject): ReadonlySet<string> {
   return found;
 }
 
+/** The texts that a property takes, where there are only so many. */
+export function valueTexts(property: unknown, root: JsonObject): string[] {
+  const schema = resolve(property, root);
+  const items = schema["type"] === "array" ? resolve(schema["items"], root) : schema;
+  const named = namedValues(items, root) ?? (items["type"] === "boolean" ? [true, false] : []);
+  return named.map((value) => (typeof value === "string" ? value : JSON.stringify(value)));
+}
+
 /** Whether a property has a value where none is given. */
 export function hasDefault(property: unknown, root: JsonObject): boolean {
   return (isObject(property) && "default" in property) || "default" in resolve(property, root);

@@ -13,7 +13,7 @@ import {
   sharedStream,
 } from "../../codec/index.js";
 import { type DialOptions, Fault, fixedTimeouts, RELEASE, toFault } from "../../core/index.js";
-import { Backoff } from "../../stream/index.js";
+import { Backoff, type Iteration } from "../../stream/index.js";
 import { anywireKeys } from "../keys.js";
 import { safeListener } from "../safe-listener.js";
 import { type LinkWatch, linkWatch } from "../watch/link-watch.js";
@@ -89,7 +89,7 @@ class Renewing<L extends Link> implements RenewingLink<L> {
     this.#state = new LinkState(this.#watch, safeListener(options.onFault));
     this.#waiting = new WaitingCalls(options, () => this.#backoff.fault);
     this.#steps = first.incoming[Symbol.asyncIterator]();
-    const messages: AsyncIterableIterator<Batch, undefined> = {
+    const messages: Iteration<Batch> = {
       next: () => this.#next(),
       [Symbol.asyncIterator]: () => messages,
     };

@@ -1,4 +1,5 @@
 import { type Account, Fault, type Held, LITTLE_BYTES, toFault, WHOLE_PART } from "../../core/index.js";
+import type { Iteration } from "../../stream/index.js";
 import { NARROW, WINDOW } from "./bounds.js";
 import { decompress, type MessageCoding } from "./coding.js";
 import { Deframer } from "./deframer.js";
@@ -39,7 +40,7 @@ export interface ByteSource {
 }
 
 /** The incoming half of a call: a stream's chunks in, batches of messages out. One reader. */
-export class Inbox implements AsyncIterableIterator<Batch, undefined> {
+export class Inbox implements Iteration<Batch> {
   readonly #options: InboxOptions;
   readonly #deframer: Deframer;
   /** Bytes that may wait for the reader. */

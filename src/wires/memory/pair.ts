@@ -10,7 +10,7 @@ import {
 } from "../../codec/index.js";
 import { Fault, type JsonObject, weigh } from "../../core/index.js";
 import { type Link, type LinkTraits, sharedStream } from "../../era/index.js";
-import { type Pipe, pipe, platform } from "../../stream/index.js";
+import { type Iteration, type Pipe, pipe, platform } from "../../stream/index.js";
 
 /** Messages under way in one direction. */
 const ITEMS = 1024;
@@ -33,7 +33,7 @@ export function linkPair(): [Link, Link] {
 }
 
 /** One direction. An iterator by hand: a generator around the pipe's own costs as much again. */
-class Lane implements AsyncIterableIterator<readonly Incoming[], undefined> {
+class Lane implements Iteration<readonly Incoming[]> {
   readonly pipe: Pipe<Outgoing> = pipe<Outgoing>({ items: ITEMS, bytes: BYTES, size: weigh });
   #taken = 0;
   #go: (() => void) | undefined;

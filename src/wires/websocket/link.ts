@@ -3,10 +3,13 @@ import { type Account, defaultLimits, Fault, isObject, LITTLE_BYTES, type Limits
 import { type Link, sharedStream } from "../../era/index.js";
 import { pipe } from "../../stream/index.js";
 
+/** Bytes that are no shared memory, which a browser's socket does not take. TypeScript can say that only from 5.7 on; before, all bytes are. */
+type OwnBytes = ReturnType<Uint8Array["slice"]>;
+
 /** What a link needs of a socket: that of `ws`, and a browser's own. */
 export interface Socket {
   /** `sent` is called when the text has gone out, or with the error if it never will; a browser's socket does not call it. */
-  send(text: string | Uint8Array<ArrayBuffer>, sent?: (error?: Error) => void): void;
+  send(text: string | OwnBytes, sent?: (error?: Error) => void): void;
   close(code?: number, reason?: string): void;
   readonly bufferedAmount: number;
   readonly readyState: number;
@@ -130,7 +133,7 @@ export function socketLink(
       if (frame === undefined) return;
       if (frame.length > messageBytes) throw messageTooLarge(messageBytes);
       gather?.();
-      socket.send(frame as string | Uint8Array<ArrayBuffer>, sent);
+      socket.send(frame as string | OwnBytes, sent);
       const { bufferedAmount } = socket;
       if (bufferedAmount > LITTLE_BYTES) unwritten?.set(bufferedAmount);
       if (bufferedAmount > HIGH_WATER) await room();

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import type { Http2ServerRequest } from "node:http2";
 import { Fault, type Held } from "../../../core/index.js";
+import type { Iteration } from "../../../stream/index.js";
 
 export interface BodyOptions {
   /** The time for all of it. */
@@ -19,7 +20,7 @@ type Step = IteratorResult<Uint8Array, undefined>;
  * The body of a request as it is read: what nobody takes holds the client up. Unlike the request's own iterator it leaves the
  * connection alone when its reader leaves, so that the answer still arrives: the rest is read to nowhere.
  */
-export class Body implements AsyncIterableIterator<Uint8Array, undefined> {
+export class Body implements Iteration<Uint8Array> {
   readonly #request: IncomingMessage | Http2ServerRequest;
   readonly #chunks: Uint8Array[] = [];
   readonly #timer: ReturnType<typeof setTimeout>;
