@@ -79,7 +79,7 @@ export {
   type SharedLimit,
 } from "./limits.js";
 export { closingFault, listenerOf } from "./listener.js";
-export { outgoingMetadata, traceHeaders, traceNames, withoutCredentials, withTrace } from "./metadata.js";
+export { isCredential, outgoingMetadata, traceHeaders, traceNames, withoutCredentials, withTrace } from "./metadata.js";
 export {
   askingMethods,
   cacheableMethods,

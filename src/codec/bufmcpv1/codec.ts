@@ -228,7 +228,7 @@ function probe({ id, params }: OutgoingRequest): Uint8Array {
   const payload = requests.get(INITIALIZE) as Payload;
   return bytesOf((writer) => {
     writeIdTo(writer, id, true);
-    write(writer, { ...payload, to: undefined } as unknown as Payload, probeToWire(params as never), true);
+    write(writer, { ...payload, to: undefined } as unknown as Payload, probeToWire(params ?? noParams), true);
   });
 }
 

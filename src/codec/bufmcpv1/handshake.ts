@@ -41,8 +41,9 @@ export function requestToWire({ protocolVersion, capabilities, ...rest }: JsonOb
 }
 
 /** The question what a peer speaks, which begins no session. */
-export function probeToWire(info: { readonly name: string; readonly version: string }): JsonObject {
-  return { protocolVersion: VERSION, capabilities: clientCapabilities, metadata: named(info), probe: true };
+export function probeToWire({ info, credentials }: JsonObject): JsonObject {
+  const metadata = isObject(credentials) ? { ...credentials, ...named(info) } : named(info);
+  return { protocolVersion: VERSION, capabilities: clientCapabilities, metadata, probe: true };
 }
 
 export function requestFromWire({ protocolVersion, capabilities, metadata, mcpVersion, mcpCapabilities, ...rest }: JsonObject): JsonObject {
