@@ -24,8 +24,9 @@ import {
 } from "../protobuf/index.js";
 import { sentMessage } from "../serialise.js";
 import { baseAnswer, baseError, baseRequest } from "./base.js";
+import { isProtoJson, type ProtoEncoding, unreadJson } from "./encodings.js";
 import { type Envelope, readEnvelope, readJsonRpc, writeExtra, writeIdTo, writeJsonRpc } from "./envelope.js";
-import { isFull, probeToWire, VERSION } from "./handshake.js";
+import { isFull, probeToWire, requestToWire, VERSION } from "./handshake.js";
 import {
   ERROR,
   JSON_RPC,
@@ -37,6 +38,7 @@ import {
   results,
   resultsByNumber,
 } from "./payloads.js";
+import type { ProtoJson } from "./proto-json.js";
 
 type Single = Exclude<Incoming, IncomingBatch>;
 
@@ -51,6 +53,12 @@ const CANCELLED = "notifications/cancelled";
 export class MessageCodec {
   /** Whether the peer knows more than the base; undefined until it has said its version. */
   full: boolean | undefined;
+  /** What messages are written as JSON with; protobuf unless given. */
+  json: ProtoJson | undefined;
+  /** The encodings that this end offers, the best first. */
+  encodings: readonly ProtoEncoding[] = ["protobuf"];
+  /** Those that a client offered. */
+  offered: readonly unknown[] | undefined;
   readonly #depth: number;
   /** The methods of requests that were not answered yet. */
   readonly #open = new Map<Id, string>();
@@ -62,11 +70,16 @@ export class MessageCodec {
 
   /** The bytes of one message; undefined if the peer has no way to hear of it, and nobody waits for an answer. Throws a Fault if it cannot be said. */
   encode(outgoing: Outgoing): Uint8Array | undefined {
+    const bytes = this.#encode(outgoing);
+    return bytes === undefined || this.json === undefined ? bytes : this.json.write(bytes, this.full !== false);
+  }
+
+  #encode(outgoing: Outgoing): Uint8Array | undefined {
     if (Array.isArray(outgoing)) throw new Fault("internal", "proto-mcp has no batches");
     const message = sentMessage(outgoing as OutgoingMessage);
     if ("method" in message) {
       if (!("id" in message)) return this.#notification(message);
-      if (message.method === PROBE) return probe(message);
+      if (message.method === PROBE) return probe(message, this.encodings);
       return bytesOf((writer) => {
         if (!writeIdTo(writer, message.id, this.full !== false))
           throw new Fault("internal", "the id of a request must be an integer from 1 up");
@@ -106,10 +119,11 @@ export class MessageCodec {
 
   #writeRequest(writer: Writer, method: string, params: JsonObject | null | undefined): void {
     const payload = requests.get(method);
+    if (method === INITIALIZE && payload !== undefined && isObject(params) && payload.takes?.(params) !== false)
+      return write(writer, payload, requestToWire(params, this.encodings), this.full !== false);
     if (this.full === false) {
       if (payload === undefined || payload.added) throw new Fault("unknown-method", `the base of proto-mcp has no ${method}`);
-      const given = params ?? {};
-      return write(writer, payload, method === INITIALIZE ? given : baseRequest(payload.table, given), false);
+      return write(writer, payload, baseRequest(payload.table, params ?? {}), false);
     }
     if (payload === undefined || !isObject(params) || payload.takes?.(params) === false) writeJsonRpc(writer, { method, params });
     else write(writer, payload, params, true);
@@ -138,6 +152,7 @@ export class MessageCodec {
    * an answer. Never throws.
    */
   decode(bytes: Uint8Array): readonly Single[] {
+    if (isProtoJson(bytes)) return [{ kind: "bad", fault: unreadJson(bytes) }];
     const reader = new Reader(bytes);
     let envelope: Envelope;
     try {
@@ -152,6 +167,16 @@ export class MessageCodec {
       return this.#payload(reader, envelope);
     } catch (error) {
       return [bad(envelope, toFault(error))];
+    }
+  }
+
+  /** As `decode`, of a message in proto JSON. */
+  decodeJson(text: Uint8Array, json: ProtoJson): readonly Single[] {
+    try {
+      return this.decode(json.read(text, this.#depth));
+    } catch (error) {
+      const fault = error instanceof Fault ? error : new Fault("parse", "the message is no MCPMessage in JSON", { cause: error });
+      return [{ kind: "bad", fault }];
     }
   }
 
@@ -180,6 +205,8 @@ export class MessageCodec {
     if (id === undefined) throw refused("a request has an id");
     if (method !== INITIALIZE) return [this.#opened(id, method, value, envelope)];
     this.full = isFull(value["protocolVersion"]);
+    const { capabilities } = value;
+    this.offered = isObject(capabilities) && Array.isArray(capabilities["encodings"]) ? capabilities["encodings"] : undefined;
     if (value["probe"] === true) return [this.#opened(id, PROBE, value, envelope)];
     const params = requests.get(INITIALIZE)?.from?.(value, this.full) ?? value;
     const opened = this.#opened(id, method, params, envelope);
@@ -224,11 +251,11 @@ function inOwnCode(error: RpcError, method: string | undefined): RpcError {
 /** What an end answers to a probe. */
 export const probed: JsonObject = { protocolVersion: VERSION, capabilities: { supportsBsrRefs: true, supportsStreaming: true } };
 
-function probe({ id, params }: OutgoingRequest): Uint8Array {
+function probe({ id, params }: OutgoingRequest, encodings: readonly string[]): Uint8Array {
   const payload = requests.get(INITIALIZE) as Payload;
   return bytesOf((writer) => {
     writeIdTo(writer, id, true);
-    write(writer, { ...payload, to: undefined } as unknown as Payload, probeToWire(params ?? noParams), true);
+    write(writer, payload, probeToWire(params ?? noParams, encodings), true);
   });
 }
 

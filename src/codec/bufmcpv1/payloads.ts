@@ -3,7 +3,7 @@ import type { Table } from "../protobuf/index.js";
 import { blockFromWire, blocksFromWire, blocksToWire, blockToWire } from "./content.js";
 import { tableOf } from "./dialect.js";
 import { TOOL_ERROR } from "./fields.js";
-import { isHandshake, requestFromWire, requestToWire, resultFromWire, resultToWire } from "./handshake.js";
+import { isHandshake, requestFromWire, resultFromWire, resultToWire } from "./handshake.js";
 
 /** A payload of MCPMessage: its number, its message, and where that differs from the JSON object, how one becomes the other. */
 export interface Payload {
@@ -26,7 +26,7 @@ const payload = (number: number, name: string, change: Change = {}): Payload => 
   ...change,
 });
 
-const initialize: Change = { takes: isHandshake, to: requestToWire, from: requestFromWire };
+const initialize: Change = { takes: isHandshake, from: requestFromWire };
 const initialized: Change = { takes: isHandshake, to: resultToWire, from: resultFromWire };
 const called: Change = { to: toolResultToWire, from: toolResultFromWire, takes: (result) => !("success" in result || "error" in result) };
 const prompt: Change = {

@@ -1,6 +1,7 @@
-import { type MessageCodec, PROBE } from "../../codec/bufmcpv1/index.js";
+import { loadProtoJson, type MessageCodec, PROBE, type ProtoEncoding } from "../../codec/bufmcpv1/index.js";
 import type { Incoming, IncomingPart, Link } from "../../codec/index.js";
 import { clientInfo, type DialOptions, defaultTimeouts, Fault, fromRpcError, type JsonObject, toFault } from "../../core/index.js";
+import { eitherEncoding } from "./encodings.js";
 import { showsTokens } from "./tokens.js";
 
 type Batch = readonly (Incoming | IncomingPart)[];
@@ -20,13 +21,19 @@ const ID = 1;
 export interface GreetOptions extends DialOptions {
   /** What the peer is shown in the metadata of requests. */
   readonly credentials?: Readonly<Record<string, string>> | undefined;
+  /** The encodings that are offered, the best first; protobuf alone unless given. */
+  readonly encodings?: readonly ProtoEncoding[] | undefined;
 }
 
 /**
  * Asks what a peer speaks, and makes its link one for both eras. A peer of the base is a legacy server: what it answered is its answer to
  * `initialize`. Rejects with NoProto if it is no peer of proto-mcp.
  */
-export async function greet(link: Link, codec: MessageCodec, options: GreetOptions): Promise<Link> {
+export async function greet(given: Link, codec: MessageCodec, options: GreetOptions): Promise<Link> {
+  const { encodings } = options;
+  const link = encodings === undefined ? given : eitherEncoding(given, codec);
+  if (encodings !== undefined) codec.encodings = encodings;
+  if (encodings?.includes("protobuf") === false) codec.json = await loadProtoJson();
   const batches = link.incoming[Symbol.asyncIterator]();
   const info = options.client?.info ?? clientInfo;
   try {

@@ -86,8 +86,9 @@ async function listenOnStreams(service: Service, options: ListenOptions): Promis
   listening = true;
   const { limits } = options;
   const links = new ServedLinks(service, options);
-  const link = processLink({ limits, framing: either(new MessageCodec({ depth: limits?.depth ?? defaultLimits.depth })) });
-  const served = links.add(checksTokens(answersProbes(link), {})).finally(() => {
+  const codec = new MessageCodec({ depth: limits?.depth ?? defaultLimits.depth });
+  const link = processLink({ limits, framing: either(codec) });
+  const served = links.add(checksTokens(answersProbes(link, codec), {})).finally(() => {
     listening = false;
     // Nobody can come back for what is parked.
     return links.drain();
