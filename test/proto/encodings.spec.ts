@@ -3,7 +3,7 @@ import { afterEach, describe, expect, it } from "vitest";
 import { WebSocket } from "ws";
 import { connect, createServer, type JsonObject, serve } from "../../src/api/index.js";
 import { convertTool } from "../../src/schema/index.js";
-import { typed, typedClient } from "../../src/typed/index.js";
+import "../../src/typed/index.js";
 import { baseClient, envelope, framed, frames, initialize, message } from "./base-peer.js";
 
 const open: AsyncDisposable[] = [];
@@ -26,7 +26,7 @@ const { input, output } = convertTool(
 const messages = { input: input.message as DescMessage, output: output?.message as DescMessage };
 
 function server(ran: unknown[] = []) {
-  return typed(createServer({ name: "json", version: "1.0.0" }))
+  return createServer({ name: "json", version: "1.0.0" })
     .tool("greet", messages, (given) => {
       ran.push(given);
       return create(messages.output, { greeting: `hello ${(given as unknown as { givenName: string }).givenName}` } as never);
@@ -142,7 +142,7 @@ describe("a client of ours that offers JSON first", () => {
       for (const encodings of [["json"], ["json", "protobuf"]] as const)
         it(`speaks it with a server of ours at ${address}, ${era}, offering ${encodings.join(" and ")}`, async () => {
           const listener = kept(await serve(server(), address));
-          const client = typedClient(kept(await connect(listener.address, { era, encodings, jsonToo: false })));
+          const client = kept(await connect(listener.address, { era, encodings, jsonToo: false }));
           const args = { a: [1, 2.5, null, { b: "\u00fc" }], big: 12345678901 };
           expect((await client.callTool("echo", args)).content).toEqual([{ type: "text", text: JSON.stringify(args) }]);
           expect(await client.callTyped("greet", messages, { givenName: "Ada" } as never)).toMatchObject({ greeting: "hello Ada" });
