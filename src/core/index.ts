@@ -248,3 +248,4 @@ export type {
   Wire,
   WireOptions,
 } from "./wire.js";
+export { layeredConnection } from "./wire.js";
