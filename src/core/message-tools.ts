@@ -79,9 +79,9 @@ export function supportMessages(given: MessageSupport): void {
   support = given;
 }
 
-export function messageSupport(): MessageSupport {
-  if (support !== undefined) return support;
-  throw new Fault("invalid-params", 'messages of protobuf need their module: add import "anywire/typed"');
+/** A fault where it was not imported. */
+export function messageSupport(): MessageSupport | Fault {
+  return support ?? new Fault("invalid-params", 'messages of protobuf need their module: add import "anywire/typed"');
 }
 
 /** Whether a tool's options are those of one that takes messages. */

@@ -25,10 +25,13 @@ export async function callTyped<I extends DescMessage, O extends DescMessage>(
   { validate, ...options }: CallTypedOptions = {},
 ): Promise<MessageShape<O>> {
   const message = create(input, init) as Message;
-  if (validate !== false) check(validate ?? (await protovalidate()), input, message);
+  if (validate !== false) check(validate ?? usual ?? (usual = await protovalidate()), input, message);
   const result = await client.callTool(name, messagesOf(input).packed(message), options);
   return answerIn(result, output) as MessageShape<O>;
 }
+
+/** What checks messages unless something else is given, once it is loaded. */
+let usual: Validate | undefined;
 
 const known = new WeakMap<DescMessage, Messages>();
 
@@ -56,7 +59,8 @@ function answerIn(result: CallToolResult, output: DescMessage): Message {
   for (const block of content) {
     const any = packedIn(block as unknown as JsonObject);
     if (any === undefined) continue;
-    const name = String(any["@type"]).replace(/^.*\//, "");
+    const url = String(any["@type"]);
+    const name = url.slice(url.lastIndexOf("/") + 1);
     if (name !== output.typeName) throw new Fault("invalid-request", `the tool gave a ${name}, and not a ${output.typeName}`);
     return fromBinary(output, octetsOf(String(any["value"])) as Uint8Array);
   }

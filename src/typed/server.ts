@@ -1,6 +1,6 @@
 import { create, type DescFile, type DescMessage, type Message, toBinary } from "@bufbuild/protobuf";
 import { FileDescriptorSetSchema } from "@bufbuild/protobuf/wkt";
-import { BSR_REF, BSR_REFS, INCLUDE_SCHEMAS, INLINE_SCHEMA, MESSAGE_MIME_TYPE, MESSAGE_URI, TOOL_ERROR } from "../codec/bufmcpv1/index.js";
+import { BSR_REF, BSR_REFS, INCLUDE_SCHEMAS, INLINE_SCHEMA, messageBlock, TOOL_ERROR } from "../codec/bufmcpv1/index.js";
 import { isTyped } from "../codec/protobuf/index.js";
 import {
   type AnyToolHandler,
@@ -115,7 +115,7 @@ function resultOf(gives: Messages, made: unknown, packed: boolean): unknown {
   const message = made as unknown as Message;
   if (!packed) return { structuredContent: gives.json(message) };
   const { "@type": url, value } = gives.packed(message);
-  return { content: [{ type: "resource", resource: { uri: `${MESSAGE_URI}${url}`, mimeType: MESSAGE_MIME_TYPE, blob: value } }] };
+  return { content: [messageBlock(url, value)] };
 }
 
 /** A result that says why nothing ran; on proto-mcp it is the error of the call. */

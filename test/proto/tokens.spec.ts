@@ -85,7 +85,7 @@ describe("a token in the metadata of a request", () => {
     const { server, address } = await baseServer(({ payload: { case: name, value } }) => {
       seen.push([name, (value["metadata"] as Record<string, string> | undefined)?.["authorization"]]);
       if (name === "initializeRequest") return { case: "initializeResponse", value: { protocolVersion: "1.0.0" } };
-      if (name === "listToolsRequest") return { case: "listToolsResponse", value: {} };
+      if (name === "listToolsRequest") return { case: "listToolsResponse", value: { tools: [{ name: "any" }] } };
       return { case: "callToolResponse", value: { result: { case: "success", value: {} } } };
     });
     const client = kept(await connect(address, { headers: bearer("good") }));

@@ -68,24 +68,32 @@ export class MessageCodec {
     this.full = full;
   }
 
-  /** The bytes of one message; undefined if the peer has no way to hear of it, and nobody waits for an answer. Throws a Fault if it cannot be said. */
-  encode(outgoing: Outgoing): Uint8Array | undefined {
-    const bytes = this.#encode(outgoing);
-    return bytes === undefined || this.json === undefined ? bytes : this.json.write(bytes, this.full !== false);
+  /**
+   * The bytes of one message, behind `room` for as many others; undefined if the peer has no way to hear of it, and nobody waits for an
+   * answer. Throws a Fault if it cannot be said.
+   */
+  encode(outgoing: Outgoing, room = 0): Uint8Array | undefined {
+    if (this.json === undefined) return this.#encode(outgoing, room);
+    const bytes = this.#encode(outgoing, 0);
+    if (bytes === undefined) return undefined;
+    const text = this.json.write(bytes, this.full !== false);
+    const made = new Uint8Array(room + text.length);
+    made.set(text, room);
+    return made;
   }
 
-  #encode(outgoing: Outgoing): Uint8Array | undefined {
+  #encode(outgoing: Outgoing, room: number): Uint8Array | undefined {
     if (Array.isArray(outgoing)) throw new Fault("internal", "proto-mcp has no batches");
     const message = sentMessage(outgoing as OutgoingMessage);
     if ("method" in message) {
-      if (!("id" in message)) return this.#notification(message);
-      if (message.method === PROBE) return probe(message, this.encodings);
+      if (!("id" in message)) return this.#notification(message, room);
+      if (message.method === PROBE) return probe(message, this.encodings, room);
       return bytesOf((writer) => {
         if (!writeIdTo(writer, message.id, this.full !== false))
           throw new Fault("internal", "the id of a request must be an integer from 1 up");
         this.#writeRequest(writer, message.method, message.params);
         if (this.full !== false) writeExtra(writer, message);
-      });
+      }, room);
     }
     const { id } = message;
     const method = id === null ? undefined : this.#open.get(id);
@@ -95,7 +103,7 @@ export class MessageCodec {
         if (id !== null) writeIdTo(writer, id, this.full !== false);
         write(writer);
         if (this.full !== false) writeExtra(writer, message);
-      });
+      }, room);
     if ("error" in message)
       return answer((writer) => this.#writeError(writer, this.full === true ? message.error : inOwnCode(message.error, method)));
     try {
@@ -106,7 +114,7 @@ export class MessageCodec {
     }
   }
 
-  #notification(message: Exclude<OutgoingMessage, { readonly id: unknown }>): Uint8Array | undefined {
+  #notification(message: Exclude<OutgoingMessage, { readonly id: unknown }>, room: number): Uint8Array | undefined {
     if (this.full === false) return undefined;
     const { method, params } = message as { readonly method: string; readonly params?: JsonObject | null };
     const payload = notifications.get(method);
@@ -114,7 +122,7 @@ export class MessageCodec {
       if (payload === undefined || !isObject(params)) writeJsonRpc(writer, { method, params });
       else write(writer, payload, params, true);
       writeExtra(writer, message);
-    });
+    }, room);
   }
 
   #writeRequest(writer: Writer, method: string, params: JsonObject | null | undefined): void {
@@ -251,12 +259,12 @@ function inOwnCode(error: RpcError, method: string | undefined): RpcError {
 /** What an end answers to a probe. */
 export const probed: JsonObject = { protocolVersion: VERSION, capabilities: { supportsBsrRefs: true, supportsStreaming: true } };
 
-function probe({ id, params }: OutgoingRequest, encodings: readonly string[]): Uint8Array {
+function probe({ id, params }: OutgoingRequest, encodings: readonly string[], room: number): Uint8Array {
   const payload = requests.get(INITIALIZE) as Payload;
   return bytesOf((writer) => {
     writeIdTo(writer, id, true);
     write(writer, payload, probeToWire(params ?? noParams, encodings), true);
-  });
+  }, room);
 }
 
 function write(writer: Writer, payload: Payload, value: JsonObject, full: boolean): void {

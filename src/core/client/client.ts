@@ -117,13 +117,14 @@ class StreamingClient implements McpClient {
     return this.#engine.complete(await this.#engine.call("tools/call", withArguments(name, args), options)) as CallToolResult;
   }
 
-  async callTyped<I extends DescMessage, O extends DescMessage>(
+  callTyped<I extends DescMessage, O extends DescMessage>(
     name: string,
     messages: ToolMessages<I, O>,
     message: MessageInitShape<I>,
     options?: CallTypedOptions,
   ): Promise<MessageShape<O>> {
-    return messageSupport().call(this, name, messages, message, options);
+    const support = messageSupport();
+    return support instanceof Fault ? Promise.reject(support) : support.call(this, name, messages, message, options);
   }
 
   streamTool(name: string, args?: JsonObject, options: CallOptions = {}): Stream<ToolEvent> {

@@ -93,7 +93,9 @@ export function createServer(options: ServerOptions): Server {
     tool: (name: string, given: AnyToolOptions | ToolHandler, handler?: AnyToolHandler) => {
       if (typeof given === "function") tools.add(name, {}, given);
       else if (takesMessages(given)) {
-        typed ??= messageSupport().tools();
+        const support = messageSupport();
+        if (support instanceof Fault) throw support;
+        typed ??= support.tools();
         const made = typed.convert(name, given, handler);
         tools.add(name, made.options, made.handler);
       } else tools.add(name, given, handler);

@@ -19,16 +19,19 @@ export function eitherEncoding(link: Link, codec: MessageCodec): Link {
 
 async function* decoded(incoming: Link["incoming"], codec: MessageCodec): AsyncGenerator<Batch> {
   for await (const batch of incoming) {
-    const messages: (Incoming | IncomingPart)[] = [];
-    let came: ProtoEncoding | undefined;
-    for (const message of batch) {
-      const text = protoJsonIn(message);
-      came = text === undefined ? "protobuf" : "json";
-      if (text === undefined) messages.push(message);
-      else messages.push(...codec.decodeJson(text, await loadProtoJson()));
-    }
+    const last = batch.at(-1);
+    const came: ProtoEncoding | undefined = last === undefined ? undefined : protoJsonIn(last) === undefined ? "protobuf" : "json";
+    const messages = batch.some((message) => protoJsonIn(message) !== undefined) ? await readIn(batch, codec) : batch;
     const wanted = codec.offered?.find((name) => ENCODINGS.some((each) => each === name)) ?? came;
     if (wanted !== undefined) codec.json = wanted === "json" ? await loadProtoJson() : undefined;
     yield messages;
   }
+}
+
+async function readIn(batch: Batch, codec: MessageCodec): Promise<Batch> {
+  const json = await loadProtoJson();
+  return batch.flatMap((message): Batch => {
+    const text = protoJsonIn(message);
+    return text === undefined ? [message] : codec.decodeJson(text, json);
+  });
 }
