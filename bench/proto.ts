@@ -2,7 +2,7 @@ import { performance } from "node:perf_hooks";
 import { fromBinary, toBinary } from "@bufbuild/protobuf";
 import { connect } from "anywire";
 import { messageCodec } from "anywire/schema";
-import { typedClient } from "anywire/typed";
+import "anywire/typed";
 import { child } from "./child.js";
 import { atLeast, type Bench, format, type Outcome } from "./figure.js";
 import { type Contender, median, ratio, takeTurns } from "./rounds.js";
@@ -19,8 +19,8 @@ const sizes: readonly (readonly [name: string, rows: number])[] = [
 
 async function run(): Promise<Outcome> {
   const command = child("typed", "proto+stdio:");
-  const delimited = typedClient(await connect({ ...command, speaks: "proto+stdio" }, { era: "modern", jsonToo: false }));
-  const newline = typedClient(await connect(child("typed", "stdio:"), { era: "modern" }));
+  const delimited = await connect({ ...command, speaks: "proto+stdio" }, { era: "modern", jsonToo: false });
+  const newline = await connect(child("typed", "stdio:"), { era: "modern" });
   const notes: string[] = [];
   try {
     // Loading the validator takes longer than all that is measured.

@@ -1,10 +1,10 @@
 import { create } from "@bufbuild/protobuf";
 import { createServer, serve } from "anywire";
-import { typed } from "anywire/typed";
+import "anywire/typed";
 import { messages } from "../typed-messages.js";
 
 // A tool of messages on this process's standard streams, in the protocol that the argument names.
-const server = typed(createServer({ name: "typed", version: "1" })).tool("search", messages, (message) => {
+const server = createServer({ name: "typed", version: "1" }).tool("search", messages, (message) => {
   const { query, rows = [] } = message as unknown as { query?: string; rows?: unknown[] };
   return create(messages.output, { title: `found ${query}`, rows } as never);
 });

@@ -1,12 +1,11 @@
 import {
   type Address,
   type ClientOptions,
-  type Connection,
   clientCapabilities,
   clientInfo,
   createClient,
   type Layer,
-  layered,
+  layeredConnection,
   type McpClient,
   type Wire,
 } from "../core/index.js";
@@ -15,11 +14,12 @@ import type { HttpDialOptions } from "../wires/http/index.js";
 import type { ProtoDialOptions } from "../wires/protomcp/index.js";
 import type { WebSocketDialOptions } from "../wires/websocket/index.js";
 import { checkedAddress } from "./addresses.js";
+import type { BaseToolsDialOptions } from "./base-tools.js";
 import { wireFor } from "./wires.js";
 
 export interface ConnectOptions
   extends ClientOptions,
-    Omit<HttpDialOptions & WebSocketDialOptions & GrpcDialOptions & ProtoDialOptions, "client" | "onFault"> {
+    Omit<HttpDialOptions & WebSocketDialOptions & GrpcDialOptions & ProtoDialOptions & BaseToolsDialOptions, "client" | "onFault"> {
   /** Wires of your own, asked before those of the package. */
   readonly wires?: readonly Wire[];
   /** Around the connection, the first outermost: they see every call of the client, and its answers. */
@@ -33,19 +33,5 @@ export async function connect(address: Address, options: ConnectOptions = {}): P
   // A legacy server takes the capabilities from the handshake; a modern one from every request.
   const client = { info: options.info ?? clientInfo, capabilities: clientCapabilities(options, "legacy") };
   const connection = await wire.dial(at, { ...options, client });
-  return createClient(wrapped(connection, options.layers ?? []), options);
-}
-
-function wrapped(connection: Connection, layers: readonly Layer[]): Connection {
-  if (layers.length === 0) return connection;
-  const service = layered(connection, ...layers);
-  return {
-    call: (request, context) => service.call(request, context),
-    notify: (notification, context) => service.notify(notification, context),
-    era: connection.era,
-    protocolVersion: connection.protocolVersion,
-    closed: connection.closed,
-    close: () => connection.close(),
-    [Symbol.asyncDispose]: () => connection.close(),
-  };
+  return createClient(layeredConnection(connection, ...(options.layers ?? [])), options);
 }

@@ -1,4 +1,5 @@
 import { type Address, Fault, redactText, type Wire } from "../core/index.js";
+import { withBaseTools } from "./base-tools.js";
 import { olderToo } from "./older.js";
 
 const sse = async (): Promise<Wire> => (await import("../wires/sse/index.js")).sse;
@@ -8,9 +9,11 @@ const builtIn: readonly { accepts(address: Address): boolean; load(): Promise<Wi
   { accepts: scheme(/^memory:/), load: async () => (await import("../wires/memory/index.js")).memory },
   { accepts: isHttp, load: async () => olderToo((await import("../wires/http/index.js")).http, sse) },
   { accepts: scheme(/^sse\+https?:/), load: sse },
+  { accepts: scheme(/^proto\+grpc/), load: async () => withBaseTools((await import("../wires/grpc/index.js")).grpc) },
+  { accepts: scheme(/^proto\+wss?:/), load: async () => withBaseTools((await import("../wires/websocket/index.js")).websocket) },
   { accepts: isGrpc, load: async () => (await import("../wires/grpc/index.js")).grpc },
   { accepts: scheme(/^(tcp|tls|unix):/), load: async () => (await import("../wires/lines/index.js")).lines },
-  { accepts: isProto, load: async () => (await import("../wires/protomcp/index.js")).protomcp },
+  { accepts: isProto, load: async () => withBaseTools((await import("../wires/protomcp/index.js")).protomcp) },
   { accepts: scheme(/^any(\+unix)?:/), load: async () => (await import("./any.js")).any },
   { accepts: scheme(/^(proto\+)?wss?:/), load: async () => (await import("../wires/websocket/index.js")).websocket },
   {

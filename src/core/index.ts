@@ -79,7 +79,19 @@ export {
   type SharedLimit,
 } from "./limits.js";
 export { closingFault, listenerOf } from "./listener.js";
-export { outgoingMetadata, traceHeaders, traceNames, withoutCredentials, withTrace } from "./metadata.js";
+export {
+  type BrokenRule,
+  type CallTypedOptions,
+  type MessageSupport,
+  type MessageTools,
+  supportMessages,
+  type ToolMessages,
+  type TypedHandler,
+  type TypedToolOptions,
+  takesMessages,
+  type Validate,
+} from "./message-tools.js";
+export { isCredential, outgoingMetadata, traceHeaders, traceNames, withoutCredentials, withTrace } from "./metadata.js";
 export {
   askingMethods,
   cacheableMethods,
@@ -181,7 +193,7 @@ export type { Awaitable, Handled } from "./server/run.js";
 export { createServer } from "./server/server.js";
 export type { Source } from "./server/source.js";
 export type { InputOf, OutputOf, Schema, SchemaIssue, StandardResult, StandardSchema } from "./server/standard.js";
-export type { ToolCatalogue, ToolHandler, ToolOptions, ToolResult } from "./server/tools.js";
+export type { AnyToolHandler, ToolCatalogue, ToolHandler, ToolOptions, ToolResult } from "./server/tools.js";
 export type { MethodHandler, NotificationHandler, Server, ServerOptions } from "./server/types.js";
 export { log, note, progress, type Yield } from "./server/yields.js";
 export {
@@ -236,3 +248,4 @@ export type {
   Wire,
   WireOptions,
 } from "./wire.js";
+export { layeredConnection } from "./wire.js";

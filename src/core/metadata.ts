@@ -7,6 +7,11 @@ type Metadata = Context["metadata"];
 /** What a handler never sees, whatever wire it came on. */
 const credentials = ["authorization", "proxy-authorization", "cookie", "x-api-key"] as const;
 
+/** Whether a header, or an entry of a message's metadata, says who calls: in any case of letters. */
+export function isCredential(name: string): boolean {
+  return credentials.some((each) => each.length === name.length && each === name.toLowerCase());
+}
+
 /** Headers as a handler may see them: without credentials. */
 export function withoutCredentials(metadata: Metadata): Metadata {
   if (credentials.every((name) => metadata[name] === undefined)) return metadata;

@@ -3,7 +3,7 @@ import type { Fault } from "./fault.js";
 import type { JsonObject } from "./json.js";
 import type { Limits } from "./limits.js";
 import type { Observer } from "./observe.js";
-import type { Era, Service } from "./service.js";
+import { type Era, type Layer, layered, type Service } from "./service.js";
 
 /** A child process to dial: never through a shell. */
 export interface Command {
@@ -109,6 +109,21 @@ export interface Connection extends Service, AsyncDisposable {
   readonly closed: Promise<Fault | undefined>;
   /** Every call that is still open fails, and what dialing started is stopped. */
   close(): Promise<void>;
+}
+
+/** A connection with layers around it, the first outermost. */
+export function layeredConnection(connection: Connection, ...layers: readonly Layer[]): Connection {
+  if (layers.length === 0) return connection;
+  const service = layered(connection, ...layers);
+  return {
+    call: (request, context) => service.call(request, context),
+    notify: (notification, context) => service.notify(notification, context),
+    era: connection.era,
+    protocolVersion: connection.protocolVersion,
+    closed: connection.closed,
+    close: () => connection.close(),
+    [Symbol.asyncDispose]: () => connection.close(),
+  };
 }
 
 /** A wire is an edge: `listen` turns connections into calls on a service, `dial` gives a service that speaks to a peer. */

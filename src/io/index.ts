@@ -32,7 +32,14 @@ export type {
   Status,
 } from "./grpc/types.js";
 export { type AuthRequest, authorized, type Challenge, type HttpAuth } from "./http/authorized.js";
-export { type AuthOptions, type CredentialVerdict, checkCredentials, METADATA_PATH, type Principal } from "./http/credentials.js";
+export {
+  type AuthOptions,
+  type CredentialVerdict,
+  checkCredentials,
+  METADATA_PATH,
+  type Principal,
+  refusedCredentials,
+} from "./http/credentials.js";
 export type { Exchange, Outlet } from "./http/exchange.js";
 export { fetchExchange } from "./http/fetch-exchange.js";
 export { type Admission, admit, type GateOptions, tellRefused, whileValid } from "./http/gate.js";
@@ -54,6 +61,7 @@ export { listenOnStdio } from "./port/stdio-port.js";
 export { type ProcessLinkOptions, processLink } from "./process-link.js";
 export { answersProbes } from "./protomcp/answer-probes.js";
 export { greet, NoProto } from "./protomcp/greet.js";
+export { admitByToken, checksTokens, credentialsIn } from "./protomcp/tokens.js";
 export { letGo } from "./socket/let-go.js";
 export { openSocketLink, type SocketLinkOptions } from "./socket/open.js";
 export {

@@ -146,8 +146,7 @@ class Writer implements LineWriter {
 
   #flush = (): void => {
     if (this.#frameBytes > 0) {
-      const [first] = this.#frames;
-      const frames = this.#frames.length === 1 ? first : Buffer.concat(this.#frames, this.#frameBytes);
+      const frames = joined(this.#frames, this.#frameBytes);
       this.#frames = [];
       this.#frameBytes = 0;
       this.#writable.write(frames, this.#written);
@@ -177,6 +176,18 @@ class Writer implements LineWriter {
     this.fail(fault);
     if (first) this.#options.onBroken(fault);
   };
+}
+
+/** Frames as one. Those that were written one after another into the same memory are there already. */
+function joined(frames: readonly Uint8Array[], bytes: number): Uint8Array {
+  const [first] = frames;
+  if (first === undefined) throw new Fault("internal", "there is nothing to write");
+  let end = first.byteOffset;
+  for (const { buffer, byteOffset, byteLength } of frames) {
+    if (buffer !== first.buffer || byteOffset !== end) return Buffer.concat(frames, bytes);
+    end += byteLength;
+  }
+  return new Uint8Array(first.buffer, first.byteOffset, bytes);
 }
 
 interface Gate {

@@ -55,6 +55,7 @@ export {
   type ShownAs,
   tokenizer,
 } from "./tokens/tokens.js";
+export { type BaseToolsOptions, baseTools } from "./typed/base-tools.js";
 export { type ListedTypedTool, type ToolTyper, type ToolTyperOptions, type TypedMessage, toolTyper } from "./typed/tool-typer.js";
 export { type TypedToolsOptions, typedTools } from "./typed/typed-tools.js";
 export { messageCodec, schemaCodec, type ValueCodec } from "./values/codec.js";

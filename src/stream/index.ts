@@ -5,7 +5,16 @@
  */
 
 export { Backoff, type BackoffOptions } from "./backoff.js";
-export { type Base64Stream, base64Stream, decodeBase64, encodeBase64 } from "./base64.js";
+export {
+  type Base64Stream,
+  base64Length,
+  base64Stream,
+  decodeBase64,
+  decodeInto,
+  encodeBase64,
+  isBase64,
+  isShortBase64,
+} from "./base64.js";
 export { type Base64Decoder, base64Decoder } from "./base64-decoder.js";
 export { concat } from "./bytes.js";
 export { type Deadline, deadline } from "./deadline.js";

@@ -6,7 +6,7 @@ export interface NativeBuffer {
   byteLength(text: string): number;
 }
 export interface NativeView {
-  toString(encoding: "base64"): string;
+  toString(encoding: "base64", start?: number, end?: number): string;
   toString(encoding: "latin1", start: number, end: number): string;
   write(text: string, offset: number, encoding: "base64"): number;
 }

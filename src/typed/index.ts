@@ -1,9 +1,15 @@
 /**
- * Tools with messages of protobuf. Unstable: what is exported here may change in any release, also in a minor one.
+ * Tools with messages of protobuf, for every server and client of this package. Unstable: what is exported here may change in any release,
+ * also in a minor one.
  *
  * @module
  */
 
-export { type CallTypedOptions, type ToolMessages, type TypedClient, typedClient } from "./client.js";
-export { type TypedHandler, type TypedOptions, type TypedServer, type TypedTool, type TypedToolOptions, typed } from "./server.js";
-export { type BrokenRule, protovalidate, type Validate } from "./validate.js";
+import { supportMessages } from "../core/index.js";
+import { callTyped } from "./client.js";
+import { messageTools } from "./server.js";
+
+supportMessages({ tools: messageTools, call: callTyped });
+
+export type { BrokenRule, CallTypedOptions, ToolMessages, TypedHandler, TypedToolOptions, Validate } from "../core/index.js";
+export { protovalidate } from "./validate.js";

@@ -1,106 +1,58 @@
-import { create, type DescFile, type DescMessage, type Message, type MessageShape, toBinary } from "@bufbuild/protobuf";
+import { create, type DescFile, type DescMessage, type Message, toBinary } from "@bufbuild/protobuf";
 import { FileDescriptorSetSchema } from "@bufbuild/protobuf/wkt";
-import { BSR_REF, BSR_REFS, INCLUDE_SCHEMAS, INLINE_SCHEMA, MESSAGE_MIME_TYPE, MESSAGE_URI, TOOL_ERROR } from "../codec/bufmcpv1/index.js";
+import { BSR_REF, BSR_REFS, INCLUDE_SCHEMAS, INLINE_SCHEMA, messageBlock, TOOL_ERROR } from "../codec/bufmcpv1/index.js";
 import { isTyped } from "../codec/protobuf/index.js";
 import {
+  type AnyToolHandler,
   type CallToolResult,
+  Fault,
   guard,
-  type Handled,
   type HandlerContext,
   isObject,
   type JsonObject,
+  type MessageTools,
   type Reply,
-  type Server,
   type StandardSchema,
-  type ToolOptions,
+  type Validate,
 } from "../core/index.js";
 import { messageSchema } from "../schema/index.js";
 import { encodeBase64 } from "../stream/index.js";
 import { Messages, Unfit } from "./messages.js";
-import { protovalidate, type Validate } from "./validate.js";
+import { protovalidate } from "./validate.js";
 
 /** JSON-RPC's code for arguments that break their schema. */
 export const VALIDATION_FAILED = -33001;
 
-export interface TypedToolOptions<I extends DescMessage, O extends DescMessage>
-  extends Omit<ToolOptions, "input" | "output" | "inputSchema" | "outputSchema"> {
-  readonly input: I;
-  /** What the handler gives; without it, whatever other tools may give. */
-  readonly output?: O;
-  /** Where the schema is published, such as `buf.build/acme/tools/acme.v1.GreetRequest:v1`. */
-  readonly bsrRef?: string;
-}
-
-export type TypedHandler<I extends DescMessage, O extends DescMessage> = (
-  message: MessageShape<I>,
-  ctx: HandlerContext,
-) => Handled<MessageShape<O> | CallToolResult | string>;
-
-/** A server whose tools may take and give messages of protobuf. */
-export type TypedServer = Server & { readonly tool: Server["tool"] & TypedTool };
-
-export interface TypedOptions {
-  /** Checks messages before their tool runs: by the rules of `buf.validate` unless given; `false` for not at all. */
-  readonly validate?: Validate | false;
-}
-
-/** Lets a server's tools take and give messages: `server.tool(name, { input: XSchema, output: YSchema }, handler)`. */
-export function typed(server: Server, options: TypedOptions = {}): TypedServer {
+/** The tools of a server that take messages. */
+export function messageTools(): MessageTools {
   const inline = new Map<string, string>();
-  const made = {
-    ...server,
-    get droppedLogs() {
-      return server.droppedLogs;
+  return {
+    convert(name, { input, output, validate, bsrRef, _meta, ...rest }, handler) {
+      if (handler === undefined) throw new Fault("invalid-params", `tool ${name} has no handler`);
+      inline.set(name, inlineSchema(input, output));
+      const meta = bsrRef === undefined ? _meta : { ..._meta, [BSR_REF]: bsrRef };
+      return {
+        options: {
+          ...rest,
+          input: published(input),
+          ...(output === undefined ? undefined : { output: published(output) }),
+          ...(meta === undefined ? undefined : { _meta: meta }),
+        },
+        handler: wrapped(input, output, handler as Invoke, validate),
+      };
     },
-    tool(name: string, given: ToolOptions | TypedToolOptions<DescMessage, DescMessage>, handler: never) {
-      if (!isMessage(given.input)) server.tool(name, given as ToolOptions, handler);
-      else {
-        const { input, output, bsrRef, _meta, ...rest } = given as TypedToolOptions<DescMessage, DescMessage>;
-        inline.set(name, inlineSchema(input, output));
-        const meta = bsrRef === undefined ? _meta : { ..._meta, [BSR_REF]: bsrRef };
-        server.tool(
-          name,
-          {
-            ...rest,
-            input: published(input),
-            ...(output === undefined ? undefined : { output: published(output) }),
-            ...(meta === undefined ? undefined : { _meta: meta }),
-          } satisfies ToolOptions<StandardSchema, StandardSchema>,
-          wrapped(input, output, handler, options) as never,
-        );
-      }
-      return made;
-    },
-    call(request, context) {
-      const wanted = request.method === "tools/list" ? wantedIn(request.params) : undefined;
-      if (wanted === undefined) return server.call(request, context);
+    list(request, context, inner) {
+      const wanted = wantedIn(request.params);
+      if (wanted === undefined) return inner(context);
       return guard(async function* (within) {
-        for await (const reply of server.call(request, within)) {
+        for await (const reply of inner(within)) {
           const shown = showing(reply, wanted, inline);
           if (shown !== undefined) yield shown;
         }
         return undefined;
       }, context);
     },
-  } as TypedServer;
-  for (const name of ["tools", "resource", "resourceTemplate", "resources", "prompt", "prompts", "completion", "method"] as const) {
-    const inner = server[name] as (...args: unknown[]) => unknown;
-    (made as unknown as Record<string, unknown>)[name] = (...args: unknown[]) => {
-      inner(...args);
-      return made;
-    };
-  }
-  return made;
-}
-
-export type TypedTool = <I extends DescMessage, O extends DescMessage>(
-  name: string,
-  options: TypedToolOptions<I, O>,
-  handler: TypedHandler<I, O>,
-) => TypedServer;
-
-function isMessage(input: unknown): input is DescMessage {
-  return isObject(input) && input["kind"] === "message" && typeof input["typeName"] === "string";
+  };
 }
 
 /** Publishes the JSON Schema; what is checked is the message. */
@@ -111,10 +63,15 @@ function published(schema: DescMessage): StandardSchema {
 
 type Invoke = (message: Message, ctx: HandlerContext) => unknown;
 
-function wrapped(input: DescMessage, output: DescMessage | undefined, handler: Invoke, options: TypedOptions): unknown {
+function wrapped(
+  input: DescMessage,
+  output: DescMessage | undefined,
+  handler: Invoke,
+  given: Validate | false | undefined,
+): AnyToolHandler {
   const takes = new Messages(input);
   const gives = output === undefined ? undefined : new Messages(output);
-  let validate: Validate | undefined = typeof options.validate === "function" ? options.validate : undefined;
+  let validate: Validate | undefined = given === false ? undefined : given;
   const run = (args: JsonObject, ctx: HandlerContext): unknown => {
     let message: Message;
     try {
@@ -136,7 +93,7 @@ function wrapped(input: DescMessage, output: DescMessage | undefined, handler: I
       })();
     return made instanceof Promise ? made.then(settle) : settle(made);
   };
-  if (options.validate !== undefined) return run;
+  if (given !== undefined) return run;
   return (args: JsonObject, ctx: HandlerContext) => {
     if (validate !== undefined) return run(args, ctx);
     // What the handler makes may be a generator, so waiting for the validator is one, too.
@@ -158,7 +115,7 @@ function resultOf(gives: Messages, made: unknown, packed: boolean): unknown {
   const message = made as unknown as Message;
   if (!packed) return { structuredContent: gives.json(message) };
   const { "@type": url, value } = gives.packed(message);
-  return { content: [{ type: "resource", resource: { uri: `${MESSAGE_URI}${url}`, mimeType: MESSAGE_MIME_TYPE, blob: value } }] };
+  return { content: [messageBlock(url, value)] };
 }
 
 /** A result that says why nothing ran; on proto-mcp it is the error of the call. */

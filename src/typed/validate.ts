@@ -1,15 +1,5 @@
 import type { DescMessage, Message } from "@bufbuild/protobuf";
-import { Fault } from "../core/index.js";
-
-/** A rule that a message breaks: the field it is about, the rule's name, and what is wrong. */
-export interface BrokenRule {
-  readonly field: string;
-  readonly rule: string;
-  readonly message: string;
-}
-
-/** Checks messages against the rules of their own schema; what it gives is empty if none is broken. */
-export type Validate = (schema: DescMessage, message: Message) => readonly BrokenRule[];
+import { type BrokenRule, Fault, type Validate } from "../core/index.js";
 
 let loaded: Promise<Validate> | undefined;
 

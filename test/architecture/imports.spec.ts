@@ -25,6 +25,7 @@ const rules: Record<string, readonly string[]> = {
     "codec",
     "era",
     "io",
+    "schema",
     "wires/memory",
     "wires/stdio",
     "wires/http",

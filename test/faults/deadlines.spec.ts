@@ -23,6 +23,8 @@ const wires: readonly [RawName, Era][] = [
   ["sse", "legacy"],
   ["ws", "legacy"],
   ["ws", "modern"],
+  ["proto", "legacy"],
+  ["proto", "modern"],
   ["tunnel", "legacy"],
   ["tunnel", "modern"],
   ["grpc", "legacy"],

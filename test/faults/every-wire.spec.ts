@@ -30,7 +30,7 @@ function lab(): { service: Service; waiting: Set<unknown>; cancelled: Set<unknow
 
 describe("the id of a live call comes again", () => {
   // A modern request over HTTP and an RPC have their answers to themselves: their ids may be the same.
-  const shared = pairs(["http", "sse", "ws", "tunnel", "grpc"]).filter(([wire, era]) => wire !== "http" || era === "legacy");
+  const shared = pairs(["http", "sse", "ws", "tunnel", "grpc", "proto"]).filter(([wire, era]) => wire !== "http" || era === "legacy");
 
   it.each(shared)("over %s, %s: each further one is refused, and the live call gets its own answer", async (wire, era) => {
     const N = 100;
@@ -59,7 +59,7 @@ describe("the id of a live call comes again", () => {
 
 describe("a client goes away in the middle of its calls", () => {
   const N = 20;
-  it.each(pairs(["http", "sse", "ws", "tunnel", "grpc", "unary", "connect"]))("over %s, %s", async (wire, era) => {
+  it.each(pairs(["http", "sse", "ws", "tunnel", "grpc", "unary", "connect", "proto"]))("over %s, %s", async (wire, era) => {
     const { service, waiting, cancelled, go } = lab();
     await using listener = await listen(service, wire);
     const [raw, neighbour] = [await talk(listener.address, wire, era), await talk(listener.address, wire, era)];

@@ -191,4 +191,6 @@ export const restarts: readonly (readonly [name: string, era: Era, start: Start]
   ["grpc", "modern", raw(rawWires.grpc)],
   ["tunnel", "legacy", raw(rawWires.tunnel)],
   ["tunnel", "modern", raw(rawWires.tunnel)],
+  ["proto", "legacy", raw(rawWires.proto)],
+  ["proto", "modern", raw(rawWires.proto)],
 ];

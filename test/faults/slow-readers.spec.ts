@@ -16,6 +16,8 @@ const wires: readonly [Served, Era][] = [
   ["sse", "legacy"],
   ["ws", "legacy"],
   ["ws", "modern"],
+  ["proto", "legacy"],
+  ["proto", "modern"],
   ["tunnel", "legacy"],
   ["grpc", "legacy"],
   ["grpc", "modern"],

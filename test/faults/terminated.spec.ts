@@ -6,6 +6,7 @@ const addresses: readonly [Served, string][] = [
   ["http", "http://127.0.0.1:0/mcp"],
   ["sse", "sse+http://127.0.0.1:0/sse"],
   ["ws", "ws://127.0.0.1:0/mcp"],
+  ["proto", "proto+tcp://127.0.0.1:0"],
   ["tunnel", "tunnel+grpc://127.0.0.1:0"],
   ["grpc", "grpc://127.0.0.1:0"],
 ];

@@ -18,9 +18,9 @@ import { offered } from "./caller.js";
 /** What a relay listens on. */
 export type ListenWire = "stdio" | "http" | "sse" | "ws" | "grpc";
 /** Wires that carry what others carry, on other sockets. */
-export type SocketWire = "tcp" | "unix" | "http+unix";
+export type SocketWire = "tcp" | "unix" | "http+unix" | "proto+tcp";
 /** What one relay dials another on; `unary`: gRPC with each call an RPC of its own. */
-export type InnerWire = "http" | "sse" | "ws" | "grpc" | "unary" | "tunnel";
+export type InnerWire = "http" | "sse" | "ws" | "grpc" | "unary" | "tunnel" | "proto";
 /** The server behind: of which version of the SDK; whether it asks before anybody calls; whether it is on HTTP in place of stdio. */
 export type ServerKind = "v1" | "v2" | "v1 early" | "v2 early" | "v1 http";
 
@@ -54,6 +54,7 @@ const listenOn: Readonly<Record<InnerWire, string>> = {
   grpc: "grpc",
   unary: "grpc",
   tunnel: "grpc",
+  proto: "proto+tcp",
 };
 
 /** Where the server is: a command to start, or one that listens already. */

@@ -6,7 +6,7 @@ import { sessionStream, tunnelStream, unaryCaller, unarySessionCaller } from "./
 import { fetchCaller } from "./peers/http.js";
 import { streamCaller } from "./peers/raw.js";
 import { sdkV1Caller, sdkV2Caller, transports } from "./peers/sdk.js";
-import { lineSocket } from "./peers/sockets.js";
+import { lineSocket, rawStream } from "./peers/sockets.js";
 import { webSocket } from "./peers/websocket.js";
 
 /** A kind of client and the wire that it comes on. */
@@ -76,6 +76,8 @@ const short: readonly Short[] = [
 const onSockets: readonly Short<SocketWire>[] = [
   ["tcp, raw, legacy", "tcp", "legacy", "stream", ({ address }, name) => streamCaller(name, "legacy", lineSocket(address))],
   ["unix, raw, modern", "unix", "modern", "stream", ({ address }, name) => streamCaller(name, "modern", lineSocket(address))],
+  ["proto, raw, legacy", "proto+tcp", "legacy", "stream", ({ address }, name) => streamCaller(name, "legacy", rawStream(address))],
+  ["proto, raw, modern", "proto+tcp", "modern", "stream", ({ address }, name) => streamCaller(name, "modern", rawStream(address))],
   ["http+unix, SDK v1", "http+unix", "legacy", "session", ({ address }, name) => v1(name, transports.v1.httpOnSocket(pathOf(address)))],
 ];
 

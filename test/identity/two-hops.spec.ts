@@ -6,7 +6,7 @@ import { Chains, callersAre, figures, wide } from "./suite.js";
 const chains = new Chains();
 afterAll(() => chains.closeAll());
 const record = figures("two relays in front of a legacy stdio server");
-const inners: readonly InnerWire[] = ["grpc", "ws", "tunnel", "http", "unary", "sse"];
+const inners: readonly InnerWire[] = ["grpc", "ws", "tunnel", "http", "unary", "sse", "proto"];
 
 // Every client takes the next wire for the hop between the relays; all of them only where that is asked for.
 for (const [at, row] of rows.entries())

@@ -6,7 +6,7 @@ import { buf } from "../mapping/buf.js";
 
 /** The text of proto-mcp 1.0 alone, in a runtime that knows nothing of Anywire's tables. */
 const registry = createFileRegistry(fromBinary(FileDescriptorSetSchema, buf("build", "test/fixtures/buf-mcp/base", "-o", "-")));
-const envelope = registry.getMessage("buf.mcp.v1.MCPMessage") as DescMessage;
+export const envelope = registry.getMessage("buf.mcp.v1.MCPMessage") as DescMessage;
 
 export interface Payload {
   readonly case: string;
@@ -30,13 +30,13 @@ export function read(bytes: Uint8Array): Envelope {
 }
 
 /** Messages out of a stream of frames. */
-export async function* frames(socket: Socket): AsyncGenerator<Envelope> {
+export async function* frames<T = Envelope>(socket: Socket, as: (bytes: Uint8Array) => T = read as never): AsyncGenerator<T> {
   let held = Buffer.alloc(0);
   for await (const chunk of socket) {
     held = Buffer.concat([held, chunk as Buffer]);
     while (held.length >= 4 && held.length >= 4 + held.readUInt32BE()) {
       const end = 4 + held.readUInt32BE();
-      yield read(held.subarray(4, end));
+      yield as(held.subarray(4, end));
       held = held.subarray(end);
     }
   }
@@ -53,11 +53,12 @@ export async function baseClient(address: string): Promise<BaseClient> {
   const { hostname, port } = new URL(address.replace(/^[^:]*:/, "http:"));
   const socket = connect(Number(port), hostname);
   await once(socket, "connect");
-  const received = frames(socket);
+  let received: AsyncGenerator<Envelope> | undefined;
   return {
     socket,
     send: (id, name, value) => void socket.write(framed(message(id, name, value))),
     next: async () => {
+      received ??= frames(socket);
       const step = await received.next();
       return step.done === true ? undefined : step.value;
     },

@@ -44,10 +44,15 @@ describe.runIf(python !== undefined)("peers that Python generated from the text 
   const client = async (...args: readonly string[]): Promise<unknown> =>
     JSON.parse((await run(python, [path("test/fixtures/python/proto_client.py"), ...args], { env: await stubs() })).stdout);
 
-  it("a client, over frames to a command", async () => {
-    const refused = [-32602, -33002];
-    expect(await client("frames", process.execPath, path("test/fixtures/proto-server.mjs"))).toEqual({ ...seen, refused });
-  }, 60_000);
+  for (const [kind, encoding] of [
+    ["frames", "protobuf"],
+    ["json", "JSON"],
+  ] as const) {
+    it(`a client, over frames of ${encoding} to a command`, async () => {
+      const refused = [-32602, -33002];
+      expect(await client(kind, process.execPath, path("test/fixtures/proto-server.mjs"))).toEqual({ ...seen, refused });
+    }, 60_000);
+  }
 
   for (const eras of [["legacy", "modern"], ["modern"]] as const) {
     it(`a client, over unary RPCs of a server of ${eras.join(" and ")}`, async () => {
@@ -94,12 +99,19 @@ describe.runIf(python !== undefined)("peers that Python generated from the text 
     expect(await mcp.readResource("test://x")).toMatchObject({ contents: [{ uri: "test://x", blob: "AAE=" }] });
   };
 
-  it("a server, over frames on its standard streams", async () => {
-    const env = await stubs();
-    const command = { command: python, args: [path("test/fixtures/python/proto_server.py"), "frames"], speaks: "proto+stdio" } as const;
-    await using mcp = await connect({ ...command, env: { PYTHONPATH: String(env["PYTHONPATH"]) } }, { jsonToo: false, probeMs: 20_000 });
-    await answers(mcp);
-  }, 60_000);
+  for (const [kind, encodings] of [
+    ["frames", undefined],
+    // It does not know JSON, so protobuf it is.
+    ["frames", ["json", "protobuf"]],
+    ["json", ["json", "protobuf"]],
+  ] as const) {
+    it(`a server of ${kind} on its standard streams, offered ${encodings?.join(" and ") ?? "the usual"}`, async () => {
+      const env = { PYTHONPATH: String((await stubs())["PYTHONPATH"]) };
+      const command = { command: python, args: [path("test/fixtures/python/proto_server.py"), kind], speaks: "proto+stdio" } as const;
+      await using mcp = await connect({ ...command, env }, { jsonToo: false, probeMs: 20_000, encodings });
+      await answers(mcp);
+    }, 60_000);
+  }
 
   it("a server, over unary RPCs", async () => {
     const child = spawn(python, [path("test/fixtures/python/proto_server.py"), "grpc"], {

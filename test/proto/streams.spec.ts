@@ -5,7 +5,7 @@ import { create, toBinary } from "@bufbuild/protobuf";
 import { StructSchema } from "@bufbuild/protobuf/wkt";
 import { afterEach, describe, expect, it } from "vitest";
 import { connect, createServer, type ServeListener, type Server, serve } from "../../src/api/index.js";
-import { baseClient, baseServer, framed, frames, initialize, message, type Payload } from "./base-peer.js";
+import { baseClient, baseServer, framed, initialize, message, type Payload } from "./base-peer.js";
 
 const open: AsyncDisposable[] = [];
 afterEach(async () => {
@@ -297,19 +297,5 @@ describe("both protocols in one place", () => {
     const [said] = await once(socket, "data");
     expect(String(said)).toMatch(/^HTTP\/1\.1 400/);
     socket.destroy();
-  });
-
-  it("a listener that demands credentials takes no connection that cannot carry one", async () => {
-    const auth = { verify: () => undefined };
-    await expect(serve(echo(), "proto+tcp://127.0.0.1:0", { auth } as never)).rejects.toMatchObject({ code: "invalid-params" });
-    const listener = kept(await serve(echo(), "any://127.0.0.1:0", { auth } as never));
-    expect(listener.addresses.map(({ wire }) => wire)).not.toContain("proto");
-    const client = await baseClient(listener.address);
-    client.send(1n, "initializeRequest", initialize);
-    expect(
-      await frames(client.socket)
-        .next()
-        .catch(() => ({ done: true })),
-    ).toMatchObject({ done: true });
   });
 });

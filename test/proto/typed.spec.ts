@@ -1,9 +1,13 @@
+import { execFile } from "node:child_process";
+import { readdir, readFile } from "node:fs/promises";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
 import { create, type DescMessage, fromBinary, type Message } from "@bufbuild/protobuf";
 import { afterEach, describe, expect, it } from "vitest";
 import { connect, createServer, type JsonObject, progress, serve } from "../../src/api/index.js";
 import { bridge } from "../../src/bridge/index.js";
 import { convertTool, readDescriptorSet } from "../../src/schema/index.js";
-import { typed, typedClient } from "../../src/typed/index.js";
+import "../../src/typed/index.js";
 import { baseClient, initialize } from "./base-peer.js";
 
 /** Messages with rules, as generated code would have them. */
@@ -33,7 +37,7 @@ const kept = <T extends AsyncDisposable>(each: T): T => {
 };
 
 function greeter(ran: unknown[] = []) {
-  return typed(createServer({ name: "greeter", version: "1.0.0" }))
+  return createServer({ name: "greeter", version: "1.0.0" })
     .tool("greet", { ...messages, description: "greets", bsrRef: "buf.build/acme/tools/acme.v1.GreetRequest:v1" }, (message) => {
       const { name, times } = message as Message & { name?: string; times?: number };
       ran.push({ name, times });
@@ -44,6 +48,7 @@ function greeter(ran: unknown[] = []) {
       yield progress(1, 2);
       return create(GreetResponse, { greeting: "done" } as never);
     })
+    .tool("unchecked", { ...messages, validate: false }, () => create(GreetResponse, { greeting: "whatever" } as never))
     .tool("plain", { description: "no messages" }, () => "as ever");
 }
 
@@ -60,7 +65,7 @@ describe("a tool of messages", () => {
     it(`is called with messages and with JSON at ${address}`, async () => {
       const ran: unknown[] = [];
       const listener = kept(await serve(greeter(ran), address));
-      const client = typedClient(kept(await connect(listener.address)));
+      const client = kept(await connect(listener.address));
       const answer = await client.callTyped("greet", messages, { name: "Ada", times: 2 } as never);
       expect(answer).toMatchObject({ $typeName: GreetResponse.typeName, greeting: "hello Ada, hello Ada" });
       expect(await client.callTool("greet", { name: "Bob" })).toMatchObject({
@@ -81,9 +86,12 @@ describe("a tool of messages", () => {
   it("runs nothing for arguments that break a rule, and names field and rule", async () => {
     const ran: unknown[] = [];
     const listener = kept(await serve(greeter(ran), "proto+tcp://127.0.0.1:0"));
-    const client = typedClient(kept(await connect(listener.address)));
+    const client = kept(await connect(listener.address));
     const broken = { code: "invalid-params", rpcCode: -33001, data: { field: "times", rule: "int32.gte_lte" } };
     await expect(client.callTyped("greet", messages, { name: "Ada", times: 9 } as never)).rejects.toMatchObject(broken);
+    expect(await client.callTyped("unchecked", messages, { name: "Ada", times: 9 } as never, { validate: false })).toMatchObject({
+      greeting: "whatever",
+    });
     // The server looks again: this client did not.
     await expect(client.callTyped("greet", messages, { name: "Ada", times: 9 } as never, { validate: false })).rejects.toMatchObject(
       broken,
@@ -148,6 +156,7 @@ describe("a tool of messages", () => {
     expect(tools.map(({ name, schemaSource }) => `${name} ${schemaSource.case}`)).toEqual([
       "greet inlineSchema",
       "slowly inlineSchema",
+      "unchecked inlineSchema",
       "plain undefined",
     ]);
     const json = kept(await connect(kept(await serve(greeter(), "tcp://127.0.0.1:0")).address));
@@ -164,7 +173,7 @@ describe("a tool of messages", () => {
     const server = kept(await serve(greeter(ran), "proto+tcp://127.0.0.1:0"));
     const made = await bridge({ listen: ["http://127.0.0.1:0/mcp"], to: server.address });
     const again = await bridge({ listen: ["proto+grpc://127.0.0.1:0"], to: made.listeners[0]?.address as string });
-    const client = typedClient(kept(await connect(again.listeners[0]?.address as string)));
+    const client = kept(await connect(again.listeners[0]?.address as string));
     expect(await client.callTyped("greet", messages, { name: "Ada" } as never)).toMatchObject({ greeting: "hello Ada" });
     await expect(client.callTyped("greet", messages, { name: "" } as never, { validate: false })).rejects.toMatchObject({
       rpcCode: -33001,
@@ -173,5 +182,31 @@ describe("a tool of messages", () => {
     await client.close();
     await again.close();
     await made.close();
+  });
+});
+
+describe("messages without their module", () => {
+  const root = fileURLToPath(new URL("../../", import.meta.url));
+
+  it("are refused with what to do, by servers and clients", async () => {
+    const script = `import { connect, createServer, serve } from "./dist/api/index.js";
+      const server = createServer({ name: "a", version: "1" });
+      const schema = { kind: "message", typeName: "acme.X" };
+      const told = [];
+      try { server.tool("x", { input: schema }, () => "x"); } catch (error) { told.push(error.message); }
+      const listener = await serve(server.tool("y", () => "y"), "memory:none");
+      const client = await connect("memory:none");
+      await client.callTyped("y", { input: schema, output: schema }, {}).catch((error) => told.push(error.message));
+      await client.close();
+      await listener.close();
+      console.log(JSON.stringify(told));`;
+    const { stdout } = await promisify(execFile)(process.execPath, ["--input-type=module", "-e", script], { cwd: root });
+    const why = 'messages of protobuf need their module: add import "anywire/typed"';
+    expect(JSON.parse(stdout)).toEqual([why, why]);
+  });
+
+  it("are nothing that the core loads", async () => {
+    for (const file of await readdir(`${root}dist/core`, { recursive: true }))
+      if (file.endsWith(".js")) expect(await readFile(`${root}dist/core/${file}`, "utf8"), file).not.toMatch(/from "@bufbuild/);
   });
 });

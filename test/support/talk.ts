@@ -12,6 +12,7 @@ const addresses: Readonly<Record<Exclude<RawName, "stdio">, string>> = {
   grpc: "grpc://127.0.0.1:0",
   unary: "grpc://127.0.0.1:0",
   connect: "grpc://127.0.0.1:0",
+  proto: "proto+tcp://127.0.0.1:0",
 };
 export type Served = keyof typeof addresses;
 

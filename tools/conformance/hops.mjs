@@ -9,6 +9,10 @@ export const hops = {
   tunnel: { listen: "tunnel+grpc://127.0.0.1:0" },
   "http+stdio": { listen: "http+stdio:", speaks: "http+stdio" },
   lines: { listen: "tcp://127.0.0.1:0" },
+  proto: { listen: "proto+tcp://127.0.0.1:0" },
+  "proto+stdio": { listen: "proto+stdio:", speaks: "proto+stdio" },
+  "proto+ws": { listen: "proto+ws://127.0.0.1:0/mcp" },
+  "proto+grpc": { listen: "proto+grpc://127.0.0.1:0" },
 };
 
 /** Scenarios of 2026-07-28 that no bridge can pass on through a legacy wire, and why. */

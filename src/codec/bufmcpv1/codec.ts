@@ -24,8 +24,9 @@ import {
 } from "../protobuf/index.js";
 import { sentMessage } from "../serialise.js";
 import { baseAnswer, baseError, baseRequest } from "./base.js";
+import { isProtoJson, type ProtoEncoding, unreadJson } from "./encodings.js";
 import { type Envelope, readEnvelope, readJsonRpc, writeExtra, writeIdTo, writeJsonRpc } from "./envelope.js";
-import { isFull, probeToWire, VERSION } from "./handshake.js";
+import { isFull, probeToWire, requestToWire, VERSION } from "./handshake.js";
 import {
   ERROR,
   JSON_RPC,
@@ -37,6 +38,7 @@ import {
   results,
   resultsByNumber,
 } from "./payloads.js";
+import type { ProtoJson } from "./proto-json.js";
 
 type Single = Exclude<Incoming, IncomingBatch>;
 
@@ -51,6 +53,12 @@ const CANCELLED = "notifications/cancelled";
 export class MessageCodec {
   /** Whether the peer knows more than the base; undefined until it has said its version. */
   full: boolean | undefined;
+  /** What messages are written as JSON with; protobuf unless given. */
+  json: ProtoJson | undefined;
+  /** The encodings that this end offers, the best first. */
+  encodings: readonly ProtoEncoding[] = ["protobuf"];
+  /** Those that a client offered. */
+  offered: readonly unknown[] | undefined;
   readonly #depth: number;
   /** The methods of requests that were not answered yet. */
   readonly #open = new Map<Id, string>();
@@ -60,19 +68,32 @@ export class MessageCodec {
     this.full = full;
   }
 
-  /** The bytes of one message; undefined if the peer has no way to hear of it, and nobody waits for an answer. Throws a Fault if it cannot be said. */
-  encode(outgoing: Outgoing): Uint8Array | undefined {
+  /**
+   * The bytes of one message, behind `room` for as many others; undefined if the peer has no way to hear of it, and nobody waits for an
+   * answer. Throws a Fault if it cannot be said.
+   */
+  encode(outgoing: Outgoing, room = 0): Uint8Array | undefined {
+    if (this.json === undefined) return this.#encode(outgoing, room);
+    const bytes = this.#encode(outgoing, 0);
+    if (bytes === undefined) return undefined;
+    const text = this.json.write(bytes, this.full !== false);
+    const made = new Uint8Array(room + text.length);
+    made.set(text, room);
+    return made;
+  }
+
+  #encode(outgoing: Outgoing, room: number): Uint8Array | undefined {
     if (Array.isArray(outgoing)) throw new Fault("internal", "proto-mcp has no batches");
     const message = sentMessage(outgoing as OutgoingMessage);
     if ("method" in message) {
-      if (!("id" in message)) return this.#notification(message);
-      if (message.method === PROBE) return probe(message);
+      if (!("id" in message)) return this.#notification(message, room);
+      if (message.method === PROBE) return probe(message, this.encodings, room);
       return bytesOf((writer) => {
         if (!writeIdTo(writer, message.id, this.full !== false))
           throw new Fault("internal", "the id of a request must be an integer from 1 up");
         this.#writeRequest(writer, message.method, message.params);
         if (this.full !== false) writeExtra(writer, message);
-      });
+      }, room);
     }
     const { id } = message;
     const method = id === null ? undefined : this.#open.get(id);
@@ -82,7 +103,7 @@ export class MessageCodec {
         if (id !== null) writeIdTo(writer, id, this.full !== false);
         write(writer);
         if (this.full !== false) writeExtra(writer, message);
-      });
+      }, room);
     if ("error" in message)
       return answer((writer) => this.#writeError(writer, this.full === true ? message.error : inOwnCode(message.error, method)));
     try {
@@ -93,7 +114,7 @@ export class MessageCodec {
     }
   }
 
-  #notification(message: Exclude<OutgoingMessage, { readonly id: unknown }>): Uint8Array | undefined {
+  #notification(message: Exclude<OutgoingMessage, { readonly id: unknown }>, room: number): Uint8Array | undefined {
     if (this.full === false) return undefined;
     const { method, params } = message as { readonly method: string; readonly params?: JsonObject | null };
     const payload = notifications.get(method);
@@ -101,15 +122,16 @@ export class MessageCodec {
       if (payload === undefined || !isObject(params)) writeJsonRpc(writer, { method, params });
       else write(writer, payload, params, true);
       writeExtra(writer, message);
-    });
+    }, room);
   }
 
   #writeRequest(writer: Writer, method: string, params: JsonObject | null | undefined): void {
     const payload = requests.get(method);
+    if (method === INITIALIZE && payload !== undefined && isObject(params) && payload.takes?.(params) !== false)
+      return write(writer, payload, requestToWire(params, this.encodings), this.full !== false);
     if (this.full === false) {
       if (payload === undefined || payload.added) throw new Fault("unknown-method", `the base of proto-mcp has no ${method}`);
-      const given = params ?? {};
-      return write(writer, payload, method === INITIALIZE ? given : baseRequest(payload.table, given), false);
+      return write(writer, payload, baseRequest(payload.table, params ?? {}), false);
     }
     if (payload === undefined || !isObject(params) || payload.takes?.(params) === false) writeJsonRpc(writer, { method, params });
     else write(writer, payload, params, true);
@@ -138,6 +160,7 @@ export class MessageCodec {
    * an answer. Never throws.
    */
   decode(bytes: Uint8Array): readonly Single[] {
+    if (isProtoJson(bytes)) return [{ kind: "bad", fault: unreadJson(bytes) }];
     const reader = new Reader(bytes);
     let envelope: Envelope;
     try {
@@ -152,6 +175,16 @@ export class MessageCodec {
       return this.#payload(reader, envelope);
     } catch (error) {
       return [bad(envelope, toFault(error))];
+    }
+  }
+
+  /** As `decode`, of a message in proto JSON. */
+  decodeJson(text: Uint8Array, json: ProtoJson): readonly Single[] {
+    try {
+      return this.decode(json.read(text, this.#depth));
+    } catch (error) {
+      const fault = error instanceof Fault ? error : new Fault("parse", "the message is no MCPMessage in JSON", { cause: error });
+      return [{ kind: "bad", fault }];
     }
   }
 
@@ -180,6 +213,8 @@ export class MessageCodec {
     if (id === undefined) throw refused("a request has an id");
     if (method !== INITIALIZE) return [this.#opened(id, method, value, envelope)];
     this.full = isFull(value["protocolVersion"]);
+    const { capabilities } = value;
+    this.offered = isObject(capabilities) && Array.isArray(capabilities["encodings"]) ? capabilities["encodings"] : undefined;
     if (value["probe"] === true) return [this.#opened(id, PROBE, value, envelope)];
     const params = requests.get(INITIALIZE)?.from?.(value, this.full) ?? value;
     const opened = this.#opened(id, method, params, envelope);
@@ -224,12 +259,12 @@ function inOwnCode(error: RpcError, method: string | undefined): RpcError {
 /** What an end answers to a probe. */
 export const probed: JsonObject = { protocolVersion: VERSION, capabilities: { supportsBsrRefs: true, supportsStreaming: true } };
 
-function probe({ id, params }: OutgoingRequest): Uint8Array {
+function probe({ id, params }: OutgoingRequest, encodings: readonly string[], room: number): Uint8Array {
   const payload = requests.get(INITIALIZE) as Payload;
   return bytesOf((writer) => {
     writeIdTo(writer, id, true);
-    write(writer, { ...payload, to: undefined } as unknown as Payload, probeToWire(params as never), true);
-  });
+    write(writer, payload, probeToWire(params ?? noParams, encodings), true);
+  }, room);
 }
 
 function write(writer: Writer, payload: Payload, value: JsonObject, full: boolean): void {

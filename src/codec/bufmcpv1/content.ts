@@ -23,6 +23,8 @@ export function blocksFromWire(content: unknown, full: boolean): unknown {
 
 /** A content block as a ToolContent. `full`: the peer knows more than the base. */
 export function blockToWire(block: JsonObject, full: boolean): JsonObject {
+  const packed = block["type"] === "resource" ? packedIn(block) : undefined;
+  if (packed !== undefined) return { data: packed };
   const { type, ...rest } = block;
   if (type === "text" && typeof rest["text"] === "string" && forms.every((form) => form === "text" || !(form in rest))) return rest;
   if (type === "image" && typeof rest["data"] === "string" && !("text" in rest || "image" in rest || "block" in rest)) {
@@ -30,31 +32,37 @@ export function blockToWire(block: JsonObject, full: boolean): JsonObject {
     const bytes = octetsOf(data as string);
     if (bytes !== undefined) return { image: full ? bytes : encoder.encode(data as string), ...others };
   }
-  const packed = packedIn(block);
-  if (packed !== undefined) return { data: packed };
   return full ? { block } : { data: block };
 }
 
 /** A ToolContent as a content block. */
 export function blockFromWire(content: JsonObject, full: boolean): JsonObject {
-  const { text, image, data, block, ...rest } = content;
+  const { block } = content;
   if (isObject(block)) return block;
+  if (isTyped(content["data"])) return messageBlock(content["data"]["@type"], content["data"].value);
+  const { text, image, data, block: _, ...rest } = content;
   if (image instanceof Uint8Array) return { type: "image", data: full ? encodeBase64(image) : base64In(image), ...rest };
-  if (isTyped(data)) {
-    const { "@type": url, value } = data;
-    return { type: "resource", resource: { uri: `${MESSAGE_URI}${url}`, mimeType: MESSAGE_MIME_TYPE, blob: value } };
-  }
   if (isObject(data)) return typeof data["type"] === "string" ? data : { type: "text", text: jsonText(data) };
   return { type: "text", text: text ?? "", ...rest };
 }
 
+/** A content block that holds a message of protobuf, in base64. */
+export function messageBlock(url: string, value: string): JsonObject {
+  return { type: "resource", resource: { uri: `${MESSAGE_URI}${url}`, mimeType: MESSAGE_MIME_TYPE, blob: value } };
+}
+
+function hasMore(object: JsonObject, members: number): boolean {
+  let count = 0;
+  for (const _ in object) if (++count > members) return true;
+  return false;
+}
+
 /** The message of protobuf that a content block holds, as an Any in JSON; undefined if it is another block. */
 export function packedIn(block: JsonObject): JsonObject | undefined {
-  const { type, resource, ...others } = block;
-  if (type !== "resource" || !isObject(resource) || Object.keys(others).length > 0) return undefined;
-  const { uri, mimeType, blob, ...more } = resource;
-  if (typeof uri !== "string" || !uri.startsWith(MESSAGE_URI) || mimeType !== MESSAGE_MIME_TYPE || Object.keys(more).length > 0)
-    return undefined;
+  const { type, resource } = block;
+  if (type !== "resource" || !isObject(resource) || hasMore(block, 2)) return undefined;
+  const { uri, mimeType, blob } = resource;
+  if (typeof uri !== "string" || !uri.startsWith(MESSAGE_URI) || mimeType !== MESSAGE_MIME_TYPE || hasMore(resource, 3)) return undefined;
   const any = { "@type": uri.slice(MESSAGE_URI.length), value: blob };
   return isTyped(any) ? any : undefined;
 }

@@ -19,7 +19,7 @@ export function isFull(version: unknown): boolean {
 }
 
 /** What this end can do. Streaming in the sense of the text is that answers may be preceded by notifications. */
-const clientCapabilities: JsonObject = { supportsBsrRefs: true, supportsStreaming: true, encodings: ["protobuf"] };
+const clientCapabilities: JsonObject = { supportsBsrRefs: true, supportsStreaming: true };
 
 /** Whether params of `initialize` can be said with an InitializeRequest. */
 export function isHandshake(params: JsonObject): boolean {
@@ -29,10 +29,10 @@ export function isHandshake(params: JsonObject): boolean {
 const reserved: readonly string[] = ["mcpVersion", "mcpCapabilities", "metadata", "probe"];
 
 /** Params of `initialize` as an InitializeRequest. */
-export function requestToWire({ protocolVersion, capabilities, ...rest }: JsonObject): JsonObject {
+export function requestToWire({ protocolVersion, capabilities, ...rest }: JsonObject, encodings: readonly string[]): JsonObject {
   return {
     protocolVersion: VERSION,
-    capabilities: clientCapabilities,
+    capabilities: { ...clientCapabilities, encodings },
     metadata: named(rest["clientInfo"]),
     mcpVersion: protocolVersion,
     mcpCapabilities: capabilities,
@@ -41,8 +41,9 @@ export function requestToWire({ protocolVersion, capabilities, ...rest }: JsonOb
 }
 
 /** The question what a peer speaks, which begins no session. */
-export function probeToWire(info: { readonly name: string; readonly version: string }): JsonObject {
-  return { protocolVersion: VERSION, capabilities: clientCapabilities, metadata: named(info), probe: true };
+export function probeToWire({ info, credentials }: JsonObject, encodings: readonly string[]): JsonObject {
+  const metadata = isObject(credentials) ? { ...credentials, ...named(info) } : named(info);
+  return { protocolVersion: VERSION, capabilities: { ...clientCapabilities, encodings }, metadata, probe: true };
 }
 
 export function requestFromWire({ protocolVersion, capabilities, metadata, mcpVersion, mcpCapabilities, ...rest }: JsonObject): JsonObject {

@@ -1,9 +1,9 @@
-import { isObject, type JsonObject } from "../../core/index.js";
-import type { Table } from "../protobuf/index.js";
+import { extended, isObject, type JsonObject } from "../../core/index.js";
+import { setMember, type Table } from "../protobuf/index.js";
 import { blockFromWire, blocksFromWire, blocksToWire, blockToWire } from "./content.js";
 import { tableOf } from "./dialect.js";
 import { TOOL_ERROR } from "./fields.js";
-import { isHandshake, requestFromWire, requestToWire, resultFromWire, resultToWire } from "./handshake.js";
+import { isHandshake, requestFromWire, resultFromWire, resultToWire } from "./handshake.js";
 
 /** A payload of MCPMessage: its number, its message, and where that differs from the JSON object, how one becomes the other. */
 export interface Payload {
@@ -26,7 +26,7 @@ const payload = (number: number, name: string, change: Change = {}): Payload => 
   ...change,
 });
 
-const initialize: Change = { takes: isHandshake, to: requestToWire, from: requestFromWire };
+const initialize: Change = { takes: isHandshake, from: requestFromWire };
 const initialized: Change = { takes: isHandshake, to: resultToWire, from: resultFromWire };
 const called: Change = { to: toolResultToWire, from: toolResultFromWire, takes: (result) => !("success" in result || "error" in result) };
 const prompt: Change = {
@@ -84,12 +84,13 @@ export const resultsByNumber: ReadonlyMap<number, Known> = inverse(results);
 export const notificationsByNumber: ReadonlyMap<number, Known> = inverse(notifications);
 
 function toolResultToWire(result: JsonObject, full: boolean): JsonObject {
-  const { _meta, ...success } = result;
-  const error = toolError(result, full);
-  const meta = _meta === undefined ? undefined : { _meta };
+  const { _meta, content } = result;
+  const error = result["isError"] === true ? toolError(result, full) : undefined;
   if (error === undefined) {
-    const { content } = success;
-    return { success: content === undefined ? success : { ...success, content: blocksToWire(content, full) }, ...meta };
+    const success: Record<string, unknown> = {};
+    for (const name in result)
+      if (name !== "_meta") setMember(success, name, name === "content" ? blocksToWire(content, full) : result[name]);
+    return _meta === undefined ? { success } : { success, _meta };
   }
   const { [TOOL_ERROR]: _, ...others } = _meta as JsonObject;
   return Object.keys(others).length === 0 ? { error } : { error, _meta: others };
@@ -111,14 +112,18 @@ function toolError({ isError, content, _meta, ...rest }: JsonObject, full: boole
   return block["type"] === "text" && block["text"] === error["message"] ? error : undefined;
 }
 
-function toolResultFromWire({ success, error, ...rest }: JsonObject, full: boolean): JsonObject {
+function toolResultFromWire(response: JsonObject, full: boolean): JsonObject {
+  const { success, error } = response;
+  // Members are taken over one by one: of what has nothing else, taking the rest apart costs more than all of this.
+  const rest: Record<string, unknown> = {};
+  for (const name in response) if (name !== "success" && name !== "error") setMember(rest, name, response[name]);
   if (isObject(error)) {
     const meta = isObject(rest["_meta"]) ? rest["_meta"] : {};
     return { ...rest, content: [{ type: "text", text: error["message"] }], isError: true, _meta: { ...meta, [TOOL_ERROR]: error } };
   }
   if (!isObject(success)) return { content: [], ...rest };
   const { content } = success;
-  return content === undefined ? { ...success, ...rest } : { ...success, content: blocksFromWire(content, full), ...rest };
+  return content === undefined ? extended(success, rest) : extended(extended(success, { content: blocksFromWire(content, full) }), rest);
 }
 
 function withMessages(result: JsonObject, change: (content: JsonObject) => JsonObject): JsonObject {

@@ -6,10 +6,12 @@ import { Reader } from "./reader.js";
 import type { Table } from "./table.js";
 import type { Writer } from "./writer.js";
 
-/** The bytes that `write` writes. */
-export function bytesOf(write: (writer: Writer) => void): Uint8Array {
+/** The bytes that `write` writes, behind room for so many others. */
+export function bytesOf(write: (writer: Writer) => void, room = 0): Uint8Array {
   const writer = borrow();
   try {
+    writer.room(room);
+    writer.at += room;
     write(writer);
     return writer.finish();
   } finally {

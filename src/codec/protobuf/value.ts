@@ -1,5 +1,5 @@
 import { ExactNumber, Fault, type JsonObject } from "../../core/index.js";
-import { decodeBase64, encodeBase64 } from "../../stream/index.js";
+import { base64Length, decodeBase64, decodeInto, encodeBase64, isBase64, isShortBase64 } from "../../stream/index.js";
 import { malformed, refused, tooDeep } from "./fault.js";
 import { setMember } from "./json.js";
 import type { Reader } from "./reader.js";
@@ -285,22 +285,50 @@ const plain: ReadonlySet<string> = new Set(
 export function isTyped(value: unknown): value is { readonly "@type": string; readonly value: string } {
   if (typeof value !== "object" || value === null) return false;
   const { "@type": url, value: text } = value as JsonObject;
-  if (typeof url !== "string" || typeof text !== "string" || Object.keys(value).length !== 2) return false;
+  if (typeof url !== "string" || typeof text !== "string") return false;
+  let members = 0;
+  for (const _ in value) if (++members > 2) return false;
+  return namesType(url) && isCanonical(text);
+}
+
+/** Base64 up to this length is decoded where it is to stand, and a URL up to it is remembered. */
+const SHORT = 512;
+
+/** What was last found to name a type: mostly it is the same again. */
+let named = "";
+
+function namesType(url: string): boolean {
+  if (url === named && url !== "") return true;
   if (url === "" || !isText(url) || plain.has(url.slice(url.lastIndexOf("/") + 1))) return false;
-  return octetsOf(text) !== undefined;
+  named = url.length <= SHORT ? url : "";
+  return true;
 }
 
 const STRUCT_URL = `${PREFIX}google.protobuf.Struct`;
 
 /** An object as an Any: of the type that it names, or of Struct. */
 export function writeTyped(writer: Writer, value: JsonObject): boolean {
-  if (isTyped(value)) return writePacked(writer, { typeUrl: value["@type"], value: octetsOf(value.value) });
+  if (isTyped(value)) return writeBase64(writer, value["@type"], value.value);
   writer.varint(FIRST);
   writer.text(STRUCT_URL);
   writer.varint(SECOND);
   const from = writer.open();
   if (!writeStruct(writer, value)) return false;
   writer.close(from);
+  return true;
+}
+
+function writeBase64(writer: Writer, typeUrl: string, text: string): boolean {
+  if (text.length > SHORT) return writePacked(writer, { typeUrl, value: octetsOf(text) });
+  writer.varint(FIRST);
+  writer.text(typeUrl);
+  writer.varint(SECOND);
+  const length = base64Length(text);
+  writer.varint(length);
+  // The last group may be written whole.
+  writer.room(length + 2);
+  decodeInto(text, writer.bytes, writer.at);
+  writer.at += length;
   return true;
 }
 
@@ -330,10 +358,20 @@ export function readPacked(reader: Reader): { readonly typeUrl: string; readonly
 /** What the last group of canonical base64 can end with before its padding. */
 const ends = [undefined, /[AEIMQUYcgkosw048]=$/, /[AQgw]==$/];
 
+/** Whether a text is canonical base64. */
+function isCanonical(text: string): boolean {
+  return text.length <= SHORT ? isShortBase64(text) : endsWell(text) && isBase64(text);
+}
+
+function endsWell(text: string): boolean {
+  const padding = text.endsWith("==") ? 2 : text.endsWith("=") ? 1 : 0;
+  return padding === 0 || ends[padding]?.test(text.slice(-4)) === true;
+}
+
 /** The bytes of canonical base64; undefined of anything else. */
 export function octetsOf(text: string): Uint8Array | undefined {
-  const padding = text.endsWith("==") ? 2 : text.endsWith("=") ? 1 : 0;
-  if (padding > 0 && !ends[padding]?.test(text.slice(-4))) return undefined;
+  if (text.length <= SHORT) return isShortBase64(text) ? decodeInto(text, new Uint8Array(base64Length(text)), 0) : undefined;
+  if (!endsWell(text)) return undefined;
   try {
     return decodeBase64(text);
   } catch {

@@ -1,5 +1,7 @@
+import type { DescMessage, MessageInitShape, MessageShape } from "@bufbuild/protobuf";
 import { Fault, toFault } from "../fault.js";
 import { type JsonObject, noParams } from "../json.js";
+import { type CallTypedOptions, messageSupport, type ToolMessages } from "../message-tools.js";
 import type { LogLevel } from "../methods.js";
 import type {
   CallToolResult,
@@ -113,6 +115,16 @@ class StreamingClient implements McpClient {
 
   async callTool(name: string, args?: JsonObject, options?: CallOptions): Promise<CallToolResult> {
     return this.#engine.complete(await this.#engine.call("tools/call", withArguments(name, args), options)) as CallToolResult;
+  }
+
+  callTyped<I extends DescMessage, O extends DescMessage>(
+    name: string,
+    messages: ToolMessages<I, O>,
+    message: MessageInitShape<I>,
+    options?: CallTypedOptions,
+  ): Promise<MessageShape<O>> {
+    const support = messageSupport();
+    return support instanceof Fault ? Promise.reject(support) : support.call(this, name, messages, message, options);
   }
 
   streamTool(name: string, args?: JsonObject, options: CallOptions = {}): Stream<ToolEvent> {

@@ -1,5 +1,7 @@
+import type { DescMessage, MessageInitShape, MessageShape } from "@bufbuild/protobuf";
 import type { Fault } from "../fault.js";
 import type { JsonObject } from "../json.js";
+import type { CallTypedOptions, ToolMessages } from "../message-tools.js";
 import type { LogLevel } from "../methods.js";
 import type {
   CallToolResult,
@@ -64,6 +66,16 @@ export interface McpClient extends AsyncDisposable {
 
   /** A tool's failure is a result with `isError`; a fault means that the call itself failed. */
   callTool(name: string, args?: JsonObject, options?: CallOptions): Promise<CallToolResult>;
+  /**
+   * Calls a tool with a message of protobuf: needs `import "anywire/typed"`. Rejects with a Fault if the message breaks its rules, before
+   * anything is sent, and if the tool failed.
+   */
+  callTyped<I extends DescMessage, O extends DescMessage>(
+    name: string,
+    messages: ToolMessages<I, O>,
+    message: MessageInitShape<I>,
+    options?: CallTypedOptions,
+  ): Promise<MessageShape<O>>;
   /** The call event by event. Questions in between are answered by the client's handlers. */
   streamTool(name: string, args?: JsonObject, options?: CallOptions): Stream<ToolEvent>;
 

@@ -1,5 +1,7 @@
+import type { DescMessage } from "@bufbuild/protobuf";
 import { withNumbers } from "../exact.js";
 import { Fault, toFault } from "../fault.js";
+import { type MessageTools, messageSupport, type TypedToolOptions, takesMessages } from "../message-tools.js";
 import { askingMethods } from "../methods.js";
 import { isKeptState, RELEASE } from "../parked.js";
 import { failing } from "../replies.js";
@@ -10,9 +12,12 @@ import type { CompleteAny } from "./completion.js";
 import { type HandlerContext, Handling } from "./context.js";
 import { Prompts } from "./prompts.js";
 import { Resources } from "./resources.js";
-import { type ToolHandler, type ToolOptions, Tools } from "./tools.js";
+import type { Schema } from "./standard.js";
+import { type AnyToolHandler, type ToolHandler, type ToolOptions, Tools } from "./tools.js";
 import type { NotificationHandler, Server, ServerOptions } from "./types.js";
 import { log } from "./yields.js";
+
+type AnyToolOptions = ToolOptions<Schema, Schema> | TypedToolOptions<DescMessage, DescMessage>;
 
 /** Makes a server to register handlers on. It is a Service: a wire listens with it, a layer wraps it, a test calls it. */
 export function createServer(options: ServerOptions): Server {
@@ -42,6 +47,7 @@ export function createServer(options: ServerOptions): Server {
   const prompts = new Prompts(report);
   const parts: Parts = { options, tools, resources, prompts, completions, changes, report };
   const methods = methodAnswers(parts);
+  let typed: MessageTools | undefined;
 
   const hear = async (handler: NotificationHandler, notification: Message, ctx: HandlerContext): Promise<void> => {
     try {
@@ -64,7 +70,9 @@ export function createServer(options: ServerOptions): Server {
       if (isKeptState(request.params["requestState"]) && askingMethods.has(request.method))
         return failing(new Fault("invalid-params", "the requestState is not valid: its call has ended or expired"));
       const answer = methods.get(request.method);
-      return answer === undefined ? failing(unknownMethod(request.method)) : answer(request, context);
+      if (answer === undefined) return failing(unknownMethod(request.method));
+      if (typed !== undefined && request.method === "tools/list") return typed.list(request, context, (within) => answer(request, within));
+      return answer(request, context);
     },
     notify: (given, context) => {
       // A matter of edges, and this is the end of their chain.
@@ -82,9 +90,15 @@ export function createServer(options: ServerOptions): Server {
       }
       return Promise.resolve();
     },
-    tool: (name: string, given: ToolOptions | ToolHandler, handler?: ToolHandler) => {
+    tool: (name: string, given: AnyToolOptions | ToolHandler, handler?: AnyToolHandler) => {
       if (typeof given === "function") tools.add(name, {}, given);
-      else tools.add(name, given, handler);
+      else if (takesMessages(given)) {
+        const support = messageSupport();
+        if (support instanceof Fault) throw support;
+        typed ??= support.tools();
+        const made = typed.convert(name, given, handler);
+        tools.add(name, made.options, made.handler);
+      } else tools.add(name, given, handler);
       return server;
     },
     tools: (catalogue) => {

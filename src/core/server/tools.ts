@@ -54,12 +54,13 @@ export interface ToolCatalogue {
   call(name: string, args: JsonObject, ctx: HandlerContext): Handled<ToolResult | undefined>;
 }
 
-type Invoke = (args: never, ctx: HandlerContext) => unknown;
+/** A handler of whatever arguments its tool takes. */
+export type AnyToolHandler = (args: never, ctx: HandlerContext) => unknown;
 interface Entry {
   readonly tool: Tool;
   readonly input: ValueCheck;
   readonly output: ValueCheck | undefined;
-  readonly handler: Invoke;
+  readonly handler: AnyToolHandler;
 }
 /** A tool found for one call. */
 type Found = Omit<Entry, "tool" | "input"> & { readonly input: ValueCheck | undefined };
@@ -80,7 +81,7 @@ export class Tools {
     return this.#entries.size > 0 || this.#catalogues.length > 0;
   }
 
-  add(name: string, options: ToolOptions, handler: Invoke | undefined): void {
+  add(name: string, options: ToolOptions<Schema, Schema>, handler: AnyToolHandler | undefined): void {
     if (this.#entries.has(name)) throw new Fault("invalid-params", `a tool named ${name} is there already`);
     checkRegistration(name, options, handler);
     const { input, output, inputSchema, outputSchema, ...rest } = options;
@@ -162,7 +163,7 @@ function unknownTool(name: string): Fault {
   return new Fault("invalid-params", `unknown tool: ${name}`, { data: { name } });
 }
 
-function enter(checked: Checked, handler: Invoke, ctx: HandlerContext): unknown {
+function enter(checked: Checked, handler: AnyToolHandler, ctx: HandlerContext): unknown {
   if ("problem" in checked) return failure(`invalid arguments\n${checked.problem}`);
   // The caller may have left while the arguments were checked.
   if (ctx.cancel.fired) throw ctx.cancel.reason;

@@ -1,5 +1,7 @@
+import type { DescMessage } from "@bufbuild/protobuf";
 import type { Fault } from "../fault.js";
 import type { JsonObject } from "../json.js";
+import type { TypedHandler, TypedToolOptions } from "../message-tools.js";
 import type { LogLevel } from "../methods.js";
 import type { Resource } from "../protocol.js";
 import type { Message, Service } from "../service.js";
@@ -38,6 +40,8 @@ export interface Server extends Service {
     options: ToolOptions<I, O>,
     handler: ToolHandler<OutputOf<I>, InputOf<O>>,
   ): Server;
+  /** A tool of messages, with schemas that protoc-gen-es generated: needs `import "anywire/typed"`. */
+  tool<I extends DescMessage, O extends DescMessage>(name: string, options: TypedToolOptions<I, O>, handler: TypedHandler<I, O>): Server;
   tools(catalogue: ToolCatalogue): Server;
   resource(resource: Resource, read: ResourceReader): Server;
   resourceTemplate(template: TemplateOptions, read: ResourceReader<TemplateContext>): Server;

@@ -56,6 +56,15 @@ export async function checkCredentials(
   return { principal, watch: (lost) => watchToken(token, principal, auth, lost) };
 }
 
+/** The fault of a call whose credentials were refused, where the wire has no headers to say so. */
+export function refusedCredentials(
+  { refused, challenge }: Extract<CredentialVerdict, { readonly refused: string }>,
+  { scopes }: AuthOptions,
+): Fault {
+  const why = refused === "unauthenticated" ? "the call needs valid credentials" : `the call needs the scopes ${scopes?.join(" ") ?? ""}`;
+  return new Fault(refused, why, { data: { challenge } });
+}
+
 function suffices({ scopes }: Principal, auth: AuthOptions): boolean {
   return auth.scopes?.every((name) => scopes?.includes(name) === true) ?? true;
 }

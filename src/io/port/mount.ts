@@ -45,6 +45,8 @@ export interface Mount {
 
 export interface ByteMount {
   readonly detect: Detect;
+  /** Whether its messages carry credentials, which it checks itself: then clients need no certificate where credentials are demanded. */
+  readonly checksCredentials?: boolean;
   /** Takes a connection. What was looked at can be read again. */
   take(socket: Socket, peer: GrpcPeer): void;
 }

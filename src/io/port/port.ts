@@ -158,13 +158,13 @@ function addressesOf(mounts: readonly Mount[], bound: Bound): readonly ListenAdd
   return mounts.flatMap((mount) => mount.addresses?.(bound) ?? []);
 }
 
-/** The table of protocols, but for TLS. Byte streams carry no credentials, so where those are demanded a client needs a certificate. */
+/** The table of protocols, but for TLS. A byte stream that carries no credentials is for clients with a certificate where those are demanded. */
 function protocols(mounts: readonly Mount[], http: HttpServers | undefined, { auth }: PortOptions): readonly Protocol[] {
   const own = mounts.flatMap(({ bytes }) => {
     if (bytes === undefined) return [];
     const take = (socket: Socket, first: Buffer): void => {
       const peer = peerOf({ socket });
-      if (auth !== undefined && peer.certificate === undefined) return void socket.destroy();
+      if (auth !== undefined && bytes.checksCredentials !== true && peer.certificate === undefined) return void socket.destroy();
       socket.unshift(first);
       bytes.take(socket, peer);
     };

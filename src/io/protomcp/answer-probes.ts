@@ -1,10 +1,12 @@
-import { PROBE, probed } from "../../codec/bufmcpv1/index.js";
+import { type MessageCodec, PROBE, probed } from "../../codec/bufmcpv1/index.js";
 import type { Incoming, IncomingPart, Link } from "../../codec/index.js";
+import { eitherEncoding } from "./encodings.js";
 
 type Batch = readonly (Incoming | IncomingPart)[];
 
-/** A client's link, whose probes are answered here. */
-export function answersProbes(link: Link): Link {
+/** A client's link, whose probes are answered here. With a codec its messages may be proto JSON. */
+export function answersProbes(given: Link, codec?: MessageCodec): Link {
+  const link = codec === undefined ? given : eitherEncoding(given, codec);
   return {
     ...link,
     incoming: withoutProbes(link),

@@ -1,6 +1,8 @@
-import { type MessageCodec, PROBE } from "../../codec/bufmcpv1/index.js";
+import { loadProtoJson, type MessageCodec, PROBE, type ProtoEncoding } from "../../codec/bufmcpv1/index.js";
 import type { Incoming, IncomingPart, Link } from "../../codec/index.js";
 import { clientInfo, type DialOptions, defaultTimeouts, Fault, fromRpcError, type JsonObject, toFault } from "../../core/index.js";
+import { eitherEncoding } from "./encodings.js";
+import { showsTokens } from "./tokens.js";
 
 type Batch = readonly (Incoming | IncomingPart)[];
 type Batches = AsyncIterator<Batch, unknown>;
@@ -16,27 +18,39 @@ export class NoProto extends Error {
 
 const ID = 1;
 
+export interface GreetOptions extends DialOptions {
+  /** What the peer is shown in the metadata of requests. */
+  readonly credentials?: Readonly<Record<string, string>> | undefined;
+  /** The encodings that are offered, the best first; protobuf alone unless given. */
+  readonly encodings?: readonly ProtoEncoding[] | undefined;
+}
+
 /**
  * Asks what a peer speaks, and makes its link one for both eras. A peer of the base is a legacy server: what it answered is its answer to
  * `initialize`. Rejects with NoProto if it is no peer of proto-mcp.
  */
-export async function greet(link: Link, codec: MessageCodec, options: DialOptions): Promise<Link> {
+export async function greet(given: Link, codec: MessageCodec, options: GreetOptions): Promise<Link> {
+  const { encodings } = options;
+  const link = encodings === undefined ? given : eitherEncoding(given, codec);
+  if (encodings !== undefined) codec.encodings = encodings;
+  if (encodings?.includes("protobuf") === false) codec.json = await loadProtoJson();
   const batches = link.incoming[Symbol.asyncIterator]();
   const info = options.client?.info ?? clientInfo;
   try {
-    await link.send({ jsonrpc: "2.0", id: ID, method: PROBE, params: { ...info } });
+    await link.send({ jsonrpc: "2.0", id: ID, method: PROBE, params: { info, credentials: options.credentials } });
     const { answer, rest } = await inTime(answerIn(batches), options.probeMs ?? defaultTimeouts.probeMs);
     if (answer.kind === "error") throw fromRpcError(answer.error);
     if (answer.kind === "bad") throw answer.fault;
+    const shown = showsTokens(link, codec.full === true, options.credentials);
     if (codec.full === true)
       return {
-        ...link,
+        ...shown,
         incoming: going(rest, batches),
         get backlog() {
           return link.backlog;
         },
       };
-    return baseLink(link, rest, batches, answer.value);
+    return baseLink(shown, rest, batches, answer.value);
   } catch (error) {
     await link.close();
     if (error instanceof NoProto) throw error;

@@ -18,7 +18,7 @@ import type { ToolSchemas } from "../convert/tool.js";
 import { unresolved } from "../store/fault.js";
 import { isHashed, type ListedTypedTool, type ToolTyper, toolTyper } from "./tool-typer.js";
 
-const TYPE_PREFIX = "type.googleapis.com/";
+export const TYPE_PREFIX = "type.googleapis.com/";
 /** JSON-RPC's code for arguments that break their schema. */
 const VALIDATION_FAILED = -33001;
 
@@ -87,9 +87,9 @@ async function* called(
   try {
     args = tool.input.codec.decode(packed.bytes, "arguments");
     const checked = tool.fault === undefined ? await tool.input.codec.check(args, "arguments") : {};
-    if ("problem" in checked) return refused(String(checked.problem));
+    if ("problem" in checked) return refusedArguments(String(checked.problem));
   } catch (error) {
-    return refused(toFault(error).message);
+    return refusedArguments(toFault(error).message);
   }
   for await (const reply of inner.call({ ...request, params: { ...params, arguments: args } }, context))
     yield reply.kind === "result" ? { kind: "result", value: answered(reply.value, tool) } : reply;
@@ -146,7 +146,7 @@ function answered(result: JsonObject, { output }: ListedTypedTool): JsonObject {
 }
 
 /** A result that says why nothing ran. */
-function refused(why: string): JsonObject {
+export function refusedArguments(why: string): JsonObject {
   const message = `invalid arguments\n${why}`;
   return { content: [{ type: "text", text: message }], isError: true, _meta: { [TOOL_ERROR]: { code: VALIDATION_FAILED, message } } };
 }

@@ -18,11 +18,13 @@ export interface FramingOptions {
 export function delimited(codec: MessageCodec, { onHeld }: FramingOptions = {}): Framing {
   return {
     write(message) {
-      const bytes = codec.encode(message);
-      if (bytes === undefined) return nothing;
-      const framed = Buffer.allocUnsafe(PREFIX + bytes.length);
-      framed.writeUInt32BE(bytes.length);
-      framed.set(bytes, PREFIX);
+      const framed = codec.encode(message, PREFIX);
+      if (framed === undefined) return nothing;
+      const length = framed.length - PREFIX;
+      framed[0] = length >>> 24;
+      framed[1] = length >>> 16;
+      framed[2] = length >>> 8;
+      framed[3] = length;
       return framed;
     },
     reader: ({ maxBytes }) => new DelimitedReader(codec, maxBytes, onHeld),
@@ -69,38 +71,42 @@ class DelimitedReader implements FrameReader {
   }
 
   #read(bytes: Uint8Array, messages: (Incoming | IncomingPart)[]): void {
-    let rest = bytes;
+    let at = 0;
     for (;;) {
-      if (this.#held + rest.length < this.#whole) break;
       const missing = this.#whole - this.#held;
-      const piece = rest.subarray(0, missing);
-      rest = rest.subarray(missing);
-      const whole = this.#held === 0 ? piece : Buffer.concat([...this.#pieces, piece]);
+      if (bytes.length - at < missing) break;
+      // Most messages come whole, and are read where they are.
+      const here = this.#held === 0;
+      const whole = here ? bytes : Buffer.concat([...this.#pieces, bytes.subarray(at, at + missing)]);
+      const from = here ? at : 0;
+      if (this.#whole === PREFIX) {
+        this.#whole = PREFIX + this.#length(whole, from);
+        if (here) continue;
+      } else {
+        this.#whole = PREFIX;
+        for (const message of this.#codec.decode(whole.subarray(from + PREFIX, here ? at + missing : undefined))) messages.push(message);
+      }
+      at += missing;
       this.#pieces = [];
       this.#held = 0;
-      if (this.#whole > PREFIX || whole.length > PREFIX) {
-        this.#whole = PREFIX;
-        for (const message of this.#codec.decode(whole.subarray(PREFIX))) messages.push(message);
-        continue;
-      }
-      const length = lengthOf(whole);
-      // Nothing is held for a length that is only claimed, so that it is refused before its bytes come.
-      if (length > this.#maxBytes) throw messageTooLarge(this.#maxBytes);
-      if (length === 0) throw new Fault("parse", "a message of no bytes is none");
-      this.#whole = PREFIX + length;
-      this.#keep(whole);
+      if (this.#whole > PREFIX) this.#keep(whole);
     }
-    if (rest.length > 0) this.#keep(rest);
+    if (at < bytes.length) this.#keep(bytes.subarray(at));
+  }
+
+  /** The length that a message claims. Nothing is held for one that is too large: it is refused before its bytes come. */
+  #length(bytes: Uint8Array, at: number): number {
+    const length =
+      (bytes[at] as number) * 2 ** 24 + (((bytes[at + 1] as number) << 16) | ((bytes[at + 2] as number) << 8) | (bytes[at + 3] as number));
+    if (length > this.#maxBytes) throw messageTooLarge(this.#maxBytes);
+    if (length === 0) throw new Fault("parse", "a message of no bytes is none");
+    return length;
   }
 
   #keep(bytes: Uint8Array): void {
     this.#pieces.push(bytes);
     this.#held += bytes.length;
   }
-}
-
-function lengthOf(prefix: Uint8Array): number {
-  return new DataView(prefix.buffer, prefix.byteOffset, PREFIX).getUint32(0);
 }
 
 const WHITE = new Set([0x20, 0x09, 0x0a, 0x0d]);

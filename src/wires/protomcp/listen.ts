@@ -12,12 +12,14 @@ import {
 } from "../../core/index.js";
 import { observedAs, ServedLinks } from "../../era/index.js";
 import {
+  type AuthOptions,
+  admitByToken,
   answersProbes,
   certificateName,
+  checksTokens,
   firstByte,
   type GrpcPeer,
   type Mount,
-  noCredentials,
   placeOf,
   port,
   portListener,
@@ -28,8 +30,8 @@ import { either } from "./framing.js";
 import { servedLink } from "./served-link.js";
 
 export interface ProtoListenOptions extends ListenOptions, SecureListenOptions {
-  /** Connections carry no credentials: where something checks them, only clients with a certificate are let in. */
-  readonly auth?: unknown;
+  /** Checks tokens in the metadata of requests. A client with a certificate needs none. */
+  readonly auth?: AuthOptions | undefined;
   /** Milliseconds for the first byte; 15,000 unless given. */
   readonly headersMs?: number | undefined;
 }
@@ -41,21 +43,30 @@ const LAST = 0x08;
 export function protoMount(service: Service, given: ProtoListenOptions): Mount {
   const options = observedAs(given, "listen", "proto");
   const links = new ServedLinks(service, options);
-  const usable = options.auth === undefined || options.tls?.requestClientCert === true;
   const { messageBytes } = { ...defaultLimits, ...options.limits };
-  const take = (socket: Socket, { address, certificate }: GrpcPeer): void => {
+  const take = async (socket: Socket, { address, certificate }: GrpcPeer): Promise<void> => {
     if (links.closing.fired) return void socket.destroy();
-    const account = accountOf(socket, options.limits, address);
+    const { auth, limits, headersMs } = options;
+    const account = accountOf(socket, limits, address);
     const principal = certificate === undefined ? undefined : certificateName(certificate);
-    void links.add(servedLink(socket, { account, principal, limits: options.limits }), { account, remote: address, principal });
+    const link = servedLink(socket, { account, principal, limits });
+    const known = { account, remote: address, principal };
+    if (auth === undefined || principal !== undefined) return links.add(checksTokens(link, { ...options, principal }), known);
+    const unhook = links.closing.on(() => socket.destroy());
+    const admitted = await admitByToken(link, { ...options, auth }, headersMs);
+    unhook();
+    if (admitted !== undefined) await links.add(admitted.link, { ...known, ...admitted });
   };
   return {
     wire: "proto",
     addresses({ secure, authority, path }) {
-      if (!usable) return [];
       return [{ wire: "proto", address: path === undefined ? `proto+${secure ? "tls" : "tcp"}://${authority}` : `proto+unix:${path}` }];
     },
-    bytes: { detect: firstByte([0, Math.min(LAST, messageBytes >>> 24)]), take },
+    bytes: {
+      detect: firstByte([0, Math.min(LAST, messageBytes >>> 24)]),
+      take: (socket, peer) => void take(socket, peer),
+      checksCredentials: true,
+    },
     close: () => links.drain(),
   };
 }
@@ -64,7 +75,6 @@ export async function listen(service: Service, address: Address, options: ProtoL
   if (typeof address !== "string") throw new Fault("invalid-params", "a command can be dialed, not listened on; listen on proto+stdio:");
   if (address.startsWith("proto+stdio:")) return listenOnStreams(service, observedAs(options, "listen", "proto"));
   const { carrier } = placeOf(address, "", options);
-  if (options.auth !== undefined && options.tls?.requestClientCert !== true) throw noCredentials(address.split(":", 1)[0] as string);
   return portListener(await port(carrier, [protoMount(service, options)], options));
 }
 
@@ -76,8 +86,9 @@ async function listenOnStreams(service: Service, options: ListenOptions): Promis
   listening = true;
   const { limits } = options;
   const links = new ServedLinks(service, options);
-  const link = processLink({ limits, framing: either(new MessageCodec({ depth: limits?.depth ?? defaultLimits.depth })) });
-  const served = links.add(answersProbes(link)).finally(() => {
+  const codec = new MessageCodec({ depth: limits?.depth ?? defaultLimits.depth });
+  const link = processLink({ limits, framing: either(codec) });
+  const served = links.add(checksTokens(answersProbes(link, codec), {})).finally(() => {
     listening = false;
     // Nobody can come back for what is parked.
     return links.drain();

@@ -1,15 +1,19 @@
-import { MessageCodec } from "../../codec/bufmcpv1/index.js";
+import { ENCODINGS, MessageCodec, type ProtoEncoding } from "../../codec/bufmcpv1/index.js";
 import type { Link } from "../../codec/index.js";
 import { type Address, type Connection, type DialOptions, defaultLimits, Fault, type Wire } from "../../core/index.js";
 import { dialLink, observedAs, renewing } from "../../era/index.js";
-import { childLink, type Framing, greet, NoProto, openSocketLink, type TlsDialOptions } from "../../io/index.js";
+import { childLink, credentialsIn, type Framing, greet, NoProto, openSocketLink, type TlsDialOptions } from "../../io/index.js";
 import { delimited } from "./framing.js";
 import { listen } from "./listen.js";
 
 export interface ProtoDialOptions extends DialOptions {
+  /** Of these, credentials such as `authorization` go into the metadata of requests. */
+  readonly headers?: Readonly<Record<string, string>> | undefined;
   readonly tls?: TlsDialOptions | undefined;
   /** Whether a peer that does not speak proto-mcp is spoken to in lines of JSON-RPC; true unless given. */
   readonly jsonToo?: boolean | undefined;
+  /** The encodings of messages that are offered, the best first; `protobuf` and `json` unless given. */
+  readonly encodings?: readonly ProtoEncoding[] | undefined;
 }
 
 /** proto-mcp, length-delimited: `proto+tcp://host:port`, `proto+tls://host:port`, `proto+unix:PATH`, `proto+stdio:` and commands that speak it. */
@@ -30,9 +34,11 @@ async function dial(address: Address, options: ProtoDialOptions): Promise<Connec
     const connect = async (signal: AbortSignal | undefined): Promise<Link> => again(signal);
     return dialLink(lasts ? renewing(first, { ...options, connect }) : first, options);
   };
+  const credentials = typeof address === "string" ? credentialsIn(options.headers) : undefined;
+  const { encodings = ENCODINGS } = options;
   const proto: Opener = (signal) => {
     const codec = new MessageCodec({ depth: options.limits?.depth ?? defaultLimits.depth });
-    return open(signal, delimited(codec)).then((link) => greet(link, codec, options));
+    return open(signal, delimited(codec)).then((link) => greet(link, codec, { ...options, credentials, encodings }));
   };
   let first: Link;
   try {

@@ -39,18 +39,21 @@ export function servedLink(socket: Socket, { account, principal, limits }: Serve
     held.free();
     unwritten.free();
   });
-  return answersProbes({
-    ...link,
-    incoming: endedBy(link.incoming, left.signal),
-    get backlog() {
-      return link.backlog;
+  return answersProbes(
+    {
+      ...link,
+      incoming: endedBy(link.incoming, left.signal),
+      get backlog() {
+        return link.backlog;
+      },
+      send(message) {
+        const room = link.send(message);
+        count();
+        return room;
+      },
     },
-    send(message) {
-      const room = link.send(message);
-      count();
-      return room;
-    },
-  });
+    codec,
+  );
 }
 
 async function* endedBy<T>(incoming: AsyncIterable<T>, left: AbortSignal): AsyncGenerator<T> {

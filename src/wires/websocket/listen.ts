@@ -21,6 +21,7 @@ import {
   type Admission,
   admit,
   answersProbes,
+  checksTokens,
   type GateOptions,
   METADATA_PATH,
   type Mount,
@@ -68,7 +69,7 @@ export function webSocketMount(service: Service, given: WebSocketListenOptions, 
     const account = accountOf(request.socket, options.limits, request.socket.remoteAddress);
     const codec = proto ? new MessageCodec({ depth: options.limits?.depth ?? defaultLimits.depth }) : undefined;
     const made = socketLink(open as unknown as Socket, options.limits, { codec, gather: gatherer(request.socket), account, principal });
-    const link = proto ? answersProbes(made) : made;
+    const link = proto ? checksTokens(answersProbes(made, codec), { ...options, principal }) : made;
     boundIncoming(open, request.socket, account.hold(principal), options.limits);
     const metadata = nodeExchange(request, undefined as never).headers;
     void links.add(link, { metadata, account, principal, remote, credentials }).finally(stop);

@@ -1,4 +1,4 @@
-import { MessageCodec } from "../../codec/bufmcpv1/index.js";
+import { ENCODINGS, MessageCodec } from "../../codec/bufmcpv1/index.js";
 import { type Address, type Connection, defaultLimits, defaultTimeouts, type Wire } from "../../core/index.js";
 import { dialLink, type Link, observedAs, renewing } from "../../era/index.js";
 import { greet, NoProto } from "../../io/index.js";
@@ -27,9 +27,10 @@ async function dial(address: Address, options: WebSocketDialOptions): Promise<Co
 
 /** proto-mcp in binary frames; JSON-RPC in text frames with a server that does not speak it. */
 async function dialProto(address: string, options: WebSocketDialOptions): Promise<Connection> {
+  const { encodings = ENCODINGS } = options;
   const connect = async (signal: AbortSignal | undefined): Promise<Link> => {
     const codec = new MessageCodec({ depth: options.limits?.depth ?? defaultLimits.depth });
-    return greet(await open(address, { ...options, signal }, codec), codec, options);
+    return greet(await open(address, { ...options, signal }, codec), codec, { ...options, encodings });
   };
   let first: Link;
   try {

@@ -4,6 +4,7 @@ import { connect } from "node:net";
 import { createInterface } from "node:readline";
 import { Readable } from "node:stream";
 import type { JsonObject } from "../../../src/api/index.js";
+import { protomcp } from "../../relay/raw/proto-mcp.js";
 import type { Opening } from "./raw.js";
 
 /** Lines of JSON on a socket of Node: `tcp://host:port` or `unix:PATH`. */
@@ -24,6 +25,14 @@ export function lineSocket(address: string): Opening {
         await closed;
       },
     };
+  };
+}
+
+/** Frames of proto-mcp, written by hand. */
+export function rawStream(address: string): Opening {
+  return async (take) => {
+    const client = await protomcp.client(address, "legacy", (text) => take(JSON.parse(text) as JsonObject));
+    return { send: (message) => client.send(JSON.stringify(message)), close: () => client.close() };
   };
 }
 

@@ -3,6 +3,7 @@ import { connect } from "./connect.js";
 import { session } from "./grpc.js";
 import { httpClient } from "./http-client.js";
 import { httpServer } from "./http-server.js";
+import { protomcp } from "./proto-mcp.js";
 import { rpcFor } from "./rpcs.js";
 import { sse } from "./sse.js";
 import { stdio, tcp } from "./stdio.js";
@@ -22,6 +23,7 @@ export const rawWires = {
   grpc: session,
   unary,
   connect,
+  proto: protomcp,
 } as const satisfies Readonly<Record<string, RawWire>>;
 
 export type RawName = keyof typeof rawWires;

@@ -7,6 +7,7 @@ import {
   type GateOptions,
   type Metadata,
   refusal,
+  refusedCredentials,
   type ServerCall,
   tellRefused,
 } from "../../../io/index.js";
@@ -79,7 +80,5 @@ async function credited(
 ): Promise<RpcCaller> {
   const verdict = await checkCredentials(exchange, auth, undefined);
   if (!("refused" in verdict)) return { principal: verdict.principal.id, credentials: verdict.watch, ...caller };
-  if (verdict.refused === "unauthenticated")
-    throw new Fault("unauthenticated", "the call needs valid credentials", { data: { challenge: verdict.challenge } });
-  throw new Fault("denied", `the call needs the scopes ${auth.scopes?.join(" ") ?? ""}`, { data: { challenge: verdict.challenge } });
+  throw refusedCredentials(verdict, auth);
 }

@@ -1,7 +1,7 @@
 import { MessageCodec } from "../../../codec/bufmcpv1/index.js";
-import { defaultLimits, type Fault, type Service, toFault } from "../../../core/index.js";
+import { defaultLimits, type Fault, isCredential, type Service, toFault } from "../../../core/index.js";
 import { type Link, type ServeLinkOptions, serveLink } from "../../../era/index.js";
-import { answersProbes, type ServerCall } from "../../../io/index.js";
+import { admitByToken, answersProbes, checksTokens, type ServerCall } from "../../../io/index.js";
 import { until } from "../../../stream/index.js";
 import { mcpStatus } from "../faults.js";
 import { callerOf, type RpcCaller } from "../listen/caller.js";
@@ -16,6 +16,7 @@ export { PROTO } from "./rpcs.js";
 /** Serves `buf.mcp.v1.MCPService`: a `Session` is a link of either era, and each unary RPC a call of its own. Never rejects. */
 export function protoService(service: Service, options: GrpcListenOptions, host: TunnelHost): (call: ServerCall) => Promise<void> {
   const limits = { ...defaultLimits, ...options.limits };
+  const watched = { auth: options.auth, observe: options.observe, wire: "proto-grpc" };
 
   const linkOptions = (call: ServerCall, { principal, remote, metadata, credentials }: RpcCaller): ServeLinkOptions => {
     const { eras, onFault, pageSize, drainMs, observe } = options;
@@ -39,15 +40,31 @@ export function protoService(service: Service, options: GrpcListenOptions, host:
         return link.backlog;
       },
     };
-    await Promise.race([serveLink(service, answersProbes(ending), linkOptions(call, caller)), gone]);
+    const checked = checksTokens(answersProbes(ending), { ...watched, principal: caller.principal });
+    await Promise.race([serveLink(service, checked, linkOptions(call, caller)), gone]);
     if (left?.code === "unauthenticated") throw left;
+  };
+
+  /** A call without credentials in its headers may have them in its message. */
+  const unary = async (call: ServerCall): Promise<void> => {
+    const { auth } = options;
+    const names = Object.keys(call.metadata);
+    const inMessage = auth !== undefined && options.trustedProxy === undefined && !("admitted" in call) && !names.some(isCredential);
+    const caller = await callerOf(call, inMessage ? { ...options, auth: undefined } : options);
+    const serve = async (link: Link): Promise<void> => {
+      if (!inMessage) return serveLink(service, checksTokens(link, { ...watched, principal: caller.principal }), linkOptions(call, caller));
+      const admitted = await admitByToken(link, { ...watched, auth });
+      if (admitted === undefined) return;
+      call.claim?.(admitted.principal);
+      await serveLink(service, admitted.link, linkOptions(call, { ...caller, ...admitted }));
+    };
+    await answerUnary(call, serve, options);
   };
 
   return async (call) => {
     try {
-      const caller = await callerOf(call, options);
-      if (call.path === SESSION) await session(call, caller);
-      else await answerUnary(call, (link) => serveLink(service, link, linkOptions(call, caller)), options);
+      if (call.path === SESSION) await session(call, await callerOf(call, options));
+      else await unary(call);
       call.end({ code: 0 });
     } catch (error) {
       call.end(mcpStatus(toFault(error)));

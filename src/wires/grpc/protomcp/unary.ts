@@ -34,8 +34,12 @@ export async function answerUnary(call: ServerCall, serve: (link: Link) => Promi
   if (request?.kind === "bad") throw request.fault;
   if (request?.kind !== "request") throw new Fault("invalid-request", "the message is no request");
   const modern = options.eras?.includes("modern") ?? true;
-  const answer = await asked(call, serve, modern ? modernRequest(request.method, request.params) : [...opening, request]);
-  if ("error" in answer) throw fromRpcError(answer.error);
+  const answer = await asked(
+    call,
+    serve,
+    modern ? modernRequest(request.method, request.params) : [...opening(request.params["_meta"]), request],
+  );
+  if ("error" in answer) throw answer.fault ?? fromRpcError(answer.error);
   if (!("result" in answer)) throw new Fault("internal", "the call was not answered");
   const result = request.method === "initialize" && modern ? initialized(answer.result) : answer.result;
   const bytes = codec.encode({ jsonrpc: "2.0", id: ID, result });
@@ -53,12 +57,12 @@ async function only(call: ServerCall): Promise<Uint8Array> {
 }
 
 /** A session for one call, where only legacy clients are served. */
-const opening: readonly Incoming[] = [
+const opening = (_meta: unknown): readonly Incoming[] => [
   {
     kind: "request",
     id: HANDSHAKE,
     method: "initialize",
-    params: { protocolVersion: legacyVersions[0], capabilities: {}, clientInfo: { name: "proto-mcp", version: "1.0.0" } },
+    params: { protocolVersion: legacyVersions[0], capabilities: {}, clientInfo: { name: "proto-mcp", version: "1.0.0" }, _meta },
   },
   { kind: "notification", method: "notifications/initialized", params: noParams },
 ];
