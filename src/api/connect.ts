@@ -1,15 +1,4 @@
-import {
-  type Address,
-  type ClientOptions,
-  type Connection,
-  clientCapabilities,
-  clientInfo,
-  createClient,
-  type Layer,
-  layered,
-  type McpClient,
-  type Wire,
-} from "../core/index.js";
+import { type Address, type ClientOptions, dialClient, type Layer, type McpClient, type Wire } from "../core/index.js";
 import type { GrpcDialOptions } from "../wires/grpc/index.js";
 import type { HttpDialOptions } from "../wires/http/index.js";
 import type { ProtoDialOptions } from "../wires/protomcp/index.js";
@@ -29,23 +18,5 @@ export interface ConnectOptions
 /** Connects a streaming client to whatever speaks MCP at an address. */
 export async function connect(address: Address, options: ConnectOptions = {}): Promise<McpClient> {
   const at = checkedAddress(address, "connect");
-  const wire = await wireFor(at, options.wires);
-  // A legacy server takes the capabilities from the handshake; a modern one from every request.
-  const client = { info: options.info ?? clientInfo, capabilities: clientCapabilities(options, "legacy") };
-  const connection = await wire.dial(at, { ...options, client });
-  return createClient(wrapped(connection, options.layers ?? []), options);
-}
-
-function wrapped(connection: Connection, layers: readonly Layer[]): Connection {
-  if (layers.length === 0) return connection;
-  const service = layered(connection, ...layers);
-  return {
-    call: (request, context) => service.call(request, context),
-    notify: (notification, context) => service.notify(notification, context),
-    era: connection.era,
-    protocolVersion: connection.protocolVersion,
-    closed: connection.closed,
-    close: () => connection.close(),
-    [Symbol.asyncDispose]: () => connection.close(),
-  };
+  return dialClient(await wireFor(at, options.wires), at, options);
 }

@@ -7,9 +7,8 @@ export { grpcChannel } from "./grpc/channel.js";
 export { decompress, type MessageCoding } from "./grpc/coding.js";
 export { tooLarge } from "./grpc/deframer.js";
 export { Inbox } from "./grpc/inbox.js";
-export { binary, firstOf, fromBinary, receivedMetadata, valuesOf } from "./grpc/metadata.js";
+export { firstOf, receivedMetadata } from "./grpc/metadata.js";
 export { certificateName, peerOf } from "./grpc/peer.js";
-export { fitsStatus } from "./grpc/percent.js";
 export { grpcServer, isGrpc } from "./grpc/server.js";
 export { faultStatus, statusFault } from "./grpc/status.js";
 export type {
