@@ -45,6 +45,9 @@ const RESETS_PER_SECOND = 30;
 /** Known to Node; its declared types lag behind. */
 const unlimitedResets: object = { streamResetBurst: 2 ** 31, streamResetRate: 2 ** 31 };
 
+/** Deno closes a connection that its server was given after the first answer, in which it says that it keeps it. */
+const closesAfterAnswer = "deno" in process.versions;
+
 /** Gives requests to the mounts whose paths they are for. */
 export function httpServers(mounts: readonly Mount[], options: HttpServersOptions): HttpServers {
   const { headersMs, limits } = options;
@@ -61,6 +64,7 @@ export function httpServers(mounts: readonly Mount[], options: HttpServersOption
       connectionsCheckingInterval: Math.min(headersMs, 5_000),
     },
     (asked, response) => {
+      if (closesAfterAnswer) response.shouldKeepAlive = false;
       if (counted.request(asked, response)) request(asked, response);
     },
   );
