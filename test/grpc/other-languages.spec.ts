@@ -49,7 +49,8 @@ async function prepared(section: string): Promise<string> {
 }
 
 const python = has("python3", "-c", "import grpc, google.protobuf, grpc_tools");
-const go = has("go", "version") && has("protoc", "--version") && has("test", "-d", "/usr/share/gocode/src/google.golang.org/grpc");
+const tools = ["go", "protoc", "protoc-gen-go", "protoc-gen-go-grpc"];
+const go = tools.every((name) => has("which", name)) && has("test", "-d", "/usr/share/gocode/src/google.golang.org/grpc");
 if (!python) console.warn("Python is not tested here: python3-grpcio and python3-grpc-tools are not installed");
 if (!go) console.warn("Go is not tested here: the packages that docs/guide/peers.md names are not installed");
 

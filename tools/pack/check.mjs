@@ -1,10 +1,11 @@
 // Packs the package as it is published and looks at it from outside: publint and attw, its size, what a production install brings,
-// and whether each entry point and the command load there. Builds dist/ anew, so nothing else may use it meanwhile.
+// and whether each entry point and the command load there, and a browser's bundle can be made of it. Builds dist/ anew, so nothing else may use it meanwhile.
 import { execFileSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { build } from "esbuild";
 
 const MOST_BYTES = 2_000_000;
 const MOST_PACKAGES = 12;
@@ -29,9 +30,14 @@ try {
   const alone = Object.keys(entries).filter((path) => !/sdk|oauth|package\.json/.test(path));
   const load = alone.map((path) => `await import(${JSON.stringify(join(name, path))});`).join("\n");
   run("node", ["--input-type=module", "--eval", load], folder);
+  // esbuild knows no module of Node in a page, and fails where one is imported.
+  const page = { contents: `export * from "${name}/browser";`, resolveDir: folder };
+  await build({ stdin: page, bundle: true, write: false, logLevel: "error" });
   const said = run(join(folder, "node_modules/.bin/anywire"), ["--version"], folder);
   if (!said.includes(version)) throw new Error(`anywire --version says ${said}`);
-  process.stdout.write(`publint and attw find nothing; ${alone.length} entry points and the command load\n`);
+  process.stdout.write(
+    `publint and attw find nothing; ${alone.length} entry points and the command load, anywire/browser can be bundled\n`,
+  );
 } finally {
   rmSync(folder, { recursive: true, force: true });
 }

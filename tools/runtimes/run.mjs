@@ -7,6 +7,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "n
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { runnerImport } from "vite";
 import { installed, remembered, runtimes } from "./install.mjs";
 import { unsupported } from "./unsupported.mjs";
 
@@ -17,10 +18,16 @@ const page = fileURLToPath(new URL("../../docs/runtimes.md", import.meta.url));
 const sockets = mkdtempSync(join(tmpdir(), "anywire-runtimes-"));
 const reference = { command: process.execPath, flags: [] };
 
-const network = ["http", "sse+http", "ws", "grpc", "tunnel+grpc", "tcp", "proto+tcp", "proto+ws", "proto+grpc"];
+const plain = ["http", "sse+http", "ws", "grpc", "tunnel+grpc", "tcp", "proto+tcp", "proto+ws", "proto+grpc"];
+const secure = ["https", "sse+https", "wss", "grpcs", "tls", "proto+tls"];
+const network = [...plain, ...secure];
 const local = ["unix", "http+unix", "grpc+unix", "proto+unix"];
 const standard = ["stdio", "http+stdio", "grpc+stdio", "proto+stdio"];
 const wires = [...network, ...local, ...standard];
+
+const { module: certificates } = await runnerImport(fileURLToPath(new URL("../../test/fixtures/certificates.ts", import.meta.url)));
+const issuer = certificates.authority();
+writeFileSync(join(sockets, "tls.json"), JSON.stringify({ ...issuer.issue("127.0.0.1"), ca: issuer.cert }));
 
 const args = process.argv.slice(2);
 const wanted = args.filter((arg) => !arg.startsWith("--"));
@@ -90,7 +97,8 @@ async function run(command, more) {
 }
 
 function start({ command, flags }, more) {
-  const child = spawn(command, [...flags, subject, ...more], { stdio: ["pipe", "pipe", "pipe"] });
+  const env = { ...process.env, TLS_FILE: join(sockets, "tls.json") };
+  const child = spawn(command, [...flags, subject, ...more], { stdio: ["pipe", "pipe", "pipe"], env });
   const timer = setTimeout(() => child.kill("SIGKILL"), CELL_MS);
   let errors = "";
   child.stderr.on("data", (chunk) => {

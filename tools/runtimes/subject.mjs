@@ -1,8 +1,11 @@
 // One side of a cell, under whatever runtime starts it: `server ADDRESS` or `client ADDRESS`, where an address may be a command in JSON.
+import { readFileSync } from "node:fs";
 import { connect, createServer, elicit, progress, serve } from "../../dist/api/index.js";
 
 const BIG = 8 * 1024 * 1024;
 const [, , side, address] = process.argv;
+const secure = /^(sse\+|proto\+)?(https|wss|grpcs|tls):/.test(address);
+const pem = secure ? JSON.parse(readFileSync(process.env.TLS_FILE, "utf8")) : undefined;
 // A runtime that hangs must not stay behind.
 setTimeout(() => process.exit(3), 60_000).unref?.();
 
@@ -20,7 +23,7 @@ if (side === "server") {
       const chunk = new Uint8Array(64 * 1024).fill(7);
       for (let at = 0; at < BIG; at += chunk.length) yield chunk.slice();
     });
-  const listener = await serve(server, address);
+  const listener = await serve(server, address, secure ? { tls: { cert: pem.cert, key: pem.key } } : {});
   if (!address.endsWith("stdio:")) {
     process.stdout.write(`${listener.address}\n`);
     // Whoever started it ends it by closing its stdin.
@@ -44,7 +47,11 @@ if (side === "server") {
 
 async function visit(era) {
   const to = address.startsWith("{") ? JSON.parse(address) : address;
-  const client = await connect(to, { era, elicit: () => ({ action: "accept", content: { name: "Ada" } }) });
+  const client = await connect(to, {
+    era,
+    ...(secure && { tls: { ca: pem.ca } }),
+    elicit: () => ({ action: "accept", content: { name: "Ada" } }),
+  });
   const { tools } = await client.listTools();
   same(tools.map(({ name }) => name).join(), "count,greet");
   const steps = [];

@@ -6,5 +6,6 @@ export const unsupported = {
   "Deno grpc server": denoHttp2,
   "Deno tunnel+grpc server": denoHttp2,
   "Deno proto+grpc server": denoHttp2,
+  "Deno grpcs server": denoHttp2,
   "Deno grpc+unix server": denoHttp2,
 };
