@@ -5,7 +5,7 @@ const src = (path: string): string => fileURLToPath(new URL(`./src/${path}`, imp
 
 const specs = ["src/**/*.spec.ts", "test/**/*.spec.ts"];
 const ownProcess = [
-  "test/{cli,faults,identity,security}/**/*.spec.ts",
+  "test/{browser,cli,faults,identity,security,workers}/**/*.spec.ts",
   "test/grpc/framing/**/*.spec.ts",
   "test/grpc/{streams,bad-input,browser}.spec.ts",
   "test/http/large*.spec.ts",

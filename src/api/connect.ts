@@ -1,14 +1,4 @@
-import {
-  type Address,
-  type ClientOptions,
-  clientCapabilities,
-  clientInfo,
-  createClient,
-  type Layer,
-  layeredConnection,
-  type McpClient,
-  type Wire,
-} from "../core/index.js";
+import { type Address, type ClientOptions, dialClient, type Layer, type McpClient, type Wire } from "../core/index.js";
 import type { GrpcDialOptions } from "../wires/grpc/index.js";
 import type { HttpDialOptions } from "../wires/http/index.js";
 import type { ProtoDialOptions } from "../wires/protomcp/index.js";
@@ -29,9 +19,5 @@ export interface ConnectOptions
 /** Connects a streaming client to whatever speaks MCP at an address. */
 export async function connect(address: Address, options: ConnectOptions = {}): Promise<McpClient> {
   const at = checkedAddress(address, "connect");
-  const wire = await wireFor(at, options.wires);
-  // A legacy server takes the capabilities from the handshake; a modern one from every request.
-  const client = { info: options.info ?? clientInfo, capabilities: clientCapabilities(options, "legacy") };
-  const connection = await wire.dial(at, { ...options, client });
-  return createClient(layeredConnection(connection, ...(options.layers ?? [])), options);
+  return dialClient(await wireFor(at, options.wires), at, options);
 }

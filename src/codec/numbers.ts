@@ -45,8 +45,8 @@ export function parseJson(text: string): unknown {
   return survey(value, BOTTOMLESS) === PLAIN ? value : parseExactly(text);
 }
 
-/** What stands before a number that was put into a string. Nobody outside this process knows it, so no string of a peer begins with it. */
-const mark = `number-${crypto.randomUUID()}:`;
+/** What stands before a number that was put into a string. Nobody outside this process knows it, so no string of a peer begins with it. Made when it is first needed. */
+let mark: string | undefined;
 
 const MOST = fixedLimits.exactNumbers;
 
@@ -55,6 +55,7 @@ const MOST = fixedLimits.exactNumbers;
  * are too many.
  */
 export function parseExactly(text: string): unknown {
+  mark ??= `number-${crypto.randomUUID()}:`;
   let marked = "";
   let from = 0;
   let count = 0;
@@ -76,15 +77,15 @@ export function parseExactly(text: string): unknown {
     }
   }
   const value: unknown = JSON.parse(marked + text.slice(from));
-  return from === 0 ? value : restored(value);
+  return from === 0 ? value : restored(value, mark);
 }
 
-function restored(value: unknown): unknown {
-  if (typeof value === "string") return value.startsWith(mark) ? new ExactNumber(value.slice(mark.length)) : value;
+function restored(value: unknown, before: string): unknown {
+  if (typeof value === "string") return value.startsWith(before) ? new ExactNumber(value.slice(before.length)) : value;
   if (typeof value !== "object" || value === null) return value;
   // Each member is there already, `__proto__` too, so that assigning to it sets just that.
   const members = value as Record<string, unknown>;
-  for (const name of Object.keys(members)) members[name] = restored(members[name]);
+  for (const name of Object.keys(members)) members[name] = restored(members[name], before);
   return value;
 }
 

@@ -1,8 +1,11 @@
 import { Fault, type FaultCode } from "./fault.js";
 
-/** What stands before the text of a number while it is written as a string. Nobody outside this process knows it. */
-const mark = `exact-${crypto.randomUUID()}:`;
-const marked = new RegExp(`"${mark}([-+.\\deE]+)"`, "g");
+/**
+ * What stands before the text of a number while it is written as a string. Nobody outside this process knows it. Made with the first such
+ * number, because Workers have no random values while modules load.
+ */
+let mark = "";
+let marked: RegExp | undefined;
 const number = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][-+]?\d+)?$/;
 
 /** Whether there has ever been one: where there has not, nobody has to look for them. */
@@ -21,7 +24,10 @@ export class ExactNumber {
   constructor(text: string) {
     if (!number.test(text)) throw new Fault("internal", `${text} is no number of JSON`);
     this.text = text;
+    if (made) return;
     made = true;
+    mark = `exact-${crypto.randomUUID()}:`;
+    marked = new RegExp(`"${mark}([-+.\\deE]+)"`, "g");
   }
 
   get isMinusZero(): boolean {
@@ -41,7 +47,7 @@ export class ExactNumber {
 
 /** JSON.stringify that also writes exact numbers. */
 export function jsonText(value: unknown, replacer?: (key: string, member: unknown) => unknown): string {
-  if (!made) return JSON.stringify(value, replacer);
+  if (marked === undefined) return JSON.stringify(value, replacer);
   const outer = writing;
   const before = written;
   writing = true;

@@ -14,6 +14,7 @@ export { type Cancel, Canceller, fromSignal, never, reasonOf } from "./cancel.js
 export { clientCapabilities } from "./client/asks.js";
 export type { ResourceChunk } from "./client/chunks.js";
 export { clientInfo, createClient } from "./client/client.js";
+export { type DialWire, dialClient } from "./client/dial-client.js";
 export { type Glob, glob } from "./client/glob.js";
 export type { ListenFilter } from "./client/listen.js";
 export type {

@@ -1,3 +1,3 @@
-export { type DemoOptions, demoServer } from "./server.js";
-export { type TourOptions, tour } from "./tour.js";
-export { type WireTourOptions, wireTour } from "./wire-tour.js";
+export { demoServer } from "./server.js";
+export { tour } from "./tour.js";
+export { wireTour } from "./wire-tour.js";

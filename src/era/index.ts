@@ -7,6 +7,7 @@
 export { type AnsweredCall, hasRoom, type Link, type LinkTraits, type SendOptions, sharedStream } from "../codec/index.js";
 export { type ConnectionLease, type Connections, type ConnectionsOptions, connections, type WantedConnection } from "./connections.js";
 export { dialLink } from "./dial/dial-link.js";
+export { discovered } from "./dial/legacy.js";
 export { LegacyState } from "./dial/legacy-state.js";
 export { listens } from "./dial/link-state.js";
 export { isForGood } from "./dial/loss.js";

@@ -1,23 +1,19 @@
-export { type Child, type ChildOptions, type Exit, type StopOptions, startChild } from "./child.js";
+export { type Exit, startChild } from "./child.js";
 export { type ChildLink, type ChildLinkOptions, childLink } from "./child-link.js";
-export { divertConsole } from "./divert-console.js";
-export { childEnvironment } from "./environment.js";
+
 export { exitFault } from "./exit-fault.js";
 export type { FrameReader, Framing } from "./framing.js";
 export { grpcChannel } from "./grpc/channel.js";
 export { decompress, type MessageCoding } from "./grpc/coding.js";
 export { tooLarge } from "./grpc/deframer.js";
 export { Inbox } from "./grpc/inbox.js";
-export { binary, firstOf, fromBinary, receivedMetadata, valuesOf } from "./grpc/metadata.js";
+export { firstOf, receivedMetadata } from "./grpc/metadata.js";
 export { certificateName, peerOf } from "./grpc/peer.js";
-export { fitsStatus } from "./grpc/percent.js";
 export { grpcServer, isGrpc } from "./grpc/server.js";
-export { faultStatus, type StatusData, statusFault } from "./grpc/status.js";
+export { faultStatus, statusFault } from "./grpc/status.js";
 export type {
   Channel,
-  ChannelState,
   ClientCall,
-  GrpcCallOptions,
   GrpcChannelOptions,
   GrpcPeer,
   GrpcServer,
@@ -25,16 +21,13 @@ export type {
   GrpcTarget,
   Keepalive,
   Metadata,
-  OutgoingHalf,
-  PeerCertificateFacts,
   ReceivedMessages,
   ServerCall,
   Status,
 } from "./grpc/types.js";
-export { type AuthRequest, authorized, type Challenge, type HttpAuth } from "./http/authorized.js";
+export { authorized, type Challenge, type HttpAuth } from "./http/authorized.js";
 export {
   type AuthOptions,
-  type CredentialVerdict,
   checkCredentials,
   METADATA_PATH,
   type Principal,
@@ -43,19 +36,19 @@ export {
 export type { Exchange, Outlet } from "./http/exchange.js";
 export { fetchExchange } from "./http/fetch-exchange.js";
 export { type Admission, admit, type GateOptions, tellRefused, whileValid } from "./http/gate.js";
-export { corsHeaders, type GuardOptions, noHeaders, preflightHeaders, refusal } from "./http/guard.js";
+export { corsHeaders, type GuardOptions, noHeaders, refusal } from "./http/guard.js";
 export { nodeExchange } from "./http/node-exchange.js";
-export { type HttpClient, type HttpClientOptions, type HttpSendOptions, httpClient } from "./http/request.js";
+export { type HttpClient, type HttpSendOptions, httpClient } from "./http/request.js";
 export type { Sent } from "./http/sent.js";
-export { type StreamClientOptions, streamClient } from "./http/stream-client.js";
+export { streamClient } from "./http/stream-client.js";
 export { checkTrustedProxy, forwardedBy, type TrustedProxyOptions } from "./http/trusted-proxy.js";
 export { type LineLink, type LineLinkOptions, lineLink } from "./line-link.js";
-export type { Batch } from "./line-reader.js";
-export { boundPort, type Carrier, type NetworkCarrier } from "./port/carrier.js";
-export { type Detect, firstByte, firstText, isJsonLines } from "./port/detect.js";
+
+export { boundPort } from "./port/carrier.js";
+export { type Detect, firstByte, isJsonLines } from "./port/detect.js";
 export type { Bound, ByteMount, Mount, NodeRequest, NodeResponse } from "./port/mount.js";
-export { DEFAULT_PORT, type ListenPlace, placeOf, unixPath } from "./port/place.js";
-export { noCredentials, type Port, type PortOptions, port, portListener } from "./port/port.js";
+export { DEFAULT_PORT, placeOf, unixPath } from "./port/place.js";
+export { noCredentials, type PortOptions, port, portListener } from "./port/port.js";
 export { pipesSocket } from "./port/standard-streams.js";
 export { listenOnStdio } from "./port/stdio-port.js";
 export { type ProcessLinkOptions, processLink } from "./process-link.js";
@@ -63,7 +56,7 @@ export { answersProbes } from "./protomcp/answer-probes.js";
 export { greet, NoProto } from "./protomcp/greet.js";
 export { admitByToken, checksTokens, credentialsIn } from "./protomcp/tokens.js";
 export { letGo } from "./socket/let-go.js";
-export { openSocketLink, type SocketLinkOptions } from "./socket/open.js";
+export { openSocketLink } from "./socket/open.js";
 export {
   checkListen,
   isLoopback,
@@ -71,8 +64,6 @@ export {
   type Pem,
   type SecureListenOptions,
   secureContext,
-  serverTls,
   type TlsDialOptions,
-  type TlsListenOptions,
 } from "./tls.js";
 export { badAddress, whyUnreached } from "./unreached.js";

@@ -4,7 +4,7 @@ import { type Command, Fault } from "../core/index.js";
 import { codeOf } from "../stream/index.js";
 
 /** Why a command did not start, in one clear message. The system's error stays out: it quotes the arguments, which may hold secrets. */
-export async function startFault(command: Command, code: string | undefined): Promise<Fault> {
+export async function startFault(command: Command, code: string | undefined, platform: string = process.platform): Promise<Fault> {
   const say = (why: string, reason: string): Fault =>
     new Fault("unavailable", `cannot start \`${command.command}\`: ${why}`, { data: { reason } });
 
@@ -13,6 +13,9 @@ export async function startFault(command: Command, code: string | undefined): Pr
     const why = await whyNotEntered(command.cwd);
     if (why !== undefined) return say(`the directory \`${command.cwd}\` ${why}`, "bad-directory");
   }
+  // Such files need a shell, which would read the arguments in its own way.
+  if (platform === "win32" && (code === "EINVAL" || (code === "ENOENT" && /^(npx|npm|pnpm|yarn|uvx)$/i.test(command.command))))
+    return say("on Windows it is a .cmd file, and these are not started: name `node` and the script, or the .exe", "not-executable");
   switch (code) {
     case "ENOENT":
       return (await isThere(command)) ? say("its interpreter was not found", "not-found") : say("command not found", "not-found");

@@ -31,6 +31,7 @@ export {
 } from "./lock/lock.js";
 export { printFile } from "./print/print.js";
 export { type RegistryServeOptions, registryMount, serveRegistry } from "./serve/serve.js";
+export { SERVICE_FILE, serviceSet } from "./service-set.js";
 export { schemaCachePath } from "./store/disk.js";
 export { SCHEMA_UNRESOLVED, type UnresolvedReason } from "./store/fault.js";
 export { type MessageNames, pickMessages, type StoredToolMessages } from "./store/messages.js";

@@ -35,6 +35,7 @@ const rules: Record<string, readonly string[]> = {
     "wires/lines",
     "wires/protomcp",
   ],
+  browser: ["core", "stream", "codec", "era", "io", "wires/http", "wires/websocket", "wires/grpc"],
   bridge: [
     "core",
     "stream",
@@ -59,7 +60,7 @@ const rules: Record<string, readonly string[]> = {
   cli: ["core", "stream", "schema", "api", "oauth", "bridge", "observe", "demo"],
 };
 /** Folders without Node: they run in a browser as they are. */
-const pure = ["stream", "core", "codec", "era", "wires/memory", "contract", "observe"];
+const pure = ["stream", "core", "codec", "era", "wires/memory", "contract", "observe", "browser"];
 
 /** Parts that only some load have a door of their own beside the index. */
 const doors: readonly string[] = [
@@ -69,6 +70,11 @@ const doors: readonly string[] = [
   "codec/gen/index.js",
   "codec/gen/validate.js",
   "codec/gen/registry.js",
+  // These need nothing of Node, unlike the index beside them.
+  "io/grpc/portable.js",
+  "wires/http/dial/over.js",
+  "wires/websocket/link.js",
+  "wires/grpc/dial/connect.js",
 ];
 
 const src = resolve(import.meta.dirname, "../../src");

@@ -1,11 +1,11 @@
 import { createServer as createHttp } from "node:http";
 import type { AddressInfo } from "node:net";
 import { fileURLToPath } from "node:url";
-import bundled from "@sparticuz/chromium";
-import { type Browser, type Page as BrowserPage, chromium } from "playwright-core";
+import type { Browser, Page as BrowserPage } from "playwright-core";
 import { build } from "vite";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { createServer, type Listener, progress, type Server, serve } from "../../src/api/index.js";
+import { openChromium } from "../support/chromium.js";
 import type { Page } from "./browser/page.js";
 
 /** What the page's script puts there. */
@@ -91,11 +91,7 @@ beforeAll(async () => {
   code = await script();
   await new Promise<void>((resolve) => site.listen(0, "127.0.0.1", resolve));
   origin = `http://127.0.0.1:${(site.address() as AddressInfo).port}`;
-  const executablePath = await bundled.executablePath();
-  // The flags that come with the binary would turn off the rules about origins.
-  browser = await chromium.launch({ executablePath, args: ["--no-zygote", "--disable-gpu", "--headless=shell"] }).catch((cause) => {
-    throw new Error(`Chromium does not start here: see what ldd ${executablePath} misses`, { cause });
-  });
+  browser = await openChromium();
 }, 120_000);
 afterAll(async () => {
   await browser?.close();

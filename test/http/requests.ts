@@ -1,13 +1,4 @@
-import {
-  createServer,
-  type JsonObject,
-  type Listener,
-  type McpClient,
-  progress,
-  type ServeOptions,
-  type Server,
-  serve,
-} from "../../src/api/index.js";
+import { createServer, type JsonObject, type Listener, progress, type ServeOptions, type Server, serve } from "../../src/api/index.js";
 
 export const MODERN = "2026-07-28";
 export const LEGACY = "2025-11-25";
@@ -151,4 +142,4 @@ export async function until(holds: () => boolean | Promise<boolean>): Promise<vo
   while (!(await holds())) await new Promise((resolve) => setTimeout(resolve, 5));
 }
 
-export type { Listener, McpClient };
+export type { Listener };

@@ -63,7 +63,7 @@ describe("anywire schema", () => {
   });
 
   it.each([
-    [["schema"], "to-proto, to-json, check, resolve, serve is missing"],
+    [["schema"], "to-proto, to-json, check, service, resolve, serve is missing"],
     [["schema", "resolve"], "what to talk to is missing"],
     [["schema", "resolve", "buf.build/acme"], "is no reference"],
     [["schema", "resolve", "evil.example/acme/tools/x:v1", "--no-cache"], "evil.example is none of the registries that may be asked"],

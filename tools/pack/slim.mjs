@@ -1,6 +1,6 @@
-// Makes dist/ as small as it is published: scripts without comments, indented by tabs, descriptors packed, no declarations that no entry
-// point leads to, and those that are left compile where Node's types are not installed.
-// Names, lines and statements stay, so stack traces can be read. This is a part of `prepare`, the last script that npm runs
+// Makes dist/ as small as it is published: scripts without comments, indented by tabs, with short names of local variables, descriptors packed,
+// no declarations that no entry point leads to, and those that are left compile where Node's types are not installed.
+// Lines, statements and the names of functions and classes stay, so stack traces can be read. This is a part of `prepare`, the last script that npm runs
 // before it packs, and does nothing when `prepare` runs after an install. After packing all is built again.
 import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -26,7 +26,8 @@ for (const name of readdirSync(join(root, "dist"), { recursive: true, encoding: 
 function slim(file) {
   const text = packed(readFileSync(file, "utf8"));
   const licence = /^(?:\/\/.*\n)*/.exec(text)[0];
-  const printed = minifySync(file, text, { module: true, compress: false, mangle: false, codegen: { removeWhitespace: false } });
+  const mangle = { toplevel: false, keepNames: true };
+  const printed = minifySync(file, text, { module: true, compress: false, mangle, codegen: { removeWhitespace: false } });
   if (printed.errors.length > 0) throw new Error(`${file}: ${printed.errors[0].message}`);
   return (/copyright|licen[cs]e/i.test(licence) ? licence : "") + printed.code;
 }

@@ -12,6 +12,8 @@ import {
   packageOf,
   parseLock,
   readDescriptorSet,
+  SERVICE_FILE,
+  serviceSet,
 } from "../../schema/index.js";
 import { codeOf } from "../../stream/index.js";
 import type { Input } from "../args/input.js";
@@ -24,11 +26,20 @@ import { exitCodes } from "../table/exit-codes.js";
 export function runSchema(input: Input): Promise<number> {
   const [action, file] = input.positionals;
   if (action === "to-json") return told(() => toJson(input, file));
+  if (action === "service") return told(() => service(file));
   if (action === "resolve") return told(async () => (await import("./schema-registry.js")).resolve(input, file));
   if (action === "serve") return told(async () => (await import("./schema-registry.js")).serveFolder(input, file));
   const folder = input.options.text("output");
   if (folder === undefined) return told(() => Promise.reject(misuse(`schema ${action} needs -o <dir>`)));
   return withTools(input, file, (source) => (action === "check" ? check(input, source, folder) : toProto(input, source, folder)));
+}
+
+async function service(file: string | undefined): Promise<number> {
+  if (file === undefined) throw misuse("schema service needs a file to write the descriptors to");
+  await mkdir(dirname(file), { recursive: true });
+  await writeFile(file, serviceSet());
+  say(`mcp.v1.McpService written to ${file}; the name in it for protoc is ${SERVICE_FILE}`, process.stdout);
+  return exitCodes.ok;
 }
 
 async function toProto(input: Input, source: ToolSource, folder: string): Promise<number> {

@@ -6,11 +6,18 @@ export const schemaCommand: CommandSpec = {
   about: "convert the schemas of tools to protobuf and back, check, fetch and serve them",
   target: "or-file",
   positionals: [
-    { name: "action", choices: ["to-proto", "to-json", "check", "resolve", "serve"] },
+    { name: "action", choices: ["to-proto", "to-json", "check", "service", "resolve", "serve"] },
     { name: "file", optional: true },
   ],
   options: [
-    { name: "output", short: "o", kind: "text", value: "dir", files: true, about: "the directory of the buf module and its lock file" },
+    {
+      name: "output",
+      short: "o",
+      kind: "text",
+      value: "dir",
+      files: true,
+      about: "the directory of the buf module and its lock file",
+    },
     { name: "package", kind: "text", value: "name", about: "the protobuf package; made from the server's name unless given" },
     { name: "no-formats", kind: "flag", about: "leave formats such as email to comments, and make no rules of them" },
     {
@@ -50,6 +57,7 @@ export const schemaCommand: CommandSpec = {
     "to-proto writes a file for each tool, and all that buf needs to build and lint them without a network. The tools come from a server, or from a file with the result of tools/list. Field numbers are kept in anywire.lock.json; commit it.",
     "to-json reads a descriptor set, such as buf build -o set.binpb makes, and prints JSON Schemas.",
     "check says what has changed since the lock file in the directory was written. The exit code is 1 if a change breaks clients.",
+    "service writes the descriptors of mcp.v1.McpService to a file, for protoc to generate clients and servers of other languages from: docs/guide/peers.md.",
     "resolve fetches the messages of a tool from a registry and prints where they are from. The reference is buf.build/owner/repository/package.Message:version, or a tool's name in place of the message. It prints the reference to the commit and the hash of the descriptors, to be given the next time. The token comes from BUF_TOKEN or .netrc.",
     "serve is a registry for teams that have none. The directory has a descriptor set for each label: owner/repository/label.binpb, as buf build -o writes it. buf and anywire schema resolve can be pointed at it.",
   ],
@@ -58,6 +66,7 @@ export const schemaCommand: CommandSpec = {
     "anywire schema to-proto tools.json -o proto --package acme.search.v1",
     "anywire schema check -o proto -- anywire demo",
     "anywire schema to-json set.binpb --message acme.search.v1.QueryRequest",
+    "anywire schema service mcp.binpb",
     "anywire schema resolve buf.build/acme/tools/acme.tools.v1.SearchRequest:v1",
     "anywire schema serve registry --listen http://127.0.0.1:8000",
     "anywire schema resolve --registry buf.build=http://127.0.0.1:8000 buf.build/acme/tools/search:v1",

@@ -2,7 +2,7 @@ export { addMeta, readMessage } from "./decode.js";
 export { type Dialect, type DialectOptions, dialect } from "./dialect.js";
 export { type EncodeOptions, writeMessage } from "./encode.js";
 export { malformed, refused } from "./fault.js";
-export { type Field, type FieldOptions, field, type Kind, type MessageSpec, type ValueKind } from "./field.js";
+export { type Field, type FieldOptions, field, type Kind, type MessageSpec } from "./field.js";
 export { type Misfit, misfit, pathTo } from "./fits.js";
 export { readJsonField, readJsonObject, setMember } from "./json.js";
 export { type DecodeLimits, usual } from "./limits.js";

@@ -9,7 +9,8 @@ import { Inbox } from "./inbox.js";
 import { receivedMetadata } from "./metadata.js";
 import { Outbox } from "./outbox.js";
 import { foreignStatus, readStatus } from "./read-status.js";
-import { DEADLINE_EXCEEDED, faultStatus, INTERNAL, OK, resetToGrpc, statusFault, UNAVAILABLE, UNKNOWN } from "./status.js";
+import { resetToGrpc } from "./reset.js";
+import { DEADLINE_EXCEEDED, faultStatus, INTERNAL, OK, statusFault, UNAVAILABLE, UNKNOWN } from "./status.js";
 import { formatTimeout } from "./timeout.js";
 import type { ClientCall, Metadata, ReceivedMessages, Status } from "./types.js";
 

@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders, OutgoingHttpHeaders } from "node:http2";
 import { Fault } from "../../core/index.js";
+import { decodeBase64, encodeBase64 } from "../../stream/index.js";
 import type { Metadata } from "./types.js";
 
 /** Names that belong to HTTP or to gRPC: callers neither see nor set them. */
@@ -24,12 +25,12 @@ const reserved: ReadonlySet<string> = new Set([
 
 /** Octets as the value of a `-bin` name. */
 export function binary(octets: Uint8Array): string {
-  return Buffer.from(octets.buffer, octets.byteOffset, octets.byteLength).toString("base64").replace(/=+$/, "");
+  return encodeBase64(octets).replace(/=+$/, "");
 }
 
 /** The octets of one value of a `-bin` name, padded or not. */
 export function fromBinary(value: string): Uint8Array {
-  return Buffer.from(value, "base64");
+  return decodeBase64(value.padEnd(value.length + ((4 - (value.length % 4)) % 4), "="));
 }
 
 /** The values of a name, none if it is absent. */

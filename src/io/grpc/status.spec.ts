@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { Fault, type FaultCode, grpcStatuses } from "../../core/index.js";
 import { readStatus } from "./read-status.js";
-import { faultStatus, httpToGrpc, resetToGrpc, statusFault } from "./status.js";
+import { resetToGrpc } from "./reset.js";
+import { faultStatus, httpToGrpc, statusFault } from "./status.js";
 
 describe("statuses", () => {
   it("become faults that become the same status again", () => {

@@ -1,4 +1,3 @@
-import { constants } from "node:http2";
 import { Fault, type FaultCode, grpcStatuses, isObject } from "../../core/index.js";
 import type { Metadata, Status } from "./types.js";
 
@@ -103,16 +102,4 @@ export function httpToGrpc(status: number): number {
     default:
       return UNKNOWN;
   }
-}
-
-const resets: ReadonlyMap<number, number> = new Map([
-  [constants.NGHTTP2_REFUSED_STREAM, UNAVAILABLE],
-  [constants.NGHTTP2_CANCEL, CANCELLED],
-  [constants.NGHTTP2_ENHANCE_YOUR_CALM, RESOURCE_EXHAUSTED],
-  [constants.NGHTTP2_INADEQUATE_SECURITY, PERMISSION_DENIED],
-]);
-
-/** What a reset of the stream means, by its HTTP/2 error code. */
-export function resetToGrpc(code: number): number {
-  return resets.get(code) ?? INTERNAL;
 }

@@ -4,6 +4,7 @@ import { isIP } from "node:net";
 import type { Duplex } from "node:stream";
 import { connect as connectTls, type TLSSocket } from "node:tls";
 import { type Cancel, Fault, fixedTimeouts } from "../../core/index.js";
+import { offeredHttp } from "../deno.js";
 import { secureContext, type TlsDialOptions } from "../tls.js";
 import { cutOff, type Lane, lane } from "./lane.js";
 import { requestFault } from "./sent.js";
@@ -47,7 +48,7 @@ export function lanes({ tls, pingMs, deadMs }: LanesOptions): Lanes {
       // An address is no name to ask for; the certificate is checked against it all the same.
       ...(isIP(host) === 0 ? { servername: host } : undefined),
       ...context,
-      ALPNProtocols: ["h2", "http/1.1"],
+      ALPNProtocols: [...offeredHttp],
     });
     handshakes.add(socket);
     socket.setKeepAlive(true, fixedTimeouts.tcpKeepAliveMs);

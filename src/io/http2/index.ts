@@ -3,7 +3,6 @@ export { nodeHttp2Client } from "./node/session.js";
 export { http2Client } from "./session.js";
 export type {
   Http2Client,
-  Http2ClientOptions,
   Http2ClientSession,
   Http2ClientStream,
   OpenHttp2,

@@ -9,6 +9,7 @@ import {
 import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { accountOf, defaultLimits, fixedTimeouts, type Limits } from "../../core/index.js";
+import { isDeno } from "../deno.js";
 import { CONCURRENT, SESSION_MEMORY, WINDOW } from "../grpc/bounds.js";
 import { Watch } from "../grpc/keepalive.js";
 import { kill } from "../grpc/kill.js";
@@ -61,6 +62,8 @@ export function httpServers(mounts: readonly Mount[], options: HttpServersOption
       connectionsCheckingInterval: Math.min(headersMs, 5_000),
     },
     (asked, response) => {
+      // Deno closes a connection that its server was given after the first answer, in which it says that it keeps it.
+      if (isDeno) response.shouldKeepAlive = false;
       if (counted.request(asked, response)) request(asked, response);
     },
   );

@@ -51,7 +51,10 @@ export function placeOf(address: Address, path: string, options: SecureListenOpt
   };
 }
 
-/** The path of a Unix socket that an address names: `unix:PATH`, or with a protocol before it. */
-export function unixPath(address: string): string | undefined {
-  return /^(?:[a-z+]+\+)?unix:(?:\/\/)?(.+)$/.exec(address)?.[1];
+/** The path of a Unix socket that an address names: `unix:PATH`, or with a protocol before it. Throws where the system cannot keep others out. */
+export function unixPath(address: string, platform: string = process.platform): string | undefined {
+  const path = /^(?:[a-z+]+\+)?unix:(?:\/\/)?(.+)$/.exec(address)?.[1];
+  if (path !== undefined && platform === "win32")
+    throw badAddress(`Unix sockets are not supported on Windows: use a port of 127.0.0.1 instead of ${address}`);
+  return path;
 }

@@ -13,6 +13,7 @@ import {
   listenerOf,
 } from "../../core/index.js";
 import { within } from "../../stream/index.js";
+import { offeredHttp } from "../deno.js";
 import { peerOf } from "../grpc/peer.js";
 import { checkListen, isLoopback, type SecureListenOptions, serverTls } from "../tls.js";
 import { authorityOf, bind, type Carrier, type NetworkCarrier } from "./carrier.js";
@@ -94,7 +95,9 @@ async function networkPort(carrier: NetworkCarrier, mounts: readonly Mount[], op
     connections.add(stallable);
     socket.once("close", () => connections.delete(stallable));
   };
-  const secure = tls === undefined ? undefined : tlsServer(tls, { http, table, headersMs, accept });
+  // gRPC is nothing without HTTP/2.
+  const alpn = mounts.some(({ rpc }) => rpc !== undefined) ? ["h2", "http/1.1"] : offeredHttp;
+  const secure = tls === undefined ? undefined : tlsServer(tls, { http, table, headersMs, alpn, accept });
   const plain: readonly Protocol[] = secure === undefined ? table : [{ detect: isTls, take: secure.again }, ...table];
   const sockets = new Set<Socket>();
   const server = createServer({ noDelay: true, ...tcpKeepAlive }, (socket) => {
@@ -178,15 +181,16 @@ interface Inside {
   readonly http: HttpServers | undefined;
   readonly table: readonly Protocol[];
   readonly headersMs: number;
+  readonly alpn: readonly string[];
   accept(socket: Socket): void;
 }
 
 /** Does the handshakes. What is spoken inside was agreed on there, or is told by the next bytes. */
 function tlsServer(
   tls: NonNullable<PortOptions["tls"]>,
-  { http, table, headersMs, accept }: Inside,
+  { http, table, headersMs, alpn, accept }: Inside,
 ): { take(socket: Socket): void; again(socket: Socket, first: Buffer): void } {
-  const agreed = http === undefined ? undefined : { ALPNProtocols: ["h2", "http/1.1"] };
+  const agreed = http === undefined ? undefined : { ALPNProtocols: [...alpn] };
   const server = createTls({ ...serverTls(tls), ...agreed, handshakeTimeout: headersMs }, (socket: TLSSocket) => {
     socket.on("error", () => socket.destroy());
     accept(socket);

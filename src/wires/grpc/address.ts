@@ -1,6 +1,6 @@
 import type { ConnectionOptions } from "node:tls";
 import type { Address } from "../../core/index.js";
-import { badAddress, DEFAULT_PORT, type GrpcTarget } from "../../io/index.js";
+import { badAddress, DEFAULT_PORT, type GrpcTarget, unixPath } from "../../io/index.js";
 
 /** Where a gRPC address leads. */
 export interface GrpcPlace {
@@ -12,8 +12,8 @@ export interface GrpcPlace {
 /** `grpc://host:port`, several with commas, `grpcs://`, `grpc+unix:PATH`. */
 export function grpcPlaceOf(address: Address): GrpcPlace {
   const text = String(address);
-  const unix = /^(?:(?:tunnel|proto)\+)?grpc\+unix:(?:\/\/)?(.+)$/.exec(text);
-  if (unix?.[1] !== undefined) return { scheme: "grpc+unix", hosts: [], path: unix[1] };
+  const path = /^((tunnel|proto)\+)?grpc\+unix:/.test(text) ? unixPath(text) : undefined;
+  if (path !== undefined) return { scheme: "grpc+unix", hosts: [], path };
   const found = /^(?:(?:tunnel|proto)\+)?(grpcs?):\/\/([^/?#]+)\/?$/.exec(text);
   if (found === null) throw badAddress(`not a gRPC address: ${text}; it looks like grpc://host:port, grpcs://host:port or grpc+unix:PATH`);
   const hosts = (found[2] as string).split(",").map((each) => hostOf(each, text));

@@ -1,7 +1,8 @@
 import { parseJson } from "../../codec/index.js";
 import { encodeErrorNote, wellFormed } from "../../codec/mcpv1/index.js";
 import { Fault, fromRpcError, grpcStatuses, jsonText, type RpcError, toRpcError } from "../../core/index.js";
-import { binary, fitsStatus, fromBinary, type ServerCall, type Status, statusFault, valuesOf } from "../../io/index.js";
+import { binary, fitsStatus, fromBinary, statusFault, valuesOf } from "../../io/grpc/portable.js";
+import type { ServerCall, Status } from "../../io/index.js";
 import { header } from "./names.js";
 
 /** Bytes of error data in a trailer: common peers refuse more than 8 KiB of them all. */

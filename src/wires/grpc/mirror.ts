@@ -1,6 +1,7 @@
 import { encodeHeader, headerSays } from "../../codec/index.js";
 import { Fault, type JsonObject, statedVersion, traceHeaders } from "../../core/index.js";
-import { firstOf, type Metadata } from "../../io/index.js";
+import { firstOf } from "../../io/grpc/portable.js";
+import type { Metadata } from "../../io/index.js";
 import { header } from "./names.js";
 
 /** Characters of a name up to which it is mirrored: proxies take few KiB of headers, and some leave the connection over more. */

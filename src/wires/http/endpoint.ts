@@ -21,6 +21,7 @@ import {
 } from "../../core/index.js";
 import { observedAs, Parking, SessionTable } from "../../era/index.js";
 import { admit, type Exchange, tellRefused, whileValid } from "../../io/index.js";
+import { unref } from "../../stream/index.js";
 import { Alone, type AnswerForm } from "./alone.js";
 import { JSON_TYPE, PARTS_TYPE, SSE_TYPE } from "./answer.js";
 import { accepts, checkBody, checkEnvelope, checkVersion, expectsAnswer } from "./checks.js";
@@ -100,7 +101,7 @@ class HttpEndpoint implements Endpoint {
     this.#legacy = this.#eras.includes("legacy");
     this.#stateful = this.#legacy && options.stateless !== true && options.jsonOnly !== true;
     this.#timer = setInterval(() => this.#keepAlive(), options.keepAliveMs ?? defaultTimeouts.keepAliveMs);
-    this.#timer.unref();
+    unref(this.#timer);
   }
 
   async handle(exchange: Exchange): Promise<void> {

@@ -1,8 +1,9 @@
-import { type Connection, type DialOptions, defaultTimeouts, Fault, type Wire } from "../../core/index.js";
-import { dialLink, observedAs } from "../../era/index.js";
+import { type Connection, Fault, type Wire } from "../../core/index.js";
+import { type Link, observedAs } from "../../era/index.js";
 import { badAddress, unixPath } from "../../io/index.js";
 import { type HttpDialOptions, httpLinkOf } from "./dial/link.js";
-import { mirroring } from "./dial/mirror.js";
+import { dialHttpOver } from "./dial/over.js";
+import { probingClient } from "./dial/probe.js";
 import { listenHttp } from "./listen.js";
 import { dialHttpStdio, listenHttpStdio } from "./stdio.js";
 import { ToolHeaders } from "./tool-headers.js";
@@ -20,17 +21,17 @@ export const http: Wire = {
   },
 };
 
-async function dial(address: string, options: DialOptions & HttpDialOptions): Promise<Connection> {
-  const { auth, probeMs = defaultTimeouts.probeMs, handshakeMs = defaultTimeouts.handshakeMs } = options;
-  const patience = auth?.patienceMs ?? 0;
-  const tools = new ToolHeaders();
+async function dial(address: string, options: HttpDialOptions): Promise<Connection> {
   if (address.startsWith("http+stdio:"))
     throw new Fault("invalid-params", "http+stdio: can be listened on; to dial, give the command to start");
   const socketPath = unixPath(address);
   const url = socketPath === undefined ? parse(address) : new URL("http://localhost/mcp");
-  const link = httpLinkOf(url, options, { tools, socketPath });
-  // The first request may have to wait for a person to sign in.
-  return mirroring(await dialLink(link, { ...options, probeMs: probeMs + patience, handshakeMs: handshakeMs + patience }), tools);
+  return dialHttpOver(url, options, (probed) => probingClient(url, options, probed, socketPath));
+}
+
+/** A link to an HTTP endpoint, for whoever speaks an era of its own on it. */
+export function httpLink(url: URL, options: HttpDialOptions = {}): Link {
+  return httpLinkOf(url, options, { tools: new ToolHeaders(), client: (probed) => probingClient(url, options, probed) });
 }
 
 function parse(address: string): URL {

@@ -48,7 +48,7 @@ export async function dialHttpStdio(command: Command, options: HttpDialOptions):
     onLost: (fault) => link?.lost(fault),
   });
   const tools = new ToolHeaders();
-  link = httpLinkOf(url, { ...options, auth: undefined }, { tools, client });
+  link = httpLinkOf(url, { ...options, auth: undefined }, { tools, client: () => client });
   const connection = await dialLink(link, { ...options, era: "modern" }).catch(async (error) => {
     await child.stop({ now: true });
     throw toFault(error);

@@ -1,6 +1,7 @@
 import { writeSse } from "../../codec/index.js";
 import { Fault, toFault } from "../../core/index.js";
 import type { Exchange, Outlet } from "../../io/index.js";
+import { unref } from "../../stream/index.js";
 import { sseHeaders } from "./answer.js";
 import type { EventStore } from "./events.js";
 
@@ -148,7 +149,7 @@ export class EventStream {
               this.#away = true;
               wake();
             }, awayMs);
-      timer?.unref();
+      unref(timer);
       const wake = (): void => {
         clearTimeout(timer);
         this.#waiting.delete(wake);

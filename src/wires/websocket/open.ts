@@ -7,8 +7,8 @@ import type { WebSocketDialOptions } from "./options.js";
 
 export interface Opened {
   readonly socket: WebSocket;
-  /** What it is carried on. */
-  readonly below: Duplex;
+  /** What it is carried on; Bun does not tell. */
+  readonly below: Duplex | undefined;
 }
 
 const OPENED = 101;
@@ -58,7 +58,7 @@ function request(address: string, options: WebSocketDialOptions, { headers, canc
   let unhook: (() => void) | undefined;
   return new Promise<Opened | IncomingMessage>((resolve, reject) => {
     // It opens right after.
-    socket.once("upgrade", ({ socket: below }) => socket.once("open", () => resolve({ socket, below })));
+    socket.once("upgrade", ({ socket: below }) => socket.once("open", () => resolve({ socket, below: below ?? undefined })));
     socket.once("unexpected-response", (_request, response) => {
       resolve(response);
       socket.terminate();

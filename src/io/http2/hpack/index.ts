@@ -1,2 +1,2 @@
-export { HpackDecoder, type HpackDecoderOptions } from "./decoder.js";
+export { HpackDecoder } from "./decoder.js";
 export { HpackEncoder } from "./encoder.js";

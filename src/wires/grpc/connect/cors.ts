@@ -10,6 +10,7 @@ const sent = [
   "Grpc-Timeout",
   "X-Grpc-Timeout",
   "Anywire-Fields",
+  "Anywire-Twins",
   "Traceparent",
   "Tracestate",
   "Baggage",
@@ -26,6 +27,7 @@ const seen = [
   "Mcp-Error-Code",
   "Mcp-Error-Data-Bin",
   "Mcp-Error-Cut",
+  "Anywire-Twins",
 ];
 
 /** The gate's headers for a page of another origin, with those of Connect and gRPC-Web. */

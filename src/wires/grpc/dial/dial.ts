@@ -1,11 +1,10 @@
-import { encodeMessage } from "../../../codec/mcpv1/index.js";
-import { type Address, type Connection, defaultLimits, defaultTimeouts, Fault, grpcStatuses } from "../../../core/index.js";
+import { type Address, type Connection, defaultLimits, grpcStatuses } from "../../../core/index.js";
 import { dialLink, type Link, renewing } from "../../../era/index.js";
-import { type Channel, grpcChannel, type Metadata, type Status, secureContext, statusFault } from "../../../io/index.js";
+import { type Channel, grpcChannel, type Metadata, secureContext, statusFault } from "../../../io/index.js";
 import { grpcPlaceOf, targetsOf } from "../address.js";
-import { header, SERVICE } from "../names.js";
 import { dialTunnel } from "../tunnel/dial.js";
 import type { GrpcDialOptions } from "./options.js";
+import { lowerCase, ping } from "./ping.js";
 import { rpcLink } from "./rpc-link.js";
 
 /** Connections for calls as RPCs, when there are many at a time. */
@@ -59,27 +58,4 @@ async function linkFor(
     link: rpcLink(channel, { ...common, metadata, ...(isAnywirePeer ? { isAnywirePeer: { calls, lasting } } : undefined) }),
     wire: "grpc",
   };
-}
-
-async function ping(channel: Channel, metadata: Metadata, options: GrpcDialOptions): Promise<{ isAnywirePeer: boolean; status: Status }> {
-  const call = channel.call(`${SERVICE}Ping`, {
-    metadata: { ...metadata, [header.twins]: "1", [header.method]: "ping" },
-    deadline: Date.now() + (options.handshakeMs ?? defaultTimeouts.handshakeMs),
-  });
-  const abort = (): void => call.cancel(new Fault("cancelled", "dialing was given up"));
-  options.signal?.addEventListener("abort", abort, { once: true });
-  if (options.signal?.aborted === true) abort();
-  try {
-    void call.send(encodeMessage("PingRequest", {}, { twin: false }));
-    call.done();
-    const status = await call.status;
-    const headers = await call.headers.catch((): Metadata => ({}));
-    return { isAnywirePeer: headers[header.twins] !== undefined, status };
-  } finally {
-    options.signal?.removeEventListener("abort", abort);
-  }
-}
-
-function lowerCase(headers: Readonly<Record<string, string>>): Metadata {
-  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
 }

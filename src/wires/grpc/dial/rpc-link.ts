@@ -1,6 +1,7 @@
 import { type Id, type Incoming, type IncomingPart, namedCall, type OutgoingMessage, type OutgoingRequest } from "../../../codec/index.js";
 import { decodeMessage, decodeNote, decodePartMessage, encodeMessage, type PartState, partState } from "../../../codec/mcpv1/index.js";
 import {
+  clientInfo,
   defaultLimits,
   Fault,
   isModernRequest,
@@ -9,12 +10,23 @@ import {
   type JsonObject,
   type Limits,
   listMembers,
+  modernVersions,
+  newest,
   type RpcError,
   statedVersion,
   toFault,
   toRpcError,
 } from "../../../core/index.js";
-import { hasRoom, type Link, type LinkTraits, type RenewingLink, renewing, type SendOptions, sharedStream } from "../../../era/index.js";
+import {
+  discovered,
+  hasRoom,
+  type Link,
+  type LinkTraits,
+  type RenewingLink,
+  renewing,
+  type SendOptions,
+  sharedStream,
+} from "../../../era/index.js";
 import type { Channel, ClientCall, Metadata } from "../../../io/index.js";
 import { pipe, Registry } from "../../../stream/index.js";
 import { statusError } from "../faults.js";
@@ -37,8 +49,8 @@ export interface RpcLinkOptions extends Omit<GrpcDialOptions, "calls"> {
   readonly isAnywirePeer?: {
     /** `session`: of what has, too, all but reads, which fill a line best with a stream of their own. */
     readonly calls: "session" | "rpc";
-    /** Whether a stream that breaks is opened anew. */
-    readonly lasting: boolean;
+    /** Whether a stream that breaks is opened anew; `never`: the channel has none both ways, and what has no RPC cannot be asked for. */
+    readonly lasting: boolean | "never";
   };
 }
 
@@ -68,6 +80,7 @@ class RpcLink implements Link {
   readonly part = sharedStream.part;
   readonly #channel: Channel;
   readonly #limits: Limits;
+  readonly #isAnywirePeer: boolean;
   readonly #session: RenewingLink<SessionLink> | undefined;
   readonly #inbox = pipe<readonly Message[]>({ items: BATCHES });
   readonly #calls: "session" | "rpc";
@@ -85,7 +98,11 @@ class RpcLink implements Link {
     const methodOf = (call: Id): string | undefined => this.#session?.methodOf(call);
     const stream = (): SessionLink => mcpSessionLink(channel, { metadata, limits, methodOf });
     const connect = isAnywirePeer?.lasting === true ? async () => stream() : undefined;
-    this.#session = isAnywirePeer === undefined ? undefined : renewing(stream(), { ...options, connect, proven: true });
+    this.#isAnywirePeer = isAnywirePeer !== undefined;
+    this.#session =
+      isAnywirePeer === undefined || isAnywirePeer.lasting === "never"
+        ? undefined
+        : renewing(stream(), { ...options, connect, proven: true });
     if (this.#session !== undefined) void this.#listen(this.#session);
     this.#metadata = isAnywirePeer === undefined ? metadata : { ...metadata, [header.twins]: "1" };
     this.#watches = new Watches(
@@ -148,6 +165,10 @@ class RpcLink implements Link {
       return hasRoom;
     }
     if (this.#session !== undefined) return this.#session.send(message);
+    if (method === "server/discover" && this.#isAnywirePeer) {
+      void this.#discover(id, options);
+      return hasRoom;
+    }
     const watched = this.#watches.request(method, params);
     if (watched === undefined) {
       void this.#deliver([{ kind: "error", id, error: unknown(method) }]);
@@ -169,8 +190,22 @@ class RpcLink implements Link {
     return method === "initialize" || method === "ping" || listMembers.has(method);
   }
 
+  /** No RPC discovers. What an Anywire server says to a legacy client is true for a modern one, too; the session that begins is of no use. */
+  async #discover(id: Id, { deadline }: SendOptions): Promise<void> {
+    const open: Open = { call: undefined, held: false, wake: undefined, error: undefined };
+    try {
+      const params = { protocolVersion: newest.legacy, capabilities: {}, clientInfo: { ...clientInfo } };
+      open.call = this.#call("Initialize", params, { deadline });
+      const said = await this.#answer(id, rpcOf("Initialize"), open.call, open);
+      const value = { ...discovered(said), supportedVersions: [...modernVersions] };
+      await this.#deliver([{ kind: "result", id, value }]);
+    } catch (error) {
+      await this.#failed(id, toFault(error), open);
+    }
+  }
+
   async #run(id: Id, name: string, params: JsonObject, { deadline, metadata }: SendOptions): Promise<void> {
-    const rpc = rpcs.get(name) as Rpc;
+    const rpc = rpcOf(name);
     const open: Open = { call: undefined, held: false, wake: undefined, error: undefined };
     this.#open.set(id, open);
     try {
@@ -192,11 +227,10 @@ class RpcLink implements Link {
   }
 
   #call(name: string, params: JsonObject, { deadline, metadata: more }: Pick<SendOptions, "deadline" | "metadata"> = {}): ClientCall {
-    const rpc = rpcs.get(name) as Rpc;
+    const rpc = rpcOf(name);
     const version = isModernRequest(params) ? String(statedVersion(params)) : undefined;
     const metadata = withMirror(more === undefined ? this.#metadata : { ...this.#metadata, ...more }, rpc.method, params, version);
-    const isAnywirePeer = this.#session !== undefined;
-    const bytes = fitting(encodeMessage(rpc.request, params, { twin: isAnywirePeer, base: !isAnywirePeer }), this.#limits);
+    const bytes = fitting(encodeMessage(rpc.request, params, { twin: this.#isAnywirePeer, base: !this.#isAnywirePeer }), this.#limits);
     // A read fills a long line only with much under way.
     const call = this.#channel.call(SERVICE + name, { metadata, deadline, narrow: rpc.method !== "resources/read" });
     void call.send(bytes);
@@ -222,7 +256,7 @@ class RpcLink implements Link {
   }
 
   #take(id: Id, rpc: Rpc, bytes: Uint8Array, { state, messages, open }: Taking): JsonObject | undefined {
-    const said = this.#session === undefined ? undefined : decodeNote(bytes, this.#limits);
+    const said = this.#isAnywirePeer ? decodeNote(bytes, this.#limits) : undefined;
     if (said !== undefined && "error" in said) {
       open.error = said.error;
       return undefined;
@@ -287,6 +321,10 @@ class RpcLink implements Link {
   #deliver(messages: readonly Message[]): Promise<unknown> | undefined {
     return this.#inbox.offer(messages) ? undefined : this.#inbox.write(messages);
   }
+}
+
+function rpcOf(name: string): Rpc {
+  return rpcs.get(name) as Rpc;
 }
 
 /** A peer's error as it came. */

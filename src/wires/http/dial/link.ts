@@ -27,17 +27,17 @@ import {
   toFault,
 } from "../../../core/index.js";
 import { type Link, type LinkTraits, listens, mayAsk, newsOfListen, type SendOptions, sharedStream } from "../../../era/index.js";
-import { authorized, type HttpAuth, type HttpClient, httpClient, type Sent, type TlsDialOptions } from "../../../io/index.js";
+import type { HttpAuth, HttpClient, Sent, TlsDialOptions } from "../../../io/index.js";
 import { pipe, Registry } from "../../../stream/index.js";
 import { JSON_TYPE, PARTS_TYPE, SSE_TYPE } from "../answer.js";
-import { ToolHeaders } from "../tool-headers.js";
+import type { ToolHeaders } from "../tool-headers.js";
 import { caughtUp, type HeldReader, readEvents } from "./events.js";
 import { httpFault, isRefusal, noMessage, refusalFault } from "./fault.js";
 import { requestHeaders } from "./headers.js";
 import { readLarge } from "./large-read.js";
 import { reopenListen } from "./listen-again.js";
 import { sifted } from "./mirror.js";
-import { probe } from "./probe.js";
+import type { Probed } from "./probe.js";
 import { DialedSession, RESUMES, retryPause } from "./session.js";
 import { wait } from "./wait.js";
 
@@ -56,11 +56,6 @@ export interface HttpDialOptions extends DialOptions {
   readonly auth?: HttpAuth | undefined;
 }
 
-/** A link to an HTTP endpoint: every message is a POST, and what comes back on its answer comes in. */
-export function httpLink(url: URL, options: HttpDialOptions = {}): Link {
-  return httpLinkOf(url, options, { tools: new ToolHeaders() });
-}
-
 /** Whose connections can be lost for good. */
 export interface HttpLink extends Link {
   /** Every call fails with the fault, and there will be no others. */
@@ -70,12 +65,11 @@ export interface HttpLink extends Link {
 export interface HttpLinkParts {
   /** What calls of tools mirror in headers. */
   readonly tools: ToolHeaders;
-  /** Sends the requests, in place of one that connects by itself. */
-  readonly client?: HttpClient | undefined;
-  /** A Unix socket to connect to, in place of the URL's host. */
-  readonly socketPath?: string | undefined;
+  /** Makes what sends the requests. */
+  client(probed: Probed): HttpClient;
 }
 
+/** A link to an HTTP endpoint: every message is a POST, and what comes back on its answer comes in. */
 export function httpLinkOf(url: URL, options: HttpDialOptions, parts: HttpLinkParts): HttpLink {
   return new PostLink(url, options, parts);
 }
@@ -117,15 +111,11 @@ class PostLink implements HttpLink {
   readonly #session: DialedSession;
   #legacy = false;
 
-  constructor(url: URL, options: HttpDialOptions, { tools, client: given, socketPath }: HttpLinkParts) {
+  constructor(url: URL, options: HttpDialOptions, { tools, client }: HttpLinkParts) {
     this.#url = url;
     this.#options = options;
     this.#tools = tools;
-    const headers = (message?: OutgoingMessage): Record<string, string> => this.#headers(message);
-    const probed = () => probe(url, { options, socketPath, legacy: this.#legacy, cancel: this.#general, headers });
-    const { tls, pingMs, deadMs } = options;
-    const client = given ?? httpClient({ tls, pingMs, deadMs, socketPath, probe: probed });
-    this.#client = options.auth === undefined ? client : authorized(client, options.auth);
+    this.#client = client({ legacy: () => this.#legacy, cancel: this.#general, headers: (message) => this.#headers(message) });
     this.#limits = { ...defaultLimits, ...options.limits };
     this.#session = new DialedSession({
       url,

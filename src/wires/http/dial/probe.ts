@@ -1,20 +1,31 @@
 import { type OutgoingRequest, serialise } from "../../../codec/index.js";
 import { type Cancel, meta, newest } from "../../../core/index.js";
-import { httpClient } from "../../../io/index.js";
+import { authorized, type HttpClient, httpClient } from "../../../io/index.js";
 import type { HttpDialOptions } from "./link.js";
 
-export interface ProbeOptions {
-  readonly options: HttpDialOptions;
-  readonly socketPath?: string | undefined;
-  readonly legacy: boolean;
+/** The link whose server is asked. */
+export interface Probed {
+  legacy(): boolean;
+  /** Fires when the link is closed. */
   readonly cancel: Cancel;
   headers(message: OutgoingRequest): Record<string, string>;
 }
 
+/** A client that connects to the host of the URL, or to a Unix socket, and asks a server that is long silent whether it is there. */
+export function probingClient(url: URL, options: HttpDialOptions, probed: Probed, socketPath?: string): HttpClient {
+  const { tls, pingMs, deadMs } = options;
+  const client = httpClient({ tls, pingMs, deadMs, socketPath, probe: () => probe(url, options, probed, socketPath) });
+  return options.auth === undefined ? client : authorized(client, options.auth);
+}
+
 /** Asks a server on a new connection whether it is there: whatever it answers, it is. Rejects if nothing comes. */
-export async function probe(url: URL, { options, socketPath, legacy, cancel, headers }: ProbeOptions): Promise<void> {
-  const message = legacy ? ping : discover;
-  const { tls, pingMs, deadMs, auth } = options;
+async function probe(
+  url: URL,
+  { tls, pingMs, deadMs, auth }: HttpDialOptions,
+  { legacy, cancel, headers }: Probed,
+  socketPath: string | undefined,
+): Promise<void> {
+  const message = legacy() ? ping : discover;
   const client = httpClient({ tls, pingMs, deadMs, socketPath });
   try {
     const credentials = await auth?.headers({ method: "POST", url });
