@@ -76,7 +76,7 @@ function sentencesOf(markdownText) {
   const found = [];
   for (const [at, block] of blocksOf(prose)) {
     const plain = block
-      .replace(/``[^`]+``|`[^`]+`/g, "code")
+      .replace(/``[^`]+``|`[^`]+`/g, "Code")
       .replace(/!?\[([^\]]*)\]\([^)]*\)/g, "$1")
       .replace(/[*_]{1,2}(?=\S)|(?<=\S)[*_]{1,2}/g, "")
       .replace(/<[^>]+>/g, "");

@@ -26,7 +26,7 @@ export const connecting: readonly OptionSpec[] = [
     kind: "text",
     value: "name[=value]",
     many: true,
-    about: "a variable for the server; without a value, the one of this shell; * for all of them",
+    about: "a variable for the server; without a value, it is copied from this shell (* copies all)",
   },
   { name: "header", kind: "text", value: "name: value", many: true, about: "a header for every request to a URL" },
   { name: "token-env", kind: "text", value: "name", about: "the variable that has the bearer token for a URL" },
