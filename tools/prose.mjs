@@ -10,7 +10,7 @@ const MAX_WORDS = 35;
 /** What to write instead, by what not to write. */
 const rules = [
   [/\boctets?\b/i, "bytes"],
-  [/\b(is|are|was|were) no (?!longer\b|more than\b|fewer than\b|less than\b)\w+/i, "is not a"],
+  [/(?<!there )\b(is|are|was|were) no (?!longer\b|more than\b|fewer than\b|less than\b)\w+/i, "is not a"],
   [/\b(whoever|whomever|nobody|somebody|anybody|everybody)\b/i, "name who: a client, a caller, a server"],
   [/\b(hears?|heard)\b/i, "is told, receives, sees"],
   [/\bin (the |its )?place of\b/i, "instead of"],
