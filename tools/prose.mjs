@@ -48,7 +48,8 @@ const pages =
     : ["README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "RELEASING.md", "examples/README.md", ...markdown("docs")];
 let flagged = 0;
 for (const page of pages) check(page, sentencesOf(readFileSync(join(root, page), "utf8")), !generated.test(page));
-if (named.length === 0) for (const [name, text] of help()) check(name, sentencesOf(text.replace(/^ {2,8}(?=\S)/gm, "- ").replace(/ {2,}/g, " ")), true);
+if (named.length === 0)
+  for (const [name, text] of help()) check(name, sentencesOf(text.replace(/^ {2,8}(?=\S)/gm, "- ").replace(/ {2,}/g, " ")), true);
 console.log(`${flagged} sentences flagged in ${pages.length} pages`);
 process.exitCode = flagged > 0 ? 1 : 0;
 

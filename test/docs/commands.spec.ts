@@ -74,11 +74,11 @@ it.each([...sections])(
             const server = spawned(line, "ignore");
             running.push(server);
             await ready(server);
-            expectLines(server.printed, output, ports);
+            await expect.poll(() => missing(server.printed, output, ports)).toEqual([]);
           } else {
             const { printed, code } = await run(line);
             if (block.language === "sh") expect([line, code, printed]).toEqual([line, 0, printed]);
-            expectLines(printed, output, ports);
+            expect(missing(printed, output, ports)).toEqual([]);
           }
         }
       }
@@ -120,12 +120,12 @@ async function prepared(command: string, ports: Map<string, number>): Promise<st
 const isOurs = (port: string): boolean => [http, grpc].some(({ address }) => address.includes(`:${port}`));
 const serves = (line: string): boolean => /anywire (bridge (?!.*--hash-key)|demo .*--listen|schema serve)/.test(line);
 
-/** What a console shows is in what was printed, in the same order. Times and speeds differ. */
-function expectLines(printed: string, output: readonly string[], ports: ReadonlyMap<string, number>): void {
+/** The lines that a console shows and that were not printed. Times differ. */
+function missing(printed: string, output: readonly string[], ports: ReadonlyMap<string, number>): string[] {
   const normal = (text: string): string => text.replaceAll(/\b[\d.]+ (ms|s)\b/g, "N $1");
   let text = normal(printed);
   for (const [port, own] of ports) text = text.replaceAll(String(own), port);
-  for (const line of output.filter((each) => each !== "...")) expect(text).toContain(normal(line));
+  return output.filter((line) => line !== "..." && !text.includes(normal(line)));
 }
 
 function spawned(line: string, stdin: "ignore" | "pipe"): Running {
@@ -140,7 +140,9 @@ function spawned(line: string, stdin: "ignore" | "pipe"): Running {
 
 async function run(line: string): Promise<{ printed: string; code: number | null }> {
   const child = spawned(line, "ignore");
+  const patience = setTimeout(() => void stop(child), 60_000);
   await once(child, "close");
+  clearTimeout(patience);
   return { printed: child.printed, code: child.exitCode };
 }
 
