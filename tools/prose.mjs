@@ -57,8 +57,7 @@ function check(name, sentences, bounded) {
   for (const { line, text } of sentences) {
     const words = text.split(/\s+/).filter((word) => /\w/.test(word)).length;
     const broken = rules.filter(([pattern]) => pattern.test(text)).map(([pattern, better]) => `"${pattern.exec(text)[0]}": ${better}`);
-    if (/^What\b.*[.:]$/.test(text) && / (is|are|has|have|was|were|does) /.test(text))
-      broken.push("begins with What: name the subject");
+    if (/^What\b.*[.:]$/.test(text) && / (is|are|has|have|was|were|does) /.test(text)) broken.push("begins with What: name the subject");
     if ((text.match(/;/g) ?? []).length > 1) broken.push("several semicolons: one idea a sentence");
     if (bounded && words > MAX_WORDS) broken.push(`${words} words: at most ${MAX_WORDS}`);
     if (broken.length === 0) continue;
