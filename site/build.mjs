@@ -1,7 +1,7 @@
 // Builds the site: the pages of the repository, and an API reference from the types of every entry point.
 // `npm run api` makes the reference alone, in .cache/site/api. Needs no network once site/node_modules is there.
 import { spawnSync } from "node:child_process";
-import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
@@ -27,6 +27,9 @@ for (const page of pages) {
   mkdirSync(dirname(join(staged, page)), { recursive: true });
   cpSync(join(root, page), join(staged, page), { recursive: true, filter: (path) => !path.includes(".vitepress") });
 }
+// Badges need a network.
+const readme = join(staged, "README.md");
+writeFileSync(readme, readFileSync(readme, "utf8").replace(/^.*img\.shields\.io.*$/m, ""));
 api();
 if (!process.argv.includes("--api")) run(join(here, "node_modules/.bin/vitepress"), ["build", here], root);
 
@@ -47,10 +50,23 @@ function api() {
     disableSources: true,
     validation: { notExported: false },
     router: "module",
+    groupOrder: ["Functions", "Classes", "*"],
+    parametersFormat: "table",
+    propertiesFormat: "table",
+    interfacePropertiesFormat: "table",
     logLevel: "Warn",
   };
   writeFileSync(join(staged, "typedoc.json"), JSON.stringify(options));
   run(join(here, "node_modules/.bin/typedoc"), ["--options", join(staged, "typedoc.json")], root);
+  // A module is called by the name that it is imported by.
+  const named = (name) => (name === "api" ? "anywire" : `anywire/${name}`);
+  for (const file of readdirSync(options.out, { recursive: true, encoding: "utf8" }).filter((name) => name.endsWith(".md"))) {
+    const text = readFileSync(join(options.out, file), "utf8")
+      .replace(/^# (?!API$)(.+)$/m, (_, name) => `# ${named(name.replaceAll("\\", ""))}`)
+      .replace(/^(\[API\]\([^)]+\) \/ )(\S+)$/m, (_, before, name) => before + named(name))
+      .replaceAll(/^- \[([\w/]+)\]\(([\w/]+\.md)\)$/gm, (_, name, link) => `- [${named(name)}](${link})`);
+    writeFileSync(join(options.out, file), text);
+  }
 }
 
 function run(command, words, cwd) {
