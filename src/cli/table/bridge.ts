@@ -67,7 +67,12 @@ const sessions: readonly OptionSpec[] = [
     files: true,
     about: "a file with a secret that bridges behind a load balancer share",
   },
-  { name: "idle-timeout", kind: "duration", value: "duration", about: "end the session of a client that is silent for this time (default: 5m)" },
+  {
+    name: "idle-timeout",
+    kind: "duration",
+    value: "duration",
+    about: "end the session of a client that is silent for this time (default: 5m)",
+  },
   { name: "keepalive", kind: "duration", value: "duration", about: "time between signs of life on a quiet stream" },
   { name: "max-body", kind: "bytes", value: "size", about: "the largest message: 500kb, 10mb (default: 64mib)" },
   { name: "drain", kind: "duration", value: "duration", about: "time for open calls to finish on shutdown (default: 5s)" },
