@@ -20,6 +20,7 @@ import { numbers } from "./numbers.js";
 import { observe } from "./observe.js";
 import { proto } from "./proto.js";
 import { read } from "./read.js";
+import { remote } from "./remote.js";
 import { transfer } from "./transfer.js";
 import { waist } from "./waist.js";
 
@@ -45,6 +46,7 @@ const benches: readonly Bench[] = [
   budgets,
   bridges,
   bridgeSpeed,
+  remote,
   proto,
 ];
 
