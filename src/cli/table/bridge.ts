@@ -73,7 +73,7 @@ const sessions: readonly OptionSpec[] = [
     value: "duration",
     about: "end the session of a client that is silent for this time (default: 5m)",
   },
-  { name: "keepalive", kind: "duration", value: "duration", about: "time between signs of life on a quiet stream" },
+  { name: "keepalive", kind: "duration", value: "duration", about: "time between keepalive messages on a quiet stream" },
   { name: "max-body", kind: "bytes", value: "size", about: "the largest message: 500kb, 10mb (default: 64mib)" },
   { name: "drain", kind: "duration", value: "duration", about: "time for open calls to finish on shutdown (default: 5s)" },
 ];

@@ -33,7 +33,7 @@ export const commands: readonly CommandSpec[] = [
     target: true,
     positionals: [{ name: "tool" }, pairs],
     options: [
-      { name: "args", kind: "text", value: "JSON", about: "arguments as a JSON object, @file or - for stdin; key=value goes on top" },
+      { name: "args", kind: "text", value: "JSON", about: "arguments as a JSON object, @file or - for stdin; key=value is merged into it" },
       json,
       { name: "events", kind: "flag", about: 'with --json, before the result: {"progress":…}, {"log":…} and {"note":…} lines' },
       logLevel,
@@ -79,7 +79,7 @@ export const commands: readonly CommandSpec[] = [
       ...connecting,
     ],
     notes: [
-      "With -o the data goes to <file>.part, which becomes <file> at the end. After an interruption the same command goes on where <file>.part ends.",
+      "With -o the data goes to <file>.part, which becomes <file> at the end. After an interruption the same command continues where <file>.part ends.",
       'With --json each line is a chunk: {"uri","mimeType","offset","size","text" or "blob"}.',
     ],
     examples: [
@@ -119,7 +119,7 @@ export const commands: readonly CommandSpec[] = [
   },
   {
     name: "watch",
-    about: "tell of resources that change, until interrupted",
+    about: "print resources that change, until interrupted",
     target: true,
     positionals: [{ name: "pattern", many: true }],
     options: [

@@ -39,7 +39,7 @@ export const connecting: readonly OptionSpec[] = [
     choices: ["own", "node"],
     about: "the HTTP/2 client for gRPC: Anywire's own, or Node's",
   },
-  { name: "ca", kind: "text", value: "file", files: true, about: "PEM of who signs the server's certificate" },
+  { name: "ca", kind: "text", value: "file", files: true, about: "PEM of the CA that signed the server's certificate" },
   { name: "cert", kind: "text", value: "file", files: true, about: "PEM of the certificate to show the server, with --key" },
   { name: "key", kind: "text", value: "file", files: true, about: "PEM of its key" },
   { name: "cwd", kind: "text", value: "path", files: true, about: "the directory to start the server in" },
