@@ -20,6 +20,7 @@ import { numbers } from "./numbers.js";
 import { observe } from "./observe.js";
 import { proto } from "./proto.js";
 import { read } from "./read.js";
+import { remote } from "./remote.js";
 import { start } from "./start.js";
 import { transfer } from "./transfer.js";
 import { waist } from "./waist.js";
@@ -47,6 +48,7 @@ const benches: readonly Bench[] = [
   budgets,
   bridges,
   bridgeSpeed,
+  remote,
   proto,
 ];
 

@@ -39,9 +39,14 @@ export const mcpProxy: BridgeProgram = {
   arguments: (command, port) => [`${folder}/node_modules/.bin/mcp-proxy`, "--server", "stream", "--port", String(port), "--", ...command],
 };
 
+/** The way back, from a client on stdio to a URL. */
+export function mcpRemote(url: string): readonly string[] {
+  return [`${folder}/node_modules/mcp-remote/dist/proxy.js`, url, "--allow-http", "--transport", "http-only"];
+}
+
 /** Installs the bridges of others, where they are not yet. */
 export function installOthers(): void {
-  if (existsSync(`${folder}/node_modules/supergateway`)) return;
+  if (existsSync(`${folder}/node_modules/mcp-remote`)) return;
   const { status } = spawnSync("npm", ["ci", "--ignore-scripts"], { cwd: folder, stdio: "inherit" });
   if (status !== 0) throw new Error(`npm ci failed in ${folder}`);
 }

@@ -1,4 +1,4 @@
-// A Client of the official SDK, as you have it, over gRPC: one line changes.
+// A Client of the official SDK on gRPC. Only the transport is new.
 import { Client } from "@modelcontextprotocol/client";
 import { GrpcClientTransport } from "anywire/sdk";
 

@@ -1,4 +1,4 @@
-// An McpServer of the official SDK, as you have it, over gRPC: one line more.
+// An McpServer of the official SDK on gRPC. Only the transport is new.
 import { McpServer } from "@modelcontextprotocol/server";
 import { GrpcServerTransport } from "anywire/sdk";
 import { z } from "zod";
@@ -10,4 +10,5 @@ server.registerTool("greet", { inputSchema: z.object({ name: z.string() }) }, as
 
 const transport = new GrpcServerTransport(process.argv[2] ?? "grpc://127.0.0.1:50051");
 await server.connect(transport);
-console.log(transport.address);
+console.log(`MCP server at ${transport.address}`);
+console.log(`Try it in a second terminal: node examples/grpc/client.mjs ${transport.address}`);

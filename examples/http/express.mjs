@@ -1,6 +1,6 @@
 import { nodeHandler } from "anywire/wires/http";
 import express from "express";
-import { exampleServer } from "./server.mjs";
+import { exampleServer, runIfMain } from "./server.mjs";
 
 /** Express, behind its own JSON parser: the handler takes the body that was parsed. */
 export async function start(port = 8000) {
@@ -20,3 +20,5 @@ export async function start(port = 8000) {
     },
   };
 }
+
+await runIfMain(import.meta.url, start);

@@ -1,6 +1,6 @@
 import { nodeHandler } from "anywire/wires/http";
 import fastify from "fastify";
-import { exampleServer } from "./server.mjs";
+import { exampleServer, runIfMain } from "./server.mjs";
 
 /** Fastify: the endpoint is a plugin of its own, in which bodies are left unread for the handler. */
 export async function start(port = 8000) {
@@ -28,3 +28,5 @@ export async function start(port = 8000) {
     },
   };
 }
+
+await runIfMain(import.meta.url, start);

@@ -1,7 +1,7 @@
 import { serve } from "@hono/node-server";
 import { fetchHandler } from "anywire/wires/http";
 import { Hono } from "hono";
-import { exampleServer } from "./server.mjs";
+import { exampleServer, runIfMain } from "./server.mjs";
 
 /** Hono: the endpoint is a Fetch handler, here on Node, elsewhere on any runtime with Fetch. */
 export async function start(port = 8000) {
@@ -20,3 +20,5 @@ export async function start(port = 8000) {
     },
   };
 }
+
+await runIfMain(import.meta.url, start);

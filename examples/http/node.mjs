@@ -1,6 +1,6 @@
 import { createServer } from "node:http";
 import { nodeHandler } from "anywire/wires/http";
-import { exampleServer } from "./server.mjs";
+import { exampleServer, runIfMain } from "./server.mjs";
 
 /** Plain node:http, with a path of its own beside the endpoint. */
 export async function start(port = 8000) {
@@ -18,3 +18,5 @@ export async function start(port = 8000) {
     },
   };
 }
+
+await runIfMain(import.meta.url, start);

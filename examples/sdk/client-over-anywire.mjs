@@ -1,4 +1,4 @@
-// A Client of the official SDK, as you have it, on any wire of Anywire: here a command, or the address given.
+// A Client of the official SDK on any wire: it starts serve-mcp-server.mjs, or connects to the address that you pass.
 import { fileURLToPath } from "node:url";
 import { Client } from "@modelcontextprotocol/client";
 import { clientTransport } from "anywire/sdk";

@@ -1,4 +1,4 @@
-// An McpServer of the official SDK, as you have it, on any wire of Anywire: here stdio, or the address given.
+// An McpServer of the official SDK on any wire: on stdio, or at the address that you pass.
 import { McpServer } from "@modelcontextprotocol/server";
 import { serveSdk } from "anywire/sdk";
 import { z } from "zod";
@@ -11,4 +11,6 @@ function makeServer() {
   return server;
 }
 
-await serveSdk(makeServer, process.argv[2] ?? "stdio:");
+const { address } = await serveSdk(makeServer, process.argv[2] ?? "stdio:");
+// On stdio, stdout carries the messages, so this goes to stderr.
+console.error(`MCP server at ${address}`);

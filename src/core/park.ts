@@ -39,6 +39,7 @@ interface Parked<T> {
   readonly unhook: (() => void) | undefined;
 }
 
+/** A `Park` with these limits. A value that expires or makes room is passed to `release`. */
 export function park<T>({ limits, ms, spareMs, release }: ParkOptions<T>): Park<T> {
   // Insertion order is expiry order, because every value is kept equally long: one timer serves the oldest.
   const kept = new Map<string, Parked<T>>();

@@ -7,6 +7,7 @@ export const RELEASE = "notifications/dev.anywire/release";
 /** How a `requestState` begins that an edge made for a call it keeps. Only that edge can go on with it. */
 export const KEPT_STATE = "aw1.";
 
+/** Whether a `requestState` was made by an Anywire end. */
 export function isKeptState(state: unknown): state is string {
   return typeof state === "string" && state.startsWith(KEPT_STATE);
 }

@@ -142,29 +142,35 @@ export interface SampleParams extends JsonObject {
   readonly modelPreferences?: JsonObject;
   readonly tools?: readonly JsonObject[];
 }
+/** A message of the conversation that a server asks a model to continue. */
 export interface SamplingMessage extends JsonObject {
   readonly role: "user" | "assistant";
   readonly content: ContentBlock | readonly JsonObject[] | JsonObject;
 }
 
+/** The user's answer to a question. `content` holds the fields of the form if `action` is `accept`. */
 export interface ElicitResult extends JsonObject {
   readonly action: "accept" | "decline" | "cancel";
   readonly content?: JsonObject;
 }
+/** The message that the client's model produced. */
 export interface SampleResult extends JsonObject {
   readonly role: "user" | "assistant";
   readonly content: unknown;
   readonly model: string;
   readonly stopReason?: string;
 }
+/** A directory or file that the client offers to the server. */
 export interface Root extends JsonObject {
   readonly uri: string;
   readonly name?: string;
 }
+/** The answer to `roots/list`. */
 export interface RootsResult extends JsonObject {
   readonly roots: readonly Root[];
 }
 
+/** The answer to `server/discover`: the versions and capabilities of a modern server. */
 export interface DiscoverResult extends JsonObject {
   readonly supportedVersions: readonly string[];
   readonly capabilities: JsonObject;

@@ -64,6 +64,7 @@ export interface Utf8Decoder {
   finish(): void;
 }
 
+/** Decodes UTF-8 that arrives in chunks. Throws on bytes that are not UTF-8. */
 export function utf8Decoder(): Utf8Decoder {
   const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
   return {

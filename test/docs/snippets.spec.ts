@@ -1,30 +1,38 @@
 import { execFile } from "node:child_process";
-import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
-import { join, resolve } from "node:path";
+import { mkdir, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { promisify } from "node:util";
 import { expect, it } from "vitest";
+import { blocks, root } from "./blocks.js";
 
-const root = resolve(import.meta.dirname, "../..");
 // Inside the package, so that "anywire" means the package itself.
 const folder = join(root, ".cache/snippets");
+const runnable = blocks.filter(({ notRun }) => notRun === undefined);
+const of = (...languages: string[]): typeof runnable => runnable.filter(({ language }) => languages.includes(language));
 
-it("type-checks every TypeScript snippet of the README and the guides", async () => {
-  const pages = ["README.md", "docs/recipes.md", ...(await readdir(join(root, "docs/guide"))).map((name) => `docs/guide/${name}`)];
+it("type-checks every TypeScript snippet", async () => {
   await rm(folder, { recursive: true, force: true });
   await mkdir(folder, { recursive: true });
-  let count = 0;
-  for (const page of pages) {
-    const text = await readFile(join(root, page), "utf8");
-    for (const [, snippet] of text.matchAll(/```ts\n(.*?)```/gs)) {
-      // Interfaces are quoted from the source to be read; a snippet that runs has imports.
-      if (!snippet?.includes("import ")) continue;
-      await writeFile(join(folder, `${page.replaceAll(/\W/g, "-")}-${++count}.ts`), `${snippet}\nexport {};\n`);
-    }
-  }
-  expect(count).toBeGreaterThan(8);
+  const snippets = of("ts", "js");
+  for (const { page, line, text } of snippets)
+    await writeFile(join(folder, `${page.replaceAll(/\W/g, "-")}-${line}.ts`), `${text}\nexport {};\n`);
+  expect(snippets.length).toBeGreaterThan(40);
   const config = { extends: "../../tsconfig.test.json", compilerOptions: { noUnusedLocals: false }, include: ["*.ts"] };
   await writeFile(join(folder, "tsconfig.json"), JSON.stringify(config));
   const tsc = join(root, "node_modules/typescript/bin/tsc");
   const { stdout } = await promisify(execFile)(process.execPath, [tsc, "-p", folder]).catch((error: { stdout: string }) => error);
   expect(stdout).toBe("");
+}, 120_000);
+
+it.each(of("json"))("$page:$line is JSON", ({ text }) => {
+  expect(() => JSON.parse(text)).not.toThrow();
+});
+
+it("runs every block, or says why not", () => {
+  const checked = ["ts", "js", "json", "sh", "console"];
+  const commands = /^\s*(npx|npm|node|anywire|curl|docker|kubectl) \S/m;
+  const unexplained = runnable
+    .filter(({ language, text }) => (language === "" ? commands.test(text) && !/<[a-z]+>/.test(text) : !checked.includes(language)))
+    .map(({ page, line }) => `${page}:${line}`);
+  expect(unexplained).toEqual([]);
 });

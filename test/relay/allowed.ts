@@ -74,7 +74,7 @@ export const allowed: readonly Rule[] = [
     what: "result",
     kinds: ["added"],
     path: /^result\.(resultType|ttlMs|cacheScope)$/,
-    text: '`resultType: "complete"`, and where the revision demands them `ttlMs: 0` and `cacheScope: "private"`, if the server left them out.',
+    text: '`resultType: "complete"`, and if the revision requires them `ttlMs: 0` and `cacheScope: "private"`, if the server left them out.',
   },
   {
     section: "must not pass",
@@ -92,7 +92,7 @@ export const allowed: readonly Rule[] = [
     eras: ["modern to legacy"],
     kinds: ["lost"],
     method: /^notifications\/resources\/updated$/,
-    text: "`notifications/resources/updated` of a resource that nobody subscribed to: a modern client hears only what it asked for. A legacy client hears of it if it is the only one on the connection.",
+    text: "`notifications/resources/updated` of a resource without subscribers: a modern client gets only what it asked for. A legacy client gets it if it is the only one on the connection.",
   },
   {
     section: "adds",
@@ -101,7 +101,7 @@ export const allowed: readonly Rule[] = [
     kinds: ["extra"],
     method: /^notifications\/cancelled$/,
     hops: /^(stdio|tcp|ws|tunnel|grpc)/,
-    text: "`notifications/cancelled` after the result of `subscriptions/listen` where all calls share a stream: the revision demands the one in one place and the other in another.",
+    text: "`notifications/cancelled` after the result of `subscriptions/listen` where all calls share a stream, because the revision requires both, in different places.",
   },
   {
     section: "adds",
@@ -120,7 +120,7 @@ export const allowed: readonly Rule[] = [
     kinds: ["extra"],
     method: /\/list$/,
     hops: grpc,
-    text: "The pages of a list, over gRPC: it is one stream there, so the next page is asked for when the one before is through, with the params of the first, whether or not the client will want it.",
+    text: "The pages of a list, over gRPC, where a list is one stream. The relay requests the next page when it has passed the one before, with the params of the first, even if the client does not want it.",
   },
   {
     section: "coalesces",
@@ -306,7 +306,7 @@ export const allowed: readonly Rule[] = [
     what: "result",
     kinds: ["added"],
     path: new RegExp(`^result\\.(resultType|ttlMs|cacheScope|_meta(\\.${io}serverInfo)?)$`),
-    text: '`resultType: "complete"`, the server\'s info in `_meta`, and where the revision demands them `ttlMs: 0` and `cacheScope: "private"` are added.',
+    text: '`resultType: "complete"`, the server\'s info in `_meta`, and if the revision requires them `ttlMs: 0` and `cacheScope: "private"` are added.',
   },
   ...(["client", "server"] as const).flatMap((from): Rule[] => [
     {

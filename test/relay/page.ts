@@ -24,16 +24,17 @@ const directions = [
 
 const intro = `# What a relay changes
 
-A relay (\`bridge({ listen, to })\`, see [the guide](guide/bridge.md), or \`serve(await wire.dial(upstream, …), address)\`) passes on what it gets: every member of every message, also those that nobody knows, null, empty arrays and objects,
-the order of members, error codes, messages and data. This page lists the exceptions. It is made from the tables that the tests hold to what raw peers see on both sides (\`test/relay\`); what is not listed arrives as it was sent.
+A relay (\`bridge({ listen, to })\`, see [the guide](guide/bridge.md), or \`serve(await wire.dial(upstream, …), address)\`) passes messages on unchanged. It keeps every member of every message, also unknown ones, nulls, empty arrays and objects, the order of members, and error codes, messages and data.
+This page lists the exceptions. It is generated from the tables in \`test/relay\`, which the tests compare with what raw peers see on both sides. Everything that is not listed arrives as it was sent.
 
-"Legacy" and "modern" say which era client and server speak, "legacy to modern" that a legacy client speaks to a modern server; without them a line is about all.
-Between eras questions change their form, too: a legacy server's request is an \`input_required\` result to a modern client, whose retry is the answer, and the other way round (\`test/contract/relay.spec.ts\`).
-A \`requestState\` of the server passes as it is to a client without credentials. To one with a principal, and where the server is itself an Anywire end, the relay seals it: the client gets another text, of use only with the same principal and request, and the server gets back its own (\`test/tables/states.spec.ts\`).
-After a lost connection to the server a relay also tells its clients that lists and subscribed resources may have changed ([when the connection is lost](guide/client.md#when-the-connection-is-lost), \`test/faults/restart.spec.ts\`).
-Clients of a modern server that is not an Anywire end share few \`subscriptions/listen\` streams: the server sees what all of them want, in the name of one, and each client hears what it asked for (\`test/bridge/many-sessions.spec.ts\`).
-A bridge gives some clients a session of their own with the server. That server is told the client's own name and capabilities, and not the relay's (\`test/bridge/modes.spec.ts\`).
-A method of the protocol that is a request, sent without an id, does not reach the server: nobody could be answered, and filters and rates look at calls (\`test/bridge/without-id.spec.ts\`).
+"Legacy" and "modern" name the era of client and server. "Legacy to modern" means a legacy client and a modern server. A line without them is about all combinations.
+
+- Between eras, questions change their form. A legacy server's request becomes an \`input_required\` result for a modern client, and the client's retry is the answer. The same works in the other direction (\`test/contract/relay.spec.ts\`).
+- A \`requestState\` of the server passes unchanged to a client without credentials. If the client has a principal, or the server is an Anywire end, the relay seals it. The client gets another text, which works only with the same principal and request. The server gets its own text back (\`test/tables/states.spec.ts\`).
+- After a lost connection to the server, a relay tells its clients that lists and subscribed resources may have changed ([when the connection is lost](guide/client.md#when-the-connection-is-lost), \`test/faults/restart.spec.ts\`).
+- Clients of a modern server that is not an Anywire end share few \`subscriptions/listen\` streams. The server sees one subscriber that wants everything, and each client gets what it asked for (\`test/bridge/many-sessions.spec.ts\`).
+- A bridge gives some clients their own session with the server. That server sees the client's own name and capabilities, not the relay's (\`test/bridge/modes.spec.ts\`).
+- A request that is sent without an id does not reach the server. It could not be answered, and filters and rates look only at calls (\`test/bridge/without-id.spec.ts\`).
 
 Run \`npm run relay\` to compare every wire and chains of three relays.
 `;

@@ -54,6 +54,7 @@ export function newKey(name: string): { readonly key: string; readonly line: str
   return { key, line: `${name}:${sha256(key).toString("hex")}` };
 }
 
+/** Whether a name can stand before the hash in a key file. */
 export function isKeyName(name: string): boolean {
   return named.test(`${name}:x`);
 }

@@ -17,7 +17,7 @@ const listening: readonly OptionSpec[] = [
     kind: "text",
     value: "url",
     many: true,
-    about: "an address to serve at, stdio: included; every wire on 127.0.0.1:8000 unless given",
+    about: "an address to serve at, stdio: included (default: every wire on 127.0.0.1:8000)",
   },
   { name: "tls-cert", kind: "text", value: "file", files: true, about: "PEM of the certificate to show" },
   { name: "tls-key", kind: "text", value: "file", files: true, about: "PEM of its key" },
@@ -36,14 +36,14 @@ const listening: readonly OptionSpec[] = [
 ];
 
 const upstream: readonly OptionSpec[] = [
-  { name: "to", kind: "text", value: "url", about: "the server, in place of a URL at the end" },
+  { name: "to", kind: "text", value: "url", about: "the server, instead of a URL at the end" },
   { name: "demo", kind: "flag", about: "the demo server, shown on four wires" },
   ...["config", "server", "env", "cwd", "header", "token-env", "era", "dialect", "calls", "http2", "ca", "cert", "key"].map((name) =>
     shared(name),
   ),
-  { name: "connect-timeout", kind: "duration", value: "duration", about: "how long the server may take to start; 60s unless given" },
+  { name: "connect-timeout", kind: "duration", value: "duration", about: "how long the server may take to start (default: 60s)" },
   { name: "lazy", kind: "flag", about: "start the server with the first call" },
-  { name: "idle-stop", kind: "duration", value: "duration", about: "stop the server when nobody has used it for so long" },
+  { name: "idle-stop", kind: "duration", value: "duration", about: "stop the server after it was unused for this time" },
 ];
 
 const sessions: readonly OptionSpec[] = [
@@ -59,8 +59,8 @@ const sessions: readonly OptionSpec[] = [
     value: "list",
     about: "what a shared session says it can be asked: elicitation, sampling, roots (the default, all three) or none",
   },
-  shared("timeout", "how long a call may take: 500ms, 30s or 2m; no limit unless given"),
-  { name: "rate", kind: "text", value: "n/unit", about: "calls of one client: 100/s, 600/m; no limit unless given" },
+  shared("timeout", "how long a call may take: 500ms, 30s or 2m (default: no limit)"),
+  { name: "rate", kind: "text", value: "n/unit", about: "calls of one client: 100/s, 600/m (default: no limit)" },
   { name: "tool-rate", kind: "text", value: "n/unit", about: "calls of one tool by one client" },
   {
     name: "seal-key",
@@ -69,10 +69,15 @@ const sessions: readonly OptionSpec[] = [
     files: true,
     about: "a file with a secret that bridges behind a load balancer share",
   },
-  { name: "idle-timeout", kind: "duration", value: "duration", about: "when a silent client loses its session; 5m unless given" },
-  { name: "keepalive", kind: "duration", value: "duration", about: "time between signs of life on a quiet stream" },
-  { name: "max-body", kind: "bytes", value: "size", about: "the largest message: 500kb, 10mb; 64mib unless given" },
-  { name: "drain", kind: "duration", value: "duration", about: "time for calls in flight when it is stopped; 5s unless given" },
+  {
+    name: "idle-timeout",
+    kind: "duration",
+    value: "duration",
+    about: "end the session of a client that is silent for this time (default: 5m)",
+  },
+  { name: "keepalive", kind: "duration", value: "duration", about: "time between keepalive messages on a quiet stream" },
+  { name: "max-body", kind: "bytes", value: "size", about: "the largest message: 500kb, 10mb (default: 64mib)" },
+  { name: "drain", kind: "duration", value: "duration", about: "time for open calls to finish on shutdown (default: 5s)" },
 ];
 
 const gate: readonly OptionSpec[] = [
@@ -85,13 +90,13 @@ const gate: readonly OptionSpec[] = [
   },
   { name: "api-key-env", kind: "text", value: "name", about: "the variable that has the one key to let in" },
   { name: "hash-key", kind: "text", value: "name", about: "make a key for that name, print the line for --api-keys, and exit" },
-  { name: "allow-origin", kind: "text", value: "origin", many: true, about: "a web page that may call; localhost unless given, * for all" },
+  { name: "allow-origin", kind: "text", value: "origin", many: true, about: "a web page that may call, * for all (default: localhost)" },
   {
     name: "allow-host",
     kind: "text",
     value: "host",
     many: true,
-    about: "a name that clients may use for this server; localhost unless given",
+    about: "a name that clients may use for this server (default: localhost)",
   },
   {
     name: "trusted-proxy",
@@ -114,16 +119,16 @@ const gate: readonly OptionSpec[] = [
 
 const signingIn: readonly OptionSpec[] = [
   { name: "callback-port", kind: "whole", value: "port", about: "the port on 127.0.0.1 that the browser comes back to" },
-  { name: "client-id", kind: "text", value: "id", about: "a client that was registered beforehand" },
+  { name: "client-id", kind: "text", value: "id", about: "a client that you registered" },
   { name: "client-secret-env", kind: "text", value: "name", about: "the variable that has its secret" },
   { name: "client-credentials", kind: "flag", about: "sign in as that client itself, without a person" },
   { name: "client-metadata-url", kind: "text", value: "url", about: "the client's metadata document, which is its id" },
   { name: "scope", kind: "text", value: "scope", many: true, about: "a scope to ask for besides those that the server names" },
-  { name: "sign-in-timeout", kind: "duration", value: "duration", about: "how long to wait for the browser; 5m unless given" },
+  { name: "sign-in-timeout", kind: "duration", value: "duration", about: "how long to wait for the browser (default: 5m)" },
 ];
 
 const watching: readonly OptionSpec[] = [
-  { name: "health", kind: "text", value: "path", many: true, about: "a path that says ok while it runs; /healthz unless given" },
+  { name: "health", kind: "text", value: "path", many: true, about: "a path that answers ok while it runs (default: /healthz)" },
   { name: "metrics-tools", kind: "flag", about: "count calls by tool in /metrics, 100 names at most" },
   { name: "no-metrics", kind: "flag", about: "count nothing, and have no /metrics" },
   { name: "log", kind: "choice", value: "form", choices: ["text", "json", "none"], about: "what to write on stderr" },

@@ -9,7 +9,7 @@ const logLevel: OptionSpec = {
   kind: "choice",
   value: "level",
   choices: ["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"],
-  about: "log entries of the call to ask for; info unless said otherwise",
+  about: "the lowest level of log entries to show (default: info)",
 };
 
 export const commands: readonly CommandSpec[] = [
@@ -33,7 +33,7 @@ export const commands: readonly CommandSpec[] = [
     target: true,
     positionals: [{ name: "tool" }, pairs],
     options: [
-      { name: "args", kind: "text", value: "JSON", about: "arguments as a JSON object, @file or - for stdin; key=value goes on top" },
+      { name: "args", kind: "text", value: "JSON", about: "arguments as a JSON object, @file or - for stdin; key=value is merged into it" },
       {
         name: "output",
         short: "o",
@@ -48,7 +48,7 @@ export const commands: readonly CommandSpec[] = [
       ...connecting,
     ],
     notes: [
-      "The tool's input schema types key=value: numbers, true, false, null; arrays and objects as JSON, arrays also by repeating the key; strings as they are. What --args gives is sent unchecked.",
+      "The tool's input schema decides how key=value is read: as a number, true, false, null or a string. Write arrays and objects as JSON, or repeat the key for an array. Arguments in --args are sent without a check.",
       "A question of the server is asked at the terminal; without one it is refused. Log entries go to stderr.",
       "With --json stdout has exactly one line, the result; with --events too the events come before it.",
     ],
@@ -95,13 +95,13 @@ export const commands: readonly CommandSpec[] = [
         files: true,
         about: "write to a file; continues <file>.part if there is one",
       },
-      { name: "offset", kind: "whole", value: "N", about: "octets to leave out at the start" },
-      { name: "force", kind: "flag", about: "write octets to a terminal too" },
+      { name: "offset", kind: "whole", value: "N", about: "bytes to skip at the start" },
+      { name: "force", kind: "flag", about: "write binary data to a terminal too" },
       json,
       ...connecting,
     ],
     notes: [
-      "With -o the data goes to <file>.part, which becomes <file> at the end. After an interruption the same command goes on where <file>.part ends.",
+      "With -o the data goes to <file>.part, which becomes <file> at the end. After an interruption the same command continues where <file>.part ends.",
       'With --json each line is a chunk: {"uri","mimeType","offset","size","text" or "blob"}.',
     ],
     examples: [
@@ -141,7 +141,7 @@ export const commands: readonly CommandSpec[] = [
   },
   {
     name: "watch",
-    about: "tell of resources that change, until interrupted",
+    about: "print resources that change, until interrupted",
     target: true,
     positionals: [{ name: "pattern", many: true }],
     options: [
@@ -158,7 +158,7 @@ export const commands: readonly CommandSpec[] = [
     about: "see whether a server answers, and how fast",
     target: true,
     positionals: [],
-    options: [{ name: "count", kind: "whole", value: "N", about: "how many times; 1 unless said otherwise" }, json, ...connecting],
+    options: [{ name: "count", kind: "whole", value: "N", about: "how many times (default: 1)" }, json, ...connecting],
     examples: ["anywire ping --count 5 -- anywire demo"],
   },
   {
@@ -176,13 +176,13 @@ export const commands: readonly CommandSpec[] = [
     positionals: [{ name: "url" }],
     options: [],
     notes: [
-      "A server that answers 401 is signed in to: the page to open is shown, and opened where there is a terminal. The tokens are kept for the next time, by server and issuer, in a file that only you can read. With --token-env or --header 'Authorization: …' nobody is asked to sign in.",
+      "If a server answers 401, the command prints the sign-in page, and opens it in a browser if there is a terminal. It keeps the tokens for the next time, by server and issuer, in a file that only you can read. With --token-env or --header 'Authorization: …' it does not ask you to sign in.",
     ],
     examples: ["anywire logout https://example.com/mcp"],
   },
   {
     name: "demo",
-    about: "serve a demo server, on stdin and stdout unless told otherwise",
+    about: "serve a demo server, on stdin and stdout by default",
     target: false,
     positionals: [],
     options: [
@@ -191,7 +191,7 @@ export const commands: readonly CommandSpec[] = [
         name: "listen",
         kind: "text",
         value: "url",
-        about: "the address to serve at; stdio: unless given, any://host:port for every wire",
+        about: "the address to serve at (default: stdio:); any://host:port has every wire",
       },
       { name: "tls-cert", kind: "text", value: "file", files: true, about: "PEM of the certificate to show, for https, wss and grpcs" },
       { name: "tls-key", kind: "text", value: "file", files: true, about: "PEM of its key" },
