@@ -66,14 +66,14 @@ describe("a line with a blob", () => {
     const bytes = utf8(`${lineOf(`${"QUJD".repeat(200)}${odd}`)}${lineOf("QUJD".repeat(100), 2)}`);
     for (const cuts of [[], [300], [300, 1000], Array.from({ length: bytes.length - 1 }, (_, at) => at + 1)]) {
       const [first, second] = read(bytes, cuts);
-      expect(first).toBe("the server sent a blob that is no base64 for 1");
+      expect(first).toBe("the server sent a blob that is not base64 for 1");
       expect(second).toBe(`2: ${Buffer.from("ABC".repeat(100)).toString("hex")}`);
     }
   });
 
   test("that goes on after its blob fails its call", () => {
     const text = lineOf("QUJD".repeat(200)).replace('"}}', '","more":1}}');
-    expect(read(utf8(text), [300])).toEqual(["the server sent a blob that is no base64 for 1"]);
+    expect(read(utf8(text), [300])).toEqual(["the server sent a blob that is not base64 for 1"]);
   });
 
   test("that is longer than a message may be fails its call, and is not held", () => {

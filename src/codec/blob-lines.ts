@@ -67,5 +67,5 @@ class BlobLine implements LongLine {
 }
 
 function noBase64(cause?: unknown): Fault {
-  return new Fault("invalid-request", "the server sent a blob that is no base64", { cause });
+  return new Fault("invalid-request", "the server sent a blob that is not base64", { cause });
 }

@@ -22,7 +22,7 @@ export function blobText(blob: string, message: OutgoingNotification): string {
   return blobPieces(blob, message).join("");
 }
 
-/** What blobText() wrote; undefined for any other text. That the blob is base64 is for its reader to see: what is no JSON is no base64 either. */
+/** What blobText() wrote; undefined for any other text. That the blob is base64 is for its reader to see: what is not JSON is not base64 either. */
 export function readBlobText(text: string): IncomingNotification | undefined {
   const head = text.endsWith(BLOB_TAIL) ? blobHead(text) : undefined;
   if (head === undefined) return undefined;

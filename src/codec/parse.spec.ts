@@ -122,13 +122,13 @@ describe("messages", () => {
 
 describe("what is bad", () => {
   test.each(["", "{", "nonsense", '{"jsonrpc":"2.0"', "{'a':1}", "\ufeff{}", '{"jsonrpc":"2.0","method":"a"} x'])(
-    "%j is no JSON",
+    "%j is not JSON",
     (text) => {
       expectBad(parse(text), "parse");
     },
   );
 
-  test.each(["1", "null", '"text"', "true", "{}", '{"jsonrpc":"2.0"}', "[]"])("%s is no message", (text) => {
+  test.each(["1", "null", '"text"', "true", "{}", '{"jsonrpc":"2.0"}', "[]"])("%s is not a message", (text) => {
     expectBad(parse(text), "invalid-request");
   });
 

@@ -52,7 +52,7 @@ export function parseMessage(text: string, limits: ParseLimits): Incoming {
     value = JSON.parse(text);
   } catch (cause) {
     if (!long && exceedsDepth(text, depth)) return tooDeep(text, depth);
-    return { kind: "bad", fault: new Fault("parse", "the message is no JSON", { cause }) };
+    return { kind: "bad", fault: new Fault("parse", "the message is not JSON", { cause }) };
   }
   const found = survey(value, depth);
   if (found === DEEP) return tooDeep(text, depth);
@@ -97,7 +97,7 @@ function read(value: unknown): Single {
     if (typeof method !== "string") return bad(value, "method must be a string");
     if (result !== undefined || error !== undefined) return bad(value, "a message is a request or an answer, not both");
     if (id !== undefined && !isId(id)) return bad(value, badId);
-    // JSON-RPC has arrays as params, by position, and MCP no method that takes them; anything else is no JSON-RPC.
+    // JSON-RPC has arrays as params, by position, and MCP no method that takes them; anything else is not JSON-RPC.
     if (Array.isArray(params)) return bad(value, "params must be an object", "invalid-params");
     if (params !== undefined && params !== null && !isObject(params)) return bad(value, "params must be an object");
     const given = params === undefined ? noParams : (params ?? nullParams);

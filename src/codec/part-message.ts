@@ -65,6 +65,6 @@ function bytesOf(blob: unknown): Uint8Array | Fault {
   try {
     return decodeBase64(String(blob));
   } catch (cause) {
-    return new Fault("invalid-request", "the server sent a blob that is no base64", { cause });
+    return new Fault("invalid-request", "the server sent a blob that is not base64", { cause });
   }
 }

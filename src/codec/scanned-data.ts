@@ -65,7 +65,7 @@ function unescaped(inside: string): string {
   try {
     return String(JSON.parse(`"${inside}"`));
   } catch (error) {
-    throw new Fault("parse", "the server's answer is no message", { cause: error });
+    throw new Fault("parse", "the server's answer is not a message", { cause: error });
   }
 }
 
@@ -88,5 +88,5 @@ function base64Reader(): (text: string, closed: boolean) => Uint8Array {
 }
 
 function notBase64(cause?: unknown): Fault {
-  return new Fault("parse", "a blob of the server is no base64", { cause });
+  return new Fault("parse", "a blob of the server is not base64", { cause });
 }

@@ -86,7 +86,7 @@ describe("the scanner of large answers", () => {
   it.each([
     ["a member after the data", '{"result":{"contents":[{"text":"x","uri":"y"}]}}'],
     ["both kinds of data", '{"result":{"contents":[{"text":"x","blob":""}]}}'],
-    ["a content that is no object", '{"result":{"contents":["x"]}}'],
+    ["a content that is not an object", '{"result":{"contents":["x"]}}'],
     ["a batch", '[{"result":{"contents":[]}}]'],
     ["contents twice", '{"result":{"contents":[],"contents":[]}}'],
     ["too deep", `{"result":${"[".repeat(100)}`],

@@ -67,7 +67,7 @@ class ContentsScanner implements Scanner {
   }
 
   finish(): Uint8Array {
-    if (this.#stack.length > 0) throw new Fault("parse", "the server's answer is no message: it has no end");
+    if (this.#stack.length > 0) throw new Fault("parse", "the server's answer is not a message: it has no end");
     return Uint8Array.from(this.#rest);
   }
 
@@ -142,7 +142,7 @@ class ContentsScanner implements Scanner {
   #check(byte: number): void {
     if (isSpace(byte)) return;
     const depth = this.#stack.length;
-    if (depth === CONTENTS && byte !== OPEN && byte !== COMMA && byte !== END_BRACKET) throw unreadable("a content is no object");
+    if (depth === CONTENTS && byte !== OPEN && byte !== COMMA && byte !== END_BRACKET) throw unreadable("a content is not an object");
     if (depth === CONTENT && this.#told && byte !== CLOSE) throw unreadable("a content says something after its data");
   }
 
@@ -178,7 +178,7 @@ class ContentsScanner implements Scanner {
 
 function headOf(bytes: readonly number[]): JsonObject {
   const value = parsed(bytes);
-  if (!isObject(value)) throw unreadable("a content is no object");
+  if (!isObject(value)) throw unreadable("a content is not an object");
   return value;
 }
 
@@ -186,7 +186,7 @@ function parsed(bytes: readonly number[]): unknown {
   try {
     return parseJson(new TextDecoder("utf-8", { fatal: true }).decode(Uint8Array.from(bytes)));
   } catch (error) {
-    throw new Fault("parse", "the server's answer is no message", { cause: error });
+    throw new Fault("parse", "the server's answer is not a message", { cause: error });
   }
 }
 

@@ -44,7 +44,7 @@ describe("serialise", () => {
     expect(faultOf(() => serialise(result({ tools: [fixedCopy({ name: "a" }), { n: 1n }] }))).code).toBe("internal");
   });
 
-  test("refuses what is no JSON", () => {
+  test("refuses what is not JSON", () => {
     const cycle: Record<string, unknown> = {};
     cycle["self"] = cycle;
     for (const value of [undefined, null, [], "text", { n: 1n }, cycle]) {

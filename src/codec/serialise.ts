@@ -5,7 +5,7 @@ import type { Incoming, IncomingBad, IncomingBatch, Outgoing, OutgoingMessage, O
 import { listText } from "./list-text.js";
 import { whole } from "./members.js";
 
-/** One line of JSON, without its end. Throws a Fault on what is no JSON. */
+/** One line of JSON, without its end. Throws a Fault on what is not JSON. */
 export function serialise(message: Outgoing): string {
   if (!isBatch(message))
     return "blob" in message && message.blob !== undefined ? blobText(message.blob, message) : stringify(sentMessage(message));
@@ -47,7 +47,7 @@ function stringify(message: object): string {
   try {
     return listText(message) ?? jsonText(message);
   } catch (cause) {
-    if (!(cause instanceof RangeError)) throw new Fault("internal", "the message is no JSON", { cause });
+    if (!(cause instanceof RangeError)) throw new Fault("internal", "the message is not JSON", { cause });
     // The one other limit of JSON.stringify is the longest string there can be.
     const limit: LimitName = cause.message.includes("string length") ? "messageBytes" : "depth";
     throw new Fault("overload", "the message is too large to write", { cause, data: { limit } });

@@ -278,6 +278,6 @@ function pagedTemplates(server: Server): Service {
 
 export function reportOf(result: JsonObject): Report {
   const report = result["structuredContent"];
-  if (!isObject(report)) throw new Fault("internal", "the report is no object");
+  if (!isObject(report)) throw new Fault("internal", "the report is not an object");
   return report as Report;
 }

@@ -22,7 +22,7 @@ export class ExactNumber {
   readonly text: string;
 
   constructor(text: string) {
-    if (!number.test(text)) throw new Fault("internal", `${text} is no number of JSON`);
+    if (!number.test(text)) throw new Fault("internal", `${text} is not a JSON number`);
     this.text = text;
     if (made) return;
     made = true;

@@ -9,7 +9,7 @@ const known = new WeakMap<object, Known>();
 
 /**
  * A copy that nobody changes, so that its JSON and what it weighs are found out once: for what is registered once and listed again
- * and again. What is no JSON comes back as it is, to be refused when it is sent.
+ * and again. What is not JSON comes back as it is, to be refused when it is sent.
  */
 export function fixed<T extends JsonObject>(value: T): T {
   let text: string;

@@ -110,7 +110,7 @@ class PagedReplies implements Replies {
       throw new Fault("invalid-request", "the server's list goes round: a page names its own cursor as the next");
     this.#empty = items.length > 0 ? 0 : this.#empty + 1;
     if (this.#empty > MOST_EMPTY)
-      throw new Fault("overload", `the server's list goes on without items: ${this.#empty} empty pages`, {
+      throw new Fault("overload", `the server's list continues without items: ${this.#empty} empty pages`, {
         data: { limit: "emptyPages", max: MOST_EMPTY },
       });
     this.#cursor = nextCursor;

@@ -184,7 +184,7 @@ export async function resultOf(replies: Replies, each: (reply: Reply) => void | 
 
 /** What nobody wants to hear of; only an ask has someone who waits. */
 function ignored(reply: Reply): void {
-  if (reply.kind === "ask") reply.ask.refuse(new Fault("unknown-method", `there is nobody here to answer ${reply.ask.request.method}`));
+  if (reply.kind === "ask") reply.ask.refuse(new Fault("unknown-method", `no client here can answer ${reply.ask.request.method}`));
 }
 
 /** A deadline that can stand still while its call is parked. */

@@ -9,7 +9,7 @@ export function dressModern(method: string, result: JsonObject, serverInfo: Json
     if (dressed["cacheScope"] === undefined) dressed["cacheScope"] = "private";
   }
   const kept = result["_meta"];
-  // What is no object passes as it is.
+  // What is not an object passes as it is.
   if (serverInfo !== undefined && (kept === undefined || (isObject(kept) && kept[meta.serverInfo] === undefined)))
     dressed["_meta"] = extended(kept, { [meta.serverInfo]: serverInfo });
   return dressed;

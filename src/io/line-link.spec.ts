@@ -205,7 +205,7 @@ test("a closed link leaves no listener of its own that could be called", async (
   expect(counts()).toBe(before);
 });
 
-test("a peer that prints without an end what is no message leaves timers and signals their turn", async () => {
+test("a peer that prints without an end what is not a message leaves timers and signals their turn", async () => {
   const chunk = Buffer.from("y\n".repeat(2000));
   let left = 20;
   const link = lineLink(

@@ -43,7 +43,7 @@ export interface LineReaderOptions {
 const restMs = 200;
 
 /**
- * Lines that are parsed at a time. What is no message costs far more than what is one, and a chunk has room for thousands of them. Of the
+ * Lines that are parsed at a time. What is not a message costs far more than what is one, and a chunk has room for thousands of them. Of the
  * parts of an answer one is given out at a time: its reader says with each whether it is behind.
  */
 const linesAtOnce = 128;
@@ -208,7 +208,8 @@ class Reader implements LineReader {
     this.#bad = Math.max(0, this.#bad - ((now - this.#badSince) / 1000) * forgivenASecond) + bad;
     this.#badSince = now;
     const max = this.#options.badMessages;
-    if (this.#bad > max) throw new Fault("overload", "the peer sends too much that is no message", { data: { limit: "badMessages", max } });
+    if (this.#bad > max)
+      throw new Fault("overload", "the peer sends too much that is not a message", { data: { limit: "badMessages", max } });
   }
 
   /** Leaves the rest of the turn to others once the link has had its part. */

@@ -47,7 +47,7 @@ test("a listener whose stdout nobody reads any more ends its link with a fault a
   listener.stdin.destroy();
 });
 
-test("what is no message is told apart, and half a line at the end is none", async () => {
+test("what is not a message is told apart, and half a line at the end is none", async () => {
   const listener = spawn(process.execPath, [fixturePath("listener.mjs")], { stdio: ["pipe", "pipe", "pipe"] });
   let stderr = "";
   listener.stderr.on("data", (chunk: Buffer) => {

@@ -105,7 +105,7 @@ export function checkListen(hostname: string, { tls, insecure, auth }: SecureLis
     );
   if (auth === undefined && tls.requestClientCert !== true)
     throw refused(
-      `listening on ${hostname} without authentication lets everybody call: give auth or tls.requestClientCert, or insecure if that is meant`,
+      `listening on ${hostname} without authentication lets everyone call: pass auth or tls.requestClientCert, or insecure if you want that`,
       "anonymous",
     );
 }

@@ -39,7 +39,7 @@ export async function callback(ports: readonly number[]): Promise<Callback> {
       new Promise((resolve, reject) => {
         const abort = (): void => {
           waiting = undefined;
-          reject(new Fault("unauthenticated", "nobody signed in in time", { cause: signal.reason, data: { reason: "timeout" } }));
+          reject(new Fault("unauthenticated", "the sign-in took too long", { cause: signal.reason, data: { reason: "timeout" } }));
         };
         if (signal.aborted) return abort();
         signal.addEventListener("abort", abort, { once: true });

@@ -54,7 +54,7 @@ class LinkTransport implements SdkTransport {
       ready = plain(message) as OutgoingMessage;
     } catch (error) {
       const refusal = unsendable(message, error);
-      if (refusal === undefined) throw new Fault("internal", "the message is no JSON", { cause: error });
+      if (refusal === undefined) throw new Fault("internal", "the message is not JSON", { cause: error });
       // The SDK reports a response that cannot be sent and forgets it: its caller would wait for ever.
       this.onerror?.(toFault(error));
       ready = refusal;
@@ -140,12 +140,12 @@ function rpcOf(message: Received): SdkMessage & JsonObject {
   return rest;
 }
 
-/** The error to send instead of a response that is no JSON. */
+/** The error to send instead of a response that is not JSON. */
 function unsendable(message: SdkMessage, cause: unknown): OutgoingMessage | undefined {
   if (!isObject(message) || !("result" in message || "error" in message)) return undefined;
   const { id } = message;
   if (typeof id !== "string" && typeof id !== "number") return undefined;
-  return { jsonrpc: "2.0", id, error: { code: -32603, message: `the result is no JSON: ${toFault(cause).message}` } };
+  return { jsonrpc: "2.0", id, error: { code: -32603, message: `the result is not JSON: ${toFault(cause).message}` } };
 }
 
 /** The messages of a batch; the SDK knows no answers in parts. */

@@ -35,7 +35,7 @@ describe("plain", () => {
     expect(JSON.stringify(made)).toBe('{"__proto__":{"a":1}}');
   });
 
-  it("throws at what is no JSON", () => {
+  it("throws at what is not JSON", () => {
     const loop: Record<string, unknown> = {};
     loop["loop"] = loop;
     expect(() => plain({ n: 1n })).toThrow(TypeError);

@@ -14,7 +14,7 @@ function convert(value: unknown, depth: number): unknown {
     case "number":
       return Number.isFinite(value) ? value : null;
     case "bigint":
-      throw new TypeError("a bigint is no JSON");
+      throw new TypeError("a bigint is not JSON");
     case "function":
     case "symbol":
       return undefined;

@@ -57,7 +57,7 @@ class Decoder implements Base64Decoder {
   }
 
   finish(): Uint8Array {
-    if (this.#carry !== "") throw new SyntaxError("the text is no base64");
+    if (this.#carry !== "") throw new SyntaxError("the text is not base64");
     const last = new Uint8Array(this.#memory.buffer, 0, this.#at);
     return this.#full.length === 0 ? last : concat([...this.#full, last]);
   }
@@ -71,8 +71,8 @@ class Decoder implements Base64Decoder {
       this.#at = 0;
     }
     const written = this.#memory.write(groups, this.#at, "base64");
-    // Buffer skips what is no base64, and takes the alphabet of URLs as well.
-    if (this.#padded || written !== length || groups.includes("-") || groups.includes("_")) throw new SyntaxError("the text is no base64");
+    // Buffer skips what is not base64, and takes the alphabet of URLs as well.
+    if (this.#padded || written !== length || groups.includes("-") || groups.includes("_")) throw new SyntaxError("the text is not base64");
     this.#padded = padding > 0;
     this.#at += written;
   }

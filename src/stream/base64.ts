@@ -32,15 +32,15 @@ export function isBase64(text: string): boolean {
 /** Throws a SyntaxError on anything but whole, padded groups of the standard alphabet. Spare bits of the last group are ignored. */
 export function decodeBase64(text: string): Uint8Array {
   const judged = native === undefined || text.length < LONG;
-  if (text.length % 4 !== 0 || (judged && !form.test(text))) throw new SyntaxError("the text is no base64");
+  if (text.length % 4 !== 0 || (judged && !form.test(text))) throw new SyntaxError("the text is not base64");
   if (native === undefined || text.length <= SHORT) return decodePure(text);
   const bytes = native.from(text, "base64");
-  if (!judged && !isWhole(text, bytes, native)) throw new SyntaxError("the text is no base64");
+  if (!judged && !isWhole(text, bytes, native)) throw new SyntaxError("the text is not base64");
   // A plain array: no Buffer leaves this folder, and no view of the pool that small ones share.
   return bytes.byteLength === bytes.buffer.byteLength ? new Uint8Array(bytes.buffer) : new Uint8Array(bytes);
 }
 
-/** Buffer skips what is no base64, takes the alphabet of URLs as well, and of wide characters sees the lower half. */
+/** Buffer skips what is not base64, takes the alphabet of URLs as well, and of wide characters sees the lower half. */
 function isWhole(text: string, bytes: Uint8Array, { byteLength }: NativeBuffer): boolean {
   return (
     bytes.byteLength === (text.length / 4) * 3 - padding(text) &&

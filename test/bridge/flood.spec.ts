@@ -18,7 +18,7 @@ async function neighbour(): Promise<Bridge & { ask(): Promise<unknown> }> {
   return { ...made, ask: () => client.callTool("echo", { text: "here" }).then(({ content }) => content[0]) };
 }
 
-it("leaves a server that prints what is no message without an end, and says why; others are served", async () => {
+it("leaves a server that prints what is not a message without an end, and says why; others are served", async () => {
   await using other = await neighbour();
   await using made = await bridge({
     listen: ["http://127.0.0.1:0"],
@@ -35,7 +35,7 @@ it("leaves a server that prints what is no message without an end, and says why;
     },
     { timeout: 20_000 },
   );
-  expect(made.upstream.lastFault?.message).toBe("the peer sends too much that is no message");
+  expect(made.upstream.lastFault?.message).toBe("the peer sends too much that is not a message");
   // It is started again, and serves until it floods again.
   await vi.waitFor(async () => expect((await client.callTool("any")).content[0]).toMatchObject({ text: "called" }), { timeout: 20_000 });
 });

@@ -63,7 +63,7 @@ describe("the command over gRPC", () => {
     const everybody = await run(["demo", "--listen", "grpcs://0.0.0.0:0", ...certificate]);
     expect([everybody.code, everybody.stderr]).toEqual([
       2,
-      "anywire: listening on 0.0.0.0 without authentication lets everybody call: give --tls-ca, or --insecure if that is meant\n",
+      "anywire: listening on 0.0.0.0 without authentication lets everyone call: pass --tls-ca, or --insecure if you want that\n",
     ]);
   });
 

@@ -105,7 +105,7 @@ describe("mistakes", () => {
     const garbage = await run(["tools", ...script('console.log("Hello, I am a server")')]);
     expect(garbage.code).toBe(4);
     expect(garbage.stderr).toMatch(
-      /^anywire: the server exited with code 0; it printed on stdout what is no MCP message \(.*Hello, I am.*\)\n$/,
+      /^anywire: the server exited with code 0; it printed on stdout what is not an MCP message \(.*Hello, I am.*\)\n$/,
     );
   });
 

@@ -204,7 +204,7 @@ describe("a server that answers 401", () => {
   it("ends the wait with --timeout where there is no terminal", async () => {
     const { code, stderr } = await run([...echo, "--timeout", "3s", server.address], env());
     expect(code).toBe(4);
-    expect(stderr).toMatch(/^To sign in, open http:\S+\nanywire: .*nobody signed in in time\n$/);
+    expect(stderr).toMatch(/^To sign in, open http:\S+\nanywire: .*the sign-in took too long\n$/);
   });
 
   it("gets the token of --token-env, of which a refusal is final, and nothing of OAuth is loaded", async () => {

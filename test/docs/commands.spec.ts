@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from "node:child_process";
+import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { chmod, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { type AddressInfo, createServer as createSocket } from "node:net";
@@ -54,7 +54,11 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-it.each([...sections])(
+const absent = ["curl", "sha256sum"].filter((tool) => spawnSync(tool, ["--version"]).error !== undefined);
+const possible = [...sections].filter(([, own]) => !own.some(({ text }) => absent.some((tool) => text.includes(tool))));
+if (absent.length > 0) it.skip(`${sections.size - possible.length} sections: ${absent.join(" and ")} cannot be found`);
+
+it.each(possible)(
   "%s",
   async (_name, own) => {
     const ports = new Map<string, number>();

@@ -131,7 +131,7 @@ for (const wire of rawWires) {
 describe("malformed batches on stdio", () => {
   const open = opener(rawStdio);
 
-  test("what is no message is answered among the others, a broken notification or answer is not", async () => {
+  test("what is not a message is answered among the others, a broken notification or answer is not", async () => {
     const raw = open();
     await initialize(raw, version);
     const members = [

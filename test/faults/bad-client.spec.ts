@@ -15,7 +15,7 @@ function inTime(what: string, since: number): void {
   expect(performance.now() - since).toBeLessThan(TARGET_MS * 20);
 }
 
-describe("a client that says what is no message", () => {
+describe("a client that says what is not a message", () => {
   const open = opener(rawStdio);
 
   test("is told so at once, and served on", async () => {

@@ -129,7 +129,7 @@ describe("a server that ends", () => {
   });
 });
 
-describe("a server that says what is no message", () => {
+describe("a server that says what is not a message", () => {
   test("between its answers: none is lost or mistaken, and each line is told of", async () => {
     const { client, faults } = await open();
     const since = performance.now();

@@ -28,7 +28,7 @@ it("a web page is told from an MCP endpoint by its type", async () => {
   await using at = await web((_request, response) => response.setHeader("content-type", "text/html").end("<h1>Hello</h1>"));
   await expect(connect(`http://127.0.0.1:${at.port}/mcp`)).rejects.toMatchObject({
     code: "parse",
-    message: "the server's answer is no MCP message: HTTP 200, text/html",
+    message: "the server's answer is not an MCP message: HTTP 200, text/html",
   });
 });
 

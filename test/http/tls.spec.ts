@@ -161,7 +161,7 @@ describe("a listener that others than this machine can reach", () => {
     for (const host of ["0.0.0.0", "[::]"])
       await expect(serve(lab().server, `${scheme}://${host}:0`, { tls })).rejects.toMatchObject({
         code: "invalid-params",
-        message: expect.stringMatching(/without authentication.*give auth or tls\.requestClientCert, or insecure/),
+        message: expect.stringMatching(/without authentication.*pass auth or tls\.requestClientCert, or insecure/),
         data: { reason: "anonymous" },
       });
     for (const options of [

@@ -50,7 +50,7 @@ it("the session does not last: what a page can see, and what a client is told", 
   expect((await post(at.url, ping, session)).status).toBe(404);
 });
 
-it("messages on stdio are garbled: what is no message is dropped and told", async () => {
+it("messages on stdio are garbled: what is not a message is dropped and told", async () => {
   const faults: string[] = [];
   const api = resolve(import.meta.dirname, "../../dist/api/index.js");
   const program = `

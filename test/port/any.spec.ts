@@ -126,7 +126,7 @@ describe("every wire on one port", () => {
     }
   });
 
-  it("ends a connection at a line that is no JSON, and says why", async () => {
+  it("ends a connection at a line that is not JSON, and says why", async () => {
     const { port } = await served();
     const socket = rawSocket({ port });
     let heard = "";

@@ -129,7 +129,7 @@ describe("a stream that goes wrong", () => {
     // No message at all.
     client.socket.write(framed(Uint8Array.of(0x0b, 0xff, 0xff)));
     expect(await client.next()).toMatchObject({ id: 0n, payload: { case: "errorResponse", value: { code: -32700 } } });
-    // An Any that is no object.
+    // An Any that is not an object.
     client.send(4n, "callToolRequest", {
       name: "echo",
       arguments: { typeUrl: "type.googleapis.com/google.protobuf.StringValue", value: Uint8Array.of(0x0a, 0) },

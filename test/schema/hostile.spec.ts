@@ -162,7 +162,7 @@ describe("a schema of a stranger", () => {
 
 describe("a lock file of a stranger", () => {
   it.each([
-    ["", /no JSON/],
+    ["", /not JSON/],
     ["[]", /form that this version does not know/],
     ['{"version":2,"package":"a","tools":{}}', /form that this version/],
     ['{"version":1,"package":"a","tools":{"t":{"file":"../../x","input":{}}}}', /broken at the tool "t"/],
@@ -173,7 +173,7 @@ describe("a lock file of a stranger", () => {
   ])("is refused: %s", (text, message) => expect(() => parseLock(text)).toThrow(message));
 
   it("makes no path out of a name or a package", () => {
-    expect(() => catalogueWriter({ package: "../up" })).toThrow(/no package of protobuf/);
+    expect(() => catalogueWriter({ package: "../up" })).toThrow(/not a protobuf package/);
     const writer = catalogueWriter({ package: "a.v1" });
     for (const name of ["../../etc/passwd", "/", "..", "C:\\x", "a\0b"])
       expect(writer.add({ name, inputSchema: { type: "object" } }).path).toMatch(/^a\/v1\/[a-z0-9_]+\.proto$/);

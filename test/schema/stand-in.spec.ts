@@ -125,5 +125,5 @@ it("refuses pages of strangers, and to listen to a network without protection", 
   expect((await asked({}, JSON.stringify(many))).status).toBe(400);
   expect((await asked({ origin: "https://evil.example" })).status).toBe(403);
   await expect(serveRegistry(folder, "http://0.0.0.0:0")).rejects.toThrow(/without TLS/);
-  await expect(serveRegistry(folder, "grpc://127.0.0.1:0")).rejects.toThrow(/no address for a registry/);
+  await expect(serveRegistry(folder, "grpc://127.0.0.1:0")).rejects.toThrow(/not an address for a registry/);
 });

@@ -102,7 +102,7 @@ describe("the transport of a link", () => {
     await transport.close();
   });
 
-  it("answers with an error where a result is no JSON, because the SDK would not answer at all", async () => {
+  it("answers with an error where a result is not JSON, because the SDK would not answer at all", async () => {
     const peer = scripted();
     const transport = linkTransport(peer.link);
     await transport.start();

@@ -39,7 +39,7 @@ describe("25: what is small when packed", () => {
       const answer = await fetch(at.url, { method: "POST", headers: { ...json, ...session, "content-encoding": encoding }, body: bomb });
       expect(answer.status).toBe(415);
     }
-    // As it is, it is no message either.
+    // As it is, it is not a message either.
     expect((await fetch(at.url, { method: "POST", headers: { ...json, ...session }, body: bomb })).status).toBe(400);
     expect(process.memoryUsage().rss - before).toBeLessThan(64 * LIMIT);
     expect(await alive(at.url)).toBe(true);

@@ -74,7 +74,7 @@ class KeyFile {
       if (line === "" || line.startsWith("#")) continue;
       const read = keyLine(line);
       if (read !== undefined) lines.push(read);
-      else this.#options.onFault?.(new Fault("parse", `${this.#path}: line ${at + 1} is no name:sha256 or name:scrypt$…; it is ignored`));
+      else this.#options.onFault?.(new Fault("parse", `${this.#path}: line ${at + 1} is not name:sha256 or name:scrypt$…; it is ignored`));
     }
     this.#lines = lines;
     this.#stamp = stamp;

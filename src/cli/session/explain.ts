@@ -49,8 +49,8 @@ function told(fault: Fault, { words, connected, target }: Circumstances): string
   return connected || typeof target !== "string" ? fault.message : `cannot connect to ${target}: ${fault.message}`;
 }
 
-/** A server that prints what is no message has mostly mistaken stdout for its log. */
+/** A server that prints what is not a message has mostly mistaken stdout for its log. */
 function garbled({ words, connected, target }: Circumstances): string {
   if (words.garbage === undefined || connected || typeof target === "string") return "";
-  return `; it printed on stdout what is no MCP message (${words.garbage})`;
+  return `; it printed on stdout what is not an MCP message (${words.garbage})`;
 }

@@ -5,11 +5,11 @@ import { misuse } from "./mistake.js";
 const wanted: Readonly<Record<string, string>> = {
   "no-certificate": "give --tls-cert and --tls-key",
   insecure: "give --tls-cert and --tls-key, or --insecure if a proxy in front does it",
-  anonymous: "give --tls-ca, or --insecure if that is meant",
+  anonymous: "pass --tls-ca, or --insecure if you want that",
 };
 
 /** A fault of listening; what the library asks for is put in the options of the command. */
 export function inOptions(fault: Fault): Fault {
   const ask = isObject(fault.data) ? wanted[String(fault.data["reason"])] : undefined;
-  return ask === undefined ? fault : misuse(fault.message.replace(/give .*$/, ask));
+  return ask === undefined ? fault : misuse(fault.message.replace(/(give|pass) .*$/, ask));
 }

@@ -77,13 +77,13 @@ function metaOf(table: Table, slot: Slot | undefined, meta: JsonObject, how: Wal
 
 function walkSlot(slot: Slot, value: unknown, how: Walk, path: string): unknown {
   if (slot.role === "message") {
-    if (!isObject(value)) throw how.unfit(path, "it is no object");
+    if (!isObject(value)) throw how.unfit(path, "it is not an object");
     return walk(slot.table as Table, value, how, path);
   }
   if (slot.role === "messages") {
-    if (!Array.isArray(value)) throw how.unfit(path, "it is no array");
+    if (!Array.isArray(value)) throw how.unfit(path, "it is not an array");
     return value.map((element, at) => {
-      if (!isObject(element)) throw how.unfit(`${path}[${at}]`, "it is no object");
+      if (!isObject(element)) throw how.unfit(`${path}[${at}]`, "it is not an object");
       return walk(slot.table as Table, element, how, `${path}[${at}]`);
     });
   }

@@ -98,7 +98,7 @@ function isOpen(name: string, value: unknown): boolean {
 }
 
 function checkMeta(slot: Slot, table: Table, meta: unknown, how: Walk, path: string): void {
-  if (!isObject(meta)) throw how.unfit(path, "it is no object");
+  if (!isObject(meta)) throw how.unfit(path, "it is not an object");
   for (const name of Object.keys(meta)) {
     if (hints.has(name) || table.lifts?.has(name) === true) continue;
     const here = pathTo(path, name);
@@ -111,12 +111,12 @@ function checkMeta(slot: Slot, table: Table, meta: unknown, how: Walk, path: str
 function walkSlot(slot: Slot, value: unknown, how: Walk, path: string): unknown {
   switch (slot.role) {
     case "message":
-      if (!isObject(value)) throw how.unfit(path, "it is no object");
+      if (!isObject(value)) throw how.unfit(path, "it is not an object");
       return walk(slot.table, value, how, path);
     case "messages": {
-      if (!Array.isArray(value)) throw how.unfit(path, "it is no array");
+      if (!Array.isArray(value)) throw how.unfit(path, "it is not an array");
       const elements = value.map((element, at) => {
-        if (!isObject(element)) throw how.unfit(`${path}[${at}]`, "it is no object");
+        if (!isObject(element)) throw how.unfit(`${path}[${at}]`, "it is not an object");
         return walk(slot.table, element, how, `${path}[${at}]`);
       });
       return elements.some((element, at) => element !== value[at]) ? elements : value;
@@ -127,7 +127,7 @@ function walkSlot(slot: Slot, value: unknown, how: Walk, path: string): unknown 
       return walkSlot(chosen, value, how, path);
     }
     case "group": {
-      if (!isObject(value)) throw how.unfit(path, "it is no object");
+      if (!isObject(value)) throw how.unfit(path, "it is not an object");
       for (const name of Object.keys(value)) {
         const part = slot.parts.find(({ field }) => field.part === name);
         if (part === undefined) throw how.unfit(pathTo(path, name), ABSENT);
@@ -153,14 +153,14 @@ function walkSlot(slot: Slot, value: unknown, how: Walk, path: string): unknown 
 
 /** Base64 of any kind as the base64 of its bytes. */
 function canonical(value: unknown, how: Walk, path: string): unknown {
-  if (typeof value !== "string") throw how.unfit(path, "it is no string");
+  if (typeof value !== "string") throw how.unfit(path, "it is not a string");
   const plain = value.replace(/[-_]/g, (letter) => (letter === "-" ? "+" : "/")).replace(/=+$/, "");
   try {
     const bytes = decodeBase64(plain + "=".repeat((4 - (plain.length % 4)) % 4));
     const text = encodeBase64(bytes);
     return text === value ? value : text;
   } catch {
-    throw how.unfit(path, "it is no base64");
+    throw how.unfit(path, "it is not base64");
   }
 }
 

@@ -109,7 +109,7 @@ function readOthers(frame: SessionFrame, others: JsonObject): void {
     frame.id = frame.reply = id;
   }
   if (method !== undefined) {
-    if (typeof method !== "string") throw refused("method is no string");
+    if (typeof method !== "string") throw refused("method is not a string");
     frame.method = method;
   }
   for (const _ in extra) {

@@ -277,7 +277,7 @@ function text(writer: Writer, number: number, value: string): void {
 
 function readString(reader: Reader): string {
   const value = readJsonField(reader, 0);
-  if (typeof value !== "string") throw refused("a field is no JSON string");
+  if (typeof value !== "string") throw refused("a field is not a JSON string");
   return value;
 }
 

@@ -100,7 +100,7 @@ function mergeOthers(table: Table, draft: Draft, others: JsonObject): void {
 export function addMeta(draft: Draft, lifted: JsonObject): void {
   const meta = draft["_meta"];
   if (meta === undefined) draft["_meta"] = lifted;
-  else if (!isObject(meta)) throw refused("_meta is no object");
+  else if (!isObject(meta)) throw refused("_meta is not an object");
   else {
     for (const name of Object.keys(lifted)) {
       if (Object.hasOwn(meta, name)) throw refused(`_meta: ${name} comes twice`);
@@ -162,7 +162,8 @@ function readSlot(reader: Reader, slot: Slot, before: unknown, depth: number, pa
         : readMapEntry(reader, slot.value, (before ?? {}) as Draft, depth - 1);
     case "json": {
       const value = slot.member === "_meta" ? readKeptMeta(reader, depth) : readJsonField(reader, depth);
-      if (slot.field.kind !== "value" && slot.field.kind !== "any" && !isObject(value)) throw refused(`${slot.field.name} is no object`);
+      if (slot.field.kind !== "value" && slot.field.kind !== "any" && !isObject(value))
+        throw refused(`${slot.field.name} is not an object`);
       return value;
     }
     default:
@@ -191,7 +192,7 @@ function readNested(reader: Reader, slot: Slot, before: unknown, depth: number):
       break;
     case "typed":
       value = readAny(reader, depth);
-      if (!isObject(value)) throw refused(`${slot.field.name} is no object`);
+      if (!isObject(value)) throw refused(`${slot.field.name} is not an object`);
       break;
     case "packed":
       value = readPacked(reader);

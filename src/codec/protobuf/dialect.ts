@@ -31,7 +31,7 @@ export function dialect({ name, messages, enums = {}, others = 0 }: DialectOptio
     if (slot.value !== undefined) return link(slot.value);
     if (kind === "message" || kind === "messages") {
       const table = tables.get(of ?? "");
-      if (table === undefined) throw new TypeError(`${name}: ${slot.field.name} is of ${of}, which is no message here`);
+      if (table === undefined) throw new TypeError(`${name}: ${slot.field.name} is of ${of}, which is not a message here`);
       slot.table = table;
     } else if (role === "enum" || role === "enums" || role === "enumList") {
       const names = enums[of ?? ""];

@@ -12,12 +12,12 @@ export interface Misfit {
 
 const HALF = "it has half a surrogate pair";
 
-/** Why a value does not fit a field of a kind that is no message; undefined if it does. `inside` hears of what is deeper in it. */
+/** Why a value does not fit a field of a kind that is not a message; undefined if it does. `inside` hears of what is deeper in it. */
 export function misfit(role: Role, value: unknown, inside?: (found: Misfit) => void, names: readonly string[] = []): string | undefined {
   switch (role) {
     case "string":
     case "constant":
-      return typeof value !== "string" ? "it is no string" : isText(value) ? undefined : HALF;
+      return typeof value !== "string" ? "it is not a string" : isText(value) ? undefined : HALF;
     case "bool":
       return typeof value === "boolean" ? undefined : "it is no boolean";
     case "int32":
@@ -46,7 +46,7 @@ export function misfit(role: Role, value: unknown, inside?: (found: Misfit) => v
             "string",
             inside,
           )
-        : "it is no array";
+        : "it is not an array";
     case "map":
     case "metadata":
       return isObject(value)
@@ -55,10 +55,10 @@ export function misfit(role: Role, value: unknown, inside?: (found: Misfit) => v
             "string",
             inside,
           )
-        : "it is no object";
+        : "it is not an object";
     case "struct":
     case "anys":
-      return isObject(value) ? misfit("value", value, inside) : "it is no object";
+      return isObject(value) ? misfit("value", value, inside) : "it is not an object";
     default: {
       const found = unwritable(value);
       if (found !== undefined && found.path !== "") inside?.(found);

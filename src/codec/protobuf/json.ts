@@ -15,7 +15,7 @@ export function stringify(value: unknown): string | undefined {
   try {
     return jsonText(value) as string | undefined;
   } catch (cause) {
-    if (!(cause instanceof RangeError)) throw new Fault("internal", "the message is no JSON", { cause });
+    if (!(cause instanceof RangeError)) throw new Fault("internal", "the message is not JSON", { cause });
     throw new Fault("overload", "the message is too large to write", { cause, data: { limit: "depth" } });
   }
 }
@@ -33,7 +33,7 @@ export function readJsonField(reader: Reader, depth: number): unknown {
     value = JSON.parse(text);
   } catch (cause) {
     if (exceedsDepth(text, depth)) throw tooDeep();
-    throw malformed("a field is no JSON", cause);
+    throw malformed("a field is not JSON", cause);
   }
   const found = survey(value, depth);
   if (found === DEEP) throw tooDeep();
@@ -47,6 +47,6 @@ export function readJsonObject(reader: Reader, depth: number): JsonObject {
     return {};
   }
   const value = readJsonField(reader, depth);
-  if (!isObject(value)) throw refused("a field is no JSON object");
+  if (!isObject(value)) throw refused("a field is not a JSON object");
   return value;
 }

@@ -58,7 +58,7 @@ export interface Slot {
   table: Table;
   /** The names of the enum `of`, by number. */
   names: readonly string[];
-  /** A map's value, if it is no string. */
+  /** A map's value, if it is not a string. */
   readonly value: Slot | undefined;
   readonly parts: readonly Slot[];
   /** By the value of the member `type`. */

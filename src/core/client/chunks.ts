@@ -82,6 +82,6 @@ function octetsOf(base64: string): Uint8Array {
   try {
     return decodeBase64(base64);
   } catch (error) {
-    throw new Fault("invalid-request", "the server sent a blob that is no base64", { cause: error });
+    throw new Fault("invalid-request", "the server sent a blob that is not base64", { cause: error });
   }
 }

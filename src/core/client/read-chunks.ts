@@ -18,7 +18,7 @@ export function readChunks(engine: Engine, uri: string, options: ReadOptions): S
   const exchange = engine.exchange("resources/read", params, { ...options, range });
   async function* chunks(): AsyncGenerator<ResourceChunk, undefined, undefined> {
     if (!(offset >= 0)) throw new Fault("invalid-params", "a read cannot start before the resource does");
-    if (chunkSize !== undefined && !(chunkSize >= 1)) throw new Fault("invalid-params", "a part has one octet at least");
+    if (chunkSize !== undefined && !(chunkSize >= 1)) throw new Fault("invalid-params", "a part has at least one byte");
     const cutter = new Cutter(uri, offset, chunkSize);
     for (;;) {
       const step = await exchange.next();

@@ -150,6 +150,6 @@ function present(result: unknown, description: string | undefined): JsonObject {
   const about = description === undefined ? {} : { description };
   if (typeof result === "string") return { ...about, messages: [{ role: "user", content: { type: "text", text: result } }] };
   if (Array.isArray(result)) return { ...about, messages: result };
-  if (!isObject(result)) throw new Fault("internal", "a prompt returned what is no result");
+  if (!isObject(result)) throw new Fault("internal", "a prompt returned something that is not a result");
   return result;
 }

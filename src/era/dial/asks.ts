@@ -188,7 +188,7 @@ function ambiguous({ method }: Request, { name, use }: Presence["option"]): Faul
 }
 
 function nobody({ method }: Request): Fault {
-  return new Fault("unknown-method", `there is nobody here to answer ${method}`);
+  return new Fault("unknown-method", `no client here can answer ${method}`);
 }
 
 function strip(method: string, params: JsonObject): { progressToken: unknown; named: unknown; request: Request } {

@@ -118,7 +118,7 @@ export class LegacyListen {
       const kept = this.#host.hold();
       const options = { identity, metadata, onFault, kept, cancel: opening.cancel };
       const { session, result } = await legacySession(this.#host, envelope.request, options);
-      this.#session?.close(new Fault("unavailable", "the session was begun anew"));
+      this.#session?.close(new Fault("unavailable", "the session started again"));
       this.#session = session;
       this.#assumed = false;
       await respond({ jsonrpc: "2.0", id, result: envelope.peer ? withExtensions(result) : forForeignPeer(result) });

@@ -224,7 +224,7 @@ export class IncomingCall implements ServerCall {
       this.#outbox.fail(ended);
     } else {
       this.#state = "ended";
-      const gone = new Fault("cancelled", "the client cancelled the call or is gone");
+      const gone = new Fault("cancelled", "the client cancelled the call or disconnected");
       this.#canceller.fire(gone);
       this.#inbox.stop(gone);
       this.#outbox.fail(() => gone);

@@ -29,7 +29,7 @@ export interface Mount {
   /** Whether a request or an upgrade for this path belongs to it. The first mount that claims a path gets it; nobody's goes to the first mount that takes its kind. */
   claims?(path: string): boolean;
   request?(request: NodeRequest, response: NodeResponse): void;
-  /** Takes what `request` would, where there are no objects of Node to it: a POST of HTTP/1.1 that has come whole. */
+  /** Takes what `request` would, where there are not an objects of Node to it: a POST of HTTP/1.1 that has come whole. */
   readonly exchange?: ((exchange: Exchange) => void) | undefined;
   /** Takes requests of HTTP/1.1 that ask for WebSocket. */
   upgrade?(request: IncomingMessage, socket: Duplex, head: Buffer): void;

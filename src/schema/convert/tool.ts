@@ -164,7 +164,7 @@ function side(schema: unknown, name: string, { formats = true }: ConvertOptions)
   return { schema, root: wrapper(name, shape), residual, wrapped: true };
 }
 
-/** A message around what is no object. */
+/** A message around what is not an object. */
 function wrapper(name: string, shape: Shape): MessageShape {
   return {
     key: "#value",

@@ -44,7 +44,7 @@ export function parseLock(text: string): Lock {
   try {
     lock = JSON.parse(text);
   } catch (cause) {
-    throw new Fault("invalid-params", "the lock file is no JSON", { cause });
+    throw new Fault("invalid-params", "the lock file is not JSON", { cause });
   }
   if (!isObject(lock) || lock["version"] !== 1 || typeof lock["package"] !== "string" || !isObject(lock["tools"]))
     throw new Fault("invalid-params", "the lock file has a form that this version does not know");

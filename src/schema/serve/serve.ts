@@ -26,7 +26,7 @@ const REQUEST_BYTES = 1024 * 1024;
 /** A registry over a folder of descriptor sets, `owner/repository/label.binpb`, at an address of http or https. */
 export async function serveRegistry(folder: string, address: string, options: RegistryServeOptions = {}): Promise<Listener> {
   if (!/^https?:\/\//.test(address))
-    throw new Fault("invalid-params", `${JSON.stringify(address)} is no address for a registry: one looks like http://127.0.0.1:8000`);
+    throw new Fault("invalid-params", `${JSON.stringify(address)} is not an address for a registry: one looks like http://127.0.0.1:8000`);
   const { carrier } = placeOf(address, "/", options);
   return portListener(await port(carrier, [registryMount(folder, options)], options));
 }

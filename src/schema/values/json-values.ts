@@ -50,7 +50,7 @@ export function writeJson(writer: BinaryWriter, kind: JsonKind, value: unknown, 
     writer.tag(isList ? 6 : 5, WireType.LengthDelimited).fork();
     writeJson(writer, isList ? "ListValue" : "Struct", value, path, depth);
     writer.join();
-  } else throw badValue("is no JSON", path);
+  } else throw badValue("is not JSON", path);
 }
 
 const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });

@@ -23,7 +23,7 @@ describe("annotations of arguments", () => {
     ["an empty name", object({ a: { type: "string", "x-mcp-header": "" } })],
     ["a space", object({ a: { type: "string", "x-mcp-header": "My Region" } })],
     ["a line break", object({ a: { type: "string", "x-mcp-header": "A\r\nB" } })],
-    ["a name that is no string", object({ a: { type: "string", "x-mcp-header": 1 } })],
+    ["a name that is not a string", object({ a: { type: "string", "x-mcp-header": 1 } })],
     ["a number", object({ a: { type: "number", "x-mcp-header": "A" } })],
     ["an object", object({ a: { type: "object", "x-mcp-header": "A" } })],
     ["no type", object({ a: { "x-mcp-header": "A" } })],

@@ -38,7 +38,7 @@ export function servedLineLink(socket: Socket, { account, principal, limits }: S
   };
 }
 
-/** Ends a link whose client sends a line that is no JSON, because that is no MCP client; or with the fault that `left` tells. */
+/** Ends a link whose client sends a line that is not JSON, because that is no MCP client; or with the fault that `left` tells. */
 async function* onlyJson(incoming: AsyncIterable<readonly Incoming[]>, left: AbortSignal): AsyncGenerator<readonly Incoming[]> {
   for await (const batch of until(incoming, left)) {
     const at = batch.findIndex((message) => message.kind === "bad" && message.fault.code === "parse");

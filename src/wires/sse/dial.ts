@@ -51,7 +51,7 @@ export async function sseLink(url: URL, options: SseDialOptions): Promise<Link> 
     if (sent.status !== 200) throw statusFault(sent.status);
     const type = sent.header("content-type")?.split(";", 1)[0]?.trim().toLowerCase();
     if (type !== "text/event-stream")
-      throw new Fault("unavailable", `the server's answer is no stream of events: ${type ?? "of no type"}`, {
+      throw new Fault("unavailable", `the server's answer is not a stream of events: ${type ?? "of no type"}`, {
         data: { reason: "no-stream" },
       });
     await read(sent, { url, limits, inbox, found, ping });
@@ -157,7 +157,7 @@ function named(options: DialOptions, start: (found: (endpoint: URL) => void, fai
 
 /** The place to POST to: of the same origin, or the stream could send the client's messages anywhere. */
 function sameOrigin(url: URL, data: string): URL {
-  if (!URL.canParse(data, url.href)) throw new Fault("denied", "the server names an endpoint that is no URL");
+  if (!URL.canParse(data, url.href)) throw new Fault("denied", "the server names an endpoint that is not a URL");
   const target = new URL(data, url);
   if (target.origin !== url.origin) throw new Fault("denied", `the server names an endpoint of another origin: ${target.origin}`);
   return target;

@@ -133,7 +133,7 @@ export class ConnectCall implements AdmittedCall {
         }
       }
     } finally {
-      this.#abandon(new Fault("cancelled", "the client cancelled the call or is gone"));
+      this.#abandon(new Fault("cancelled", "the client cancelled the call or disconnected"));
     }
   }
 
@@ -142,7 +142,7 @@ export class ConnectCall implements AdmittedCall {
     if (reason instanceof Fault) this.#abandon(reason, connectError(faultStatus(reason)));
     else if (reason instanceof ConnectError && reason.code === Code.DeadlineExceeded)
       this.#abandon(new Fault("deadline", "the deadline passed", { cause: reason }), reason);
-    else this.#abandon(new Fault("cancelled", "the client cancelled the call or is gone", { cause: reason }));
+    else this.#abandon(new Fault("cancelled", "the client cancelled the call or disconnected", { cause: reason }));
   };
 
   /** Ends a call that nobody waits for any more; what waits is dropped. */

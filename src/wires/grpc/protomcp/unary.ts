@@ -32,7 +32,7 @@ export async function answerUnary(call: ServerCall, serve: (link: Link) => Promi
   const [request] = codec.decode(withPayload(ID, { number: rpc.request, bytes: await only(call) }));
   codec.full = false;
   if (request?.kind === "bad") throw request.fault;
-  if (request?.kind !== "request") throw new Fault("invalid-request", "the message is no request");
+  if (request?.kind !== "request") throw new Fault("invalid-request", "the message is not a request");
   const modern = options.eras?.includes("modern") ?? true;
   const answer = await asked(
     call,

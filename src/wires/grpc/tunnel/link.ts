@@ -73,7 +73,7 @@ export function unwrap(message: Uint8Array): string {
   try {
     return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(message.subarray(at));
   } catch (cause) {
-    throw new Fault("parse", "the message is no UTF-8", { cause });
+    throw new Fault("parse", "the message is not UTF-8", { cause });
   }
 }
 

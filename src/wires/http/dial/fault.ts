@@ -9,7 +9,7 @@ export function httpFault(status: number, text: string, location?: string): Faul
 
 /** An answer that says it is fine, of a server that is probably another. */
 export function noMessage(status: number, type: string | undefined): Fault {
-  return new Fault("parse", `the server's answer is no MCP message: HTTP ${status}${type === undefined ? "" : `, ${type}`}`, {
+  return new Fault("parse", `the server's answer is not an MCP message: HTTP ${status}${type === undefined ? "" : `, ${type}`}`, {
     data: { status },
   });
 }

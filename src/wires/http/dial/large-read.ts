@@ -45,7 +45,7 @@ export async function readLarge(sent: Sent, options: LargeReadOptions): Promise<
   }
   if (held !== undefined) return text(concat(held));
   const message = parseMessage(text(scanned.finish()), { depth: limits.depth });
-  if (message.kind !== "result" || message.id !== id) throw new Fault("parse", "the server's answer is no message");
+  if (message.kind !== "result" || message.id !== id) throw new Fault("parse", "the server's answer is not a message");
   const { contents, ...rest } = message.value;
   return { ...message, value: rest };
 }
