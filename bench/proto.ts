@@ -1,6 +1,6 @@
 import { performance } from "node:perf_hooks";
 import { fromBinary, toBinary } from "@bufbuild/protobuf";
-import { connect } from "anywire";
+import { connect, type McpClient } from "anywire";
 import { messageCodec } from "anywire/schema";
 import "anywire/typed";
 import { child } from "./child.js";
@@ -45,7 +45,17 @@ async function run(): Promise<Outcome> {
         ],
         { rounds: 10, ms: 200, warmUpMs: 1500 },
       );
-      for (const each of rated) notes.push(`${name}, ${workers} at a time, ${each.name}: ${format(median(each.rates))} calls a second`);
+      for (const each of rated) {
+        const rate = median(each.rates);
+        notes.push(`${name}, ${workers} at a time, ${each.name}: ${format(rate)} calls a second, one every ${format(1e6 / rate)} µs`);
+      }
+      const count = rows === 0 ? 20_000 : 200;
+      notes.push(
+        `${name}, processor time of a call, client and server: typed ${await spent(delimited, count, workers, () => delimited.callTyped("search", messages, message))}`,
+      );
+      notes.push(
+        `${name}, processor time of a call, client and server: JSON on newline stdio ${await spent(newline, count, workers, () => newline.callTool("search", args))}`,
+      );
       const [ours, theirs] = rated;
       if (rows === 0 && ours !== undefined && theirs !== undefined) least = ratio(ours, theirs);
     }
@@ -54,6 +64,19 @@ async function run(): Promise<Outcome> {
     await delimited.close();
     await newline.close();
   }
+}
+
+/** What both processes spend on a call, which other processes on the machine change less than how long it takes. */
+async function spent(client: McpClient, count: number, workers: number, call: () => Promise<unknown>): Promise<string> {
+  const ofServer = async (): Promise<number> => {
+    const [block] = (await client.callTool("spent")).content;
+    return block?.type === "text" ? Number(block.text) : Number.NaN;
+  };
+  const ofClient = (): number => process.cpuUsage().user + process.cpuUsage().system;
+  const [server, own] = [await ofServer(), ofClient()];
+  await contender("", workers, call).run(count);
+  const [client_, server_] = [(ofClient() - own) / count, ((await ofServer()) - server) / count];
+  return `${format(client_ + server_, 1)} µs (${format(client_, 1)} and ${format(server_, 1)})`;
 }
 
 function contender(name: string, workers: number, call: () => Promise<unknown>): Contender {

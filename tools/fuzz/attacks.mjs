@@ -5,6 +5,7 @@ import { connect as connectHttp2 } from "node:http2";
 import { connect as connectTcp } from "node:net";
 import { WebSocket } from "ws";
 import { MessageCodec } from "../../dist/codec/bufmcpv1/index.js";
+import { protoJson } from "../../dist/codec/bufmcpv1/proto-json.js";
 import { encodeMessage, encodeToServer } from "../../dist/codec/mcpv1/index.js";
 import { rpcs } from "../../dist/wires/grpc/names.js";
 import { clientMessages } from "./messages.mjs";
@@ -55,12 +56,21 @@ function posted(url, headers, body) {
 
 const json = { "content-type": "application/json", accept: "application/json, text/event-stream" };
 
-/** Frames of proto-mcp: a length, true or not, and a message, whole or not. */
+/** Frames of proto-mcp: a length, true or not, and a message, whole or not, in protobuf or in JSON. */
 export function protoFrame(bytes, rng) {
-  const body = rng.chance(0.8) ? mutateBytes(Buffer.from(bytes), rng) : Buffer.from(bytes);
+  const message = Buffer.from(rng.chance(0.2) ? jsonOf(bytes) : bytes);
+  const body = rng.chance(0.8) ? mutateBytes(message, rng) : message;
   const prefix = Buffer.alloc(4);
   prefix.writeUInt32BE(rng.chance(0.01) ? rng.below(2 ** 32) : body.length);
   return Buffer.concat([prefix, body]);
+}
+
+function jsonOf(bytes) {
+  try {
+    return protoJson.write(Uint8Array.from(bytes), true);
+  } catch {
+    return bytes;
+  }
 }
 
 export const attacks = {
