@@ -136,6 +136,8 @@ export interface Context {
   /** traceparent, tracestate, baggage. */
   readonly trace?: Readonly<Record<string, string>>;
   readonly pageSize?: number;
+  /** The caller takes one page of a list, and asks for the next by its cursor: what streams a list stops where an upstream page ends. */
+  readonly onePage?: boolean;
   /** For reads; content.offset says what was done. */
   readonly range?: Range;
   /** Headers, lower case; they go upstream only by allowlist. */

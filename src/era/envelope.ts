@@ -29,6 +29,7 @@ const ownKeys: ReadonlySet<string> = new Set([
   anywireKeys.bare,
   anywireKeys.window,
   anywireKeys.pageSize,
+  anywireKeys.onePage,
   anywireKeys.chunked,
 ]);
 const moved: ReadonlySet<string> = new Set([...traceNames, "progressToken", ...modernKeys, ...ownKeys]);
@@ -49,6 +50,7 @@ export interface CallEnvelope {
   readonly caller: RelayedCaller | undefined;
   readonly window: number | undefined;
   readonly pageSize: number | undefined;
+  readonly onePage: boolean;
   /** Of a read whose answer may come in parts. */
   readonly chunked: { readonly offset: number; readonly chunkSize?: number } | undefined;
 }
@@ -81,6 +83,7 @@ export function openEnvelope(method: string, params: JsonObject): CallEnvelope {
     caller: readCaller(found[anywireKeys.caller]),
     window: typeof window === "number" && window > 0 ? window : undefined,
     pageSize: readCount(found[anywireKeys.pageSize]),
+    onePage: found[anywireKeys.onePage] === true,
     chunked: readChunked(found[anywireKeys.chunked]),
   };
 }
@@ -172,6 +175,7 @@ export interface Stamps {
   readonly progressToken: string | number | undefined;
   readonly window: number | undefined;
   readonly pageSize: number | undefined;
+  readonly onePage: boolean;
   readonly caller: RelayedCaller | undefined;
   /** Asks an Anywire end what it can do. */
   readonly peer: boolean;
@@ -193,8 +197,8 @@ export function sealModern(request: Request, context: Context, stamps: Stamps): 
 
 /** Params for a legacy peer, which knows of `_meta` only the progress token; an Anywire peer also what is Anywire's own. */
 export function sealLegacy(request: Request, context: Context, stamps: Stamps): JsonObject {
-  const { progressToken, window, pageSize, caller, peer } = stamps;
-  const none = progressToken === undefined && window === undefined && pageSize === undefined && caller === undefined && !peer;
+  const { progressToken, window, pageSize, onePage, caller, peer } = stamps;
+  const none = progressToken === undefined && window === undefined && pageSize === undefined && !onePage && caller === undefined && !peer;
   if (none && context.trace === undefined) return request.params;
   const sealed = keptMeta(request, context);
   stamp(sealed, stamps);
@@ -206,11 +210,12 @@ function keptMeta(request: Request, context: Context): Record<string, unknown> {
   return extended(isObject(kept) ? kept : undefined, context.trace);
 }
 
-function stamp(sealed: Record<string, unknown>, { progressToken, window, pageSize, caller, peer, bare }: Stamps): void {
+function stamp(sealed: Record<string, unknown>, { progressToken, window, pageSize, onePage, caller, peer, bare }: Stamps): void {
   if (bare !== undefined) sealed[anywireKeys.bare] = bare;
   if (peer) sealed[anywireKeys.peer] = {};
   if (caller !== undefined) sealed[anywireKeys.caller] = caller;
   if (progressToken !== undefined) sealed["progressToken"] = progressToken;
   if (window !== undefined) sealed[anywireKeys.window] = window;
   if (pageSize !== undefined) sealed[anywireKeys.pageSize] = pageSize;
+  if (onePage) sealed[anywireKeys.onePage] = true;
 }

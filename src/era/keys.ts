@@ -18,6 +18,8 @@ export const anywireKeys = {
   credit: "notifications/dev.anywire/credit",
   /** Request `_meta` of a list: items of a page, where the server may choose. */
   pageSize: "dev.anywire/page-size",
+  /** Request `_meta` of a list that comes in parts: the caller takes one page, and asks for the next by its cursor. */
+  onePage: "dev.anywire/one-page",
   /** `_meta` of a notification or server request: the id of the call it belongs to. */
   call: "dev.anywire/call",
   /** `_meta` between Anywire ends: what the message had before it was stamped. `absent`: no params. `null`: null params. `meta`: an empty `_meta`. */

@@ -26,6 +26,7 @@ export function stampsOf(peer: Peer, call: LinkCall, id: Id, era: Era): Stamps {
     progressToken: call.context.progress ? id : undefined,
     window: peer.credit.kept && !traits.ownStream(method) ? peer.credit.windowOf(call) : undefined,
     pageSize: isAnywirePeer || traits.inParts(method) ? call.context.pageSize : undefined,
+    onePage: isAnywirePeer && call.context.onePage === true && traits.inParts(method),
     caller: isAnywirePeer ? callerOf(peer, call, era) : undefined,
     bare: isAnywirePeer ? bareness(call.request.params) : undefined,
     peer: method === "server/discover" && call.context.client.identity === peer.self,

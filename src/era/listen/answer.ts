@@ -36,7 +36,7 @@ async function answerList(answerOptions: AnswerOptions, job: Job, member: string
   const whose = listOwner(job.era, job.client.identity);
   const parked = typeof cursor === "string" ? answerOptions.parking.lists.take(listPlace(whose, request.method, cursor)) : undefined;
   takeOver(job.held, parked?.held);
-  const from: Rest = parked?.rest ?? { replies: answerOptions.service.call(request, job.context) };
+  const from: Rest = parked?.rest ?? { replies: answerOptions.service.call(request, { ...job.context, onePage: true }) };
   if (parked !== undefined) job.cancel.on(() => void parked.rest.replies.return());
   const { pageSize } = job.envelope;
   const size =

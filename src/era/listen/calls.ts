@@ -108,6 +108,7 @@ export class Calls {
     if (this.#deadline !== undefined) context.deadline = this.#deadline;
     if (trace !== undefined) context.trace = trace;
     if (pageSize !== undefined) context.pageSize = pageSize;
+    if (envelope.onePage) context.onePage = true;
     if (envelope.chunked !== undefined) context.range = envelope.chunked;
     const held = this.#account.hold(client.identity.principal);
     const over = held.begin() ?? held.count(CALL_BYTES + bytes, bytes > SMALL_BYTES ? WHOLE_PART : 1);

@@ -43,8 +43,13 @@ export async function answerParts(answerOptions: AnswerOptions, job: Job, work: 
         work.over(repliesOf(pieces));
         continue;
       }
-      case "item":
       case "page":
+        waiting = sendPart(job, reply, chunkSize);
+        if (!reply.own || !job.envelope.onePage) break;
+        await waiting;
+        work.leave();
+        return {};
+      case "item":
       case "content":
       case "chunk":
         waiting = sendPart(job, reply, chunkSize);
