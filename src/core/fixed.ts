@@ -8,8 +8,8 @@ interface Known {
 const known = new WeakMap<object, Known>();
 
 /**
- * A copy that nobody changes, so that its JSON and what it weighs are found out once: for what is registered once and listed again
- * and again. What is no JSON comes back as it is, to be refused when it is sent.
+ * A copy that nobody may change, whose JSON text and weight are computed once: for what is registered once and listed again and again. A
+ * value that is not JSON is returned as it is, and is refused when it is sent.
  */
 export function fixed<T extends JsonObject>(value: T): T {
   let text: string;
@@ -23,7 +23,7 @@ export function fixed<T extends JsonObject>(value: T): T {
   return copy;
 }
 
-/** The JSON of a fixed object. */
+/** The JSON of a fixed object; undefined for any other. */
 export function fixedText(value: object): string | undefined {
   return known.get(value)?.text;
 }
