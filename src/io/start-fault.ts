@@ -3,12 +3,12 @@ import { resolve } from "node:path";
 import { type Command, Fault } from "../core/index.js";
 import { codeOf } from "../stream/index.js";
 
-/** Why a command did not start, in one clear message. The system's error stays out: it quotes the arguments, which may hold secrets. */
+/** Why a command did not start, in one clear message. The system's error is left out: it quotes the arguments, which may hold secrets. */
 export async function startFault(command: Command, code: string | undefined): Promise<Fault> {
   const say = (why: string, reason: string): Fault =>
     new Fault("unavailable", `cannot start \`${command.command}\`: ${why}`, { data: { reason } });
 
-  // The system reports a missing directory and a missing command alike.
+  // The system reports the same error for a missing directory and a missing command.
   if (command.cwd !== undefined) {
     const why = await whyNotEntered(command.cwd);
     if (why !== undefined) return say(`the directory \`${command.cwd}\` ${why}`, "bad-directory");

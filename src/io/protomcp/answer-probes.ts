@@ -3,7 +3,7 @@ import type { Incoming, IncomingPart, Link } from "../../codec/index.js";
 
 type Batch = readonly (Incoming | IncomingPart)[];
 
-/** A client's link, whose probes are answered here. */
+/** The link of a client. Probes are answered here and not passed on. */
 export function answersProbes(link: Link): Link {
   return {
     ...link,
