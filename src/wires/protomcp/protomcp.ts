@@ -8,7 +8,7 @@ import { listen } from "./listen.js";
 
 export interface ProtoDialOptions extends DialOptions {
   readonly tls?: TlsDialOptions | undefined;
-  /** Whether a peer that does not speak proto-mcp is spoken to in lines of JSON-RPC; true unless given. */
+  /** Whether to use lines of JSON-RPC with a peer that does not speak proto-mcp; true unless given. */
   readonly jsonToo?: boolean | undefined;
 }
 

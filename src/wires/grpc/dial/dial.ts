@@ -8,7 +8,7 @@ import { dialTunnel } from "../tunnel/dial.js";
 import type { GrpcDialOptions } from "./options.js";
 import { rpcLink } from "./rpc-link.js";
 
-/** Connections for calls as RPCs, when there are many at a time. */
+/** Connections for many concurrent calls as RPCs. */
 const CONNECTIONS = 4;
 
 export async function dial(address: Address, options: GrpcDialOptions): Promise<Connection> {
@@ -25,7 +25,7 @@ export async function dial(address: Address, options: GrpcDialOptions): Promise<
   return dialChannel(channel, { ...options, dialect }, true);
 }
 
-/** Opens whatever a channel leads to. `lasting`: the channel connects again when its connection is lost. */
+/** Opens the server behind a channel. `lasting`: the channel reconnects when its connection is lost. */
 export async function dialChannel(channel: Channel, options: GrpcDialOptions, lasting: boolean): Promise<Connection> {
   try {
     const { link, wire } = await linkFor(channel, options, lasting);
@@ -36,7 +36,7 @@ export async function dialChannel(channel: Channel, options: GrpcDialOptions, la
   }
 }
 
-/** Finds out what the server understands: one empty call tells. */
+/** Finds out what the server supports, with one empty call. */
 async function linkFor(
   channel: Channel,
   options: GrpcDialOptions,

@@ -11,7 +11,7 @@ export interface ProbeOptions {
   headers(message: OutgoingRequest): Record<string, string>;
 }
 
-/** Asks a server on a new connection whether it is there: whatever it answers, it is. Rejects if nothing comes. */
+/** Asks a server on a new connection whether it is there. Any answer means yes. Rejects if nothing comes. */
 export async function probe(url: URL, { options, socketPath, legacy, cancel, headers }: ProbeOptions): Promise<void> {
   const message = legacy ? ping : discover;
   const { tls, pingMs, deadMs, auth } = options;
