@@ -20,17 +20,17 @@ import { wireFor } from "./wires.js";
 export interface ConnectOptions
   extends ClientOptions,
     Omit<HttpDialOptions & WebSocketDialOptions & GrpcDialOptions & ProtoDialOptions, "client" | "onFault"> {
-  /** Wires of your own, asked before those of the package. */
+  /** Your own wires, which are tried before the built-in ones. */
   readonly wires?: readonly Wire[];
-  /** Around the connection, the first outermost: they see every call of the client, and its answers. */
+  /** Layers around the connection; the first is the outermost. They see every call of the client, and its answers. */
   readonly layers?: readonly Layer[];
 }
 
-/** Connects a streaming client to whatever speaks MCP at an address. */
+/** Connects a streaming client to the MCP server at an address. */
 export async function connect(address: Address, options: ConnectOptions = {}): Promise<McpClient> {
   const at = checkedAddress(address, "connect");
   const wire = await wireFor(at, options.wires);
-  // A legacy server takes the capabilities from the handshake; a modern one from every request.
+  // A legacy server gets the capabilities in the handshake, a modern one with every request.
   const client = { info: options.info ?? clientInfo, capabilities: clientCapabilities(options, "legacy") };
   const connection = await wire.dial(at, { ...options, client });
   return createClient(wrapped(connection, options.layers ?? []), options);

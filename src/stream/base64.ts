@@ -5,7 +5,7 @@ const native = platform.Buffer;
 
 const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 const form = /^[A-Za-z0-9+/]*={0,2}$/;
-/** From this length on the expression takes longer than all the rest. */
+/** From this length on the regular expression takes longer than everything else. */
 const LONG = 1024;
 
 /** With padding. */
@@ -13,18 +13,18 @@ export function encodeBase64(bytes: Uint8Array): string {
   return native === undefined ? encodePure(bytes) : native.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("base64");
 }
 
-/** Throws a SyntaxError on anything but whole, padded groups of the standard alphabet. Spare bits of the last group are ignored. */
+/** Throws a SyntaxError for anything but whole, padded groups of the standard alphabet. Spare bits of the last group are ignored. */
 export function decodeBase64(text: string): Uint8Array {
   const judged = native === undefined || text.length < LONG;
   if (text.length % 4 !== 0 || (judged && !form.test(text))) throw new SyntaxError("the text is no base64");
   if (native === undefined) return decodePure(text);
   const bytes = native.from(text, "base64");
   if (!judged && !isWhole(text, bytes, native)) throw new SyntaxError("the text is no base64");
-  // A plain array: no Buffer leaves this folder, and no view of the pool that small ones share.
+  // A plain array: no Buffer leaves this folder, and no view of the pool that small Buffers share.
   return bytes.byteLength === bytes.buffer.byteLength ? new Uint8Array(bytes.buffer) : new Uint8Array(bytes);
 }
 
-/** Buffer skips what is no base64, takes the alphabet of URLs as well, and of wide characters sees the lower half. */
+/** Buffer skips invalid characters, also accepts the URL alphabet, and sees only the lower half of wide characters. */
 function isWhole(text: string, bytes: Uint8Array, { byteLength }: NativeBuffer): boolean {
   return (
     bytes.byteLength === (text.length / 4) * 3 - padding(text) &&
@@ -38,7 +38,7 @@ function padding(text: string): number {
   return text.endsWith("==") ? 2 : text.endsWith("=") ? 1 : 0;
 }
 
-/** Base64 of a stream: pieces that joined are the base64 of the whole. */
+/** Base64 of a stream. The joined pieces are the base64 of the whole. */
 export interface Base64Stream {
   /** Base64 of whole groups of three bytes; up to two bytes wait for the next chunk. */
   push(chunk: Uint8Array): string;
@@ -52,7 +52,7 @@ export function base64Stream(): Base64Stream {
     push(chunk) {
       const bytes = carry.byteLength === 0 ? chunk : concat([carry, chunk]);
       const whole = bytes.byteLength - (bytes.byteLength % 3);
-      // A copy, since the chunk may be its owner's to use again.
+      // A copy, because the owner may reuse the chunk.
       carry = bytes.slice(whole);
       return whole === 0 ? "" : encodeBase64(bytes.subarray(0, whole));
     },
@@ -79,7 +79,7 @@ export function encodePure(bytes: Uint8Array): string {
 
 let values: Uint8Array | undefined;
 
-/** For runtimes without Buffer; the text was found to be base64. */
+/** For runtimes without Buffer. The text must be valid base64. */
 export function decodePure(text: string): Uint8Array {
   if (values === undefined) {
     values = new Uint8Array(128);
@@ -90,7 +90,7 @@ export function decodePure(text: string): Uint8Array {
   for (let at = 0; at < text.length; at += 4) {
     let group = 0;
     for (let of = 0; of < 4; of++) group = (group << 6) | (values[text.charCodeAt(at + of)] ?? 0);
-    // Writes past the end, which only the padding makes, are ignored.
+    // Only padding makes writes past the end. They are ignored.
     bytes[out++] = group >> 16;
     bytes[out++] = (group >> 8) & 255;
     bytes[out++] = group & 255;
