@@ -7,7 +7,7 @@ import type { WebSocketListenOptions } from "../wires/websocket/index.js";
 import { checkedAddress } from "./addresses.js";
 import { wireFor } from "./wires.js";
 
-/** Each wire uses the options that it knows: `stateless` applies to HTTP, `pingMs` to WebSocket. */
+/** Each wire uses the options that it knows: `stateless` applies to HTTP, `gzip` to gRPC. */
 export interface ServeOptions extends HttpOptions, SseOptions, WebSocketListenOptions, GrpcListenOptions {
   /** Your own wires, which are tried before the built-in ones. */
   readonly wires?: readonly Wire[];

@@ -5,7 +5,7 @@ import type { Incoming, IncomingBad, IncomingBatch, Outgoing, OutgoingMessage, O
 import { listText } from "./list-text.js";
 import { whole } from "./members.js";
 
-/** One line of JSON, without its end. Throws a Fault on what is no JSON. */
+/** One line of JSON, without a line break. Throws a Fault if the message is not JSON. */
 export function serialise(message: Outgoing): string {
   if (!isBatch(message))
     return "blob" in message && message.blob !== undefined ? blobText(message.blob, message) : stringify(sentMessage(message));
@@ -13,12 +13,12 @@ export function serialise(message: Outgoing): string {
   return stringify(message.map(sentMessage));
 }
 
-/** What was parsed, as it came: equal to it member by member. The id of an error that has none becomes null. */
+/** The text of a parsed message, equal to the original member by member. If an error has no id, it becomes null. */
 export function reserialise(message: Exclude<Incoming, IncomingBad>): string {
   return stringify(message.kind === "batch" ? message.messages.map(receivedMessage) : receivedMessage(message));
 }
 
-/** What was parsed, as the message that it came as. */
+/** A parsed message in the form in which it is sent. */
 export function receivedMessage(message: Exclude<Incoming, IncomingBatch>): OutgoingMessage {
   const jsonrpc = "2.0";
   switch (message.kind) {
@@ -35,7 +35,7 @@ export function receivedMessage(message: Exclude<Incoming, IncomingBatch>): Outg
   }
 }
 
-/** What of a message is written. JSON.stringify leaves out what is undefined, and an answer without its result would be no message. */
+/** The members of a message that are written. JSON.stringify omits undefined, and an answer without a result would be invalid. */
 export function sentMessage(message: OutgoingMessage): OutgoingMessage {
   if ("error" in message) return whole(message.fault === undefined ? message : { jsonrpc: "2.0", id: message.id, error: message.error });
   if ("method" in message) return whole("blob" in message ? withBlob(message) : message);
@@ -48,7 +48,7 @@ function stringify(message: object): string {
     return listText(message) ?? jsonText(message);
   } catch (cause) {
     if (!(cause instanceof RangeError)) throw new Fault("internal", "the message is no JSON", { cause });
-    // The one other limit of JSON.stringify is the longest string there can be.
+    // JSON.stringify has one other limit: the longest possible string.
     const limit: LimitName = cause.message.includes("string length") ? "messageBytes" : "depth";
     throw new Fault("overload", "the message is too large to write", { cause, data: { limit } });
   }
