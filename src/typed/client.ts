@@ -8,19 +8,19 @@ import { VALIDATION_FAILED } from "./server.js";
 import { protovalidate, type Validate } from "./validate.js";
 
 export interface CallTypedOptions extends CallOptions {
-  /** Checks the message before it is sent: by the rules of `buf.validate` unless given; `false` for not at all. */
+  /** Checks the message before it is sent: by the rules of `buf.validate` unless given; `false` for no check. */
   readonly validate?: Validate | false;
 }
 
-/** The messages that a tool takes and gives. */
+/** The messages that a tool takes and returns. */
 export interface ToolMessages<I extends DescMessage, O extends DescMessage> {
   readonly input: I;
   readonly output: O;
 }
 
-/** A client that calls tools with messages of protobuf. */
+/** A client that calls tools with protobuf messages. */
 export interface TypedClient extends McpClient {
-  /** Rejects with a Fault if the message breaks its rules, before anything is sent, and if the tool failed. */
+  /** Rejects with a Fault if the message breaks its rules, before anything is sent, or if the tool failed. */
   callTyped<I extends DescMessage, O extends DescMessage>(
     name: string,
     messages: ToolMessages<I, O>,
@@ -53,7 +53,7 @@ function messagesOf(schema: DescMessage): Messages {
   return found;
 }
 
-/** Methods of a class need their own `this`. */
+/** Binds the methods of a class, which need their own `this`. */
 function bound(client: McpClient): Partial<McpClient> {
   const methods: Record<string, unknown> = {};
   for (let proto: object = client; proto !== Object.prototype; proto = Object.getPrototypeOf(proto)) {

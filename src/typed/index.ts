@@ -1,5 +1,5 @@
 /**
- * Tools with messages of protobuf. Unstable: what is exported here may change in any release, also in a minor one.
+ * Tools with protobuf messages. Unstable: what is exported here may change in any release, also in a minor one.
  *
  * @module
  */

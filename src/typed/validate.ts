@@ -1,21 +1,21 @@
 import type { DescMessage, Message } from "@bufbuild/protobuf";
 import { Fault } from "../core/index.js";
 
-/** A rule that a message breaks: the field it is about, the rule's name, and what is wrong. */
+/** A rule that a message violates: its field, the name of the rule, and what is wrong. */
 export interface BrokenRule {
   readonly field: string;
   readonly rule: string;
   readonly message: string;
 }
 
-/** Checks messages against the rules of their own schema; what it gives is empty if none is broken. */
+/** Checks messages against the rules of their own schema. The result is empty if none is violated. */
 export type Validate = (schema: DescMessage, message: Message) => readonly BrokenRule[];
 
 let loaded: Promise<Validate> | undefined;
 
 /**
- * Validation by the rules of `buf.validate`. `@bufbuild/protovalidate` is loaded with the first call: that takes half a second. Rejects if it is not
- * installed.
+ * Validation by the rules of `buf.validate`. `@bufbuild/protovalidate` is loaded with the first call, which takes half a second. Rejects if
+ * it is not installed.
  */
 export function protovalidate(): Promise<Validate> {
   loaded ??= import("@bufbuild/protovalidate").then(
