@@ -50,7 +50,7 @@ function partOf(params: JsonObject): AnswerPart | Fault {
     const data = bytesOf(blob);
     return data instanceof Fault ? data : { kind: "chunk", data };
   }
-  if (!isForm(form) || !isObject(head)) return new Fault("invalid-request", "the server sent a part that is none");
+  if (!isForm(form) || !isObject(head)) return new Fault("invalid-request", "the server sent an invalid part");
   return {
     kind: "content",
     form,

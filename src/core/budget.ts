@@ -244,9 +244,9 @@ const whose: Readonly<Record<"connectionBytes" | "principalBytes" | "processByte
 
 function tooMany(limit: "inFlightPerPrincipal" | "inFlightPerProcess", max: number): Fault {
   const of = limit === "inFlightPerPrincipal" ? whose.principalBytes : whose.processBytes;
-  return new Fault("overload", `the server answers as many calls as it may for ${of}: ${max} at a time`, { data: { limit, max } });
+  return new Fault("overload", `too many calls in flight for ${of}: the limit is ${max}`, { data: { limit, max } });
 }
 
 function overBudget(limit: keyof typeof whose, max: number): Fault {
-  return new Fault("overload", `the server holds as much as it may for ${whose[limit]}: ${max} bytes`, { data: { limit, max } });
+  return new Fault("overload", `the server holds too much data for ${whose[limit]}: the limit is ${max} bytes`, { data: { limit, max } });
 }

@@ -19,7 +19,7 @@ export class ExactNumber {
   readonly text: string;
 
   constructor(text: string) {
-    if (!number.test(text)) throw new Fault("internal", `${text} is no number of JSON`);
+    if (!number.test(text)) throw new Fault("internal", `${text} is not a JSON number`);
     this.text = text;
     made = true;
   }

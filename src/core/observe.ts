@@ -112,7 +112,7 @@ export function tell<K extends keyof ObservedEvents>(observer: Observer, kind: K
   } catch (error) {
     if (failed.has(observer)) return;
     failed.add(observer);
-    warn(`an observer threw when it was told of a ${kind}; its further errors are not reported`, error);
+    warn(`an observer threw while it handled a ${kind} event; its further errors are not reported`, error);
   }
 }
 

@@ -98,7 +98,7 @@ class PagedReplies implements Replies {
   #open({ value, weight }: ResultReply): void {
     const { [this.#member]: items, nextCursor, ...rest } = value;
     if (!Array.isArray(items) || !items.every(isObject))
-      throw new Fault("invalid-request", `the server's list has no array of objects "${this.#member}"`);
+      throw new Fault("invalid-request", `the server's list result has no array of objects "${this.#member}"`);
     this.#items = items;
     this.#weight = weight === undefined ? undefined : weight / items.length;
     this.#at = 0;
@@ -107,10 +107,10 @@ class PagedReplies implements Replies {
       return;
     }
     if (nextCursor === this.#cursor)
-      throw new Fault("invalid-request", "the server's list goes round: a page names its own cursor as the next");
+      throw new Fault("invalid-request", "the server's list never ends: a page names its own cursor as the next");
     this.#empty = items.length > 0 ? 0 : this.#empty + 1;
     if (this.#empty > MOST_EMPTY)
-      throw new Fault("overload", `the server's list goes on without items: ${this.#empty} empty pages`, {
+      throw new Fault("overload", `the server's list has ${this.#empty} empty pages in a row`, {
         data: { limit: "emptyPages", max: MOST_EMPTY },
       });
     this.#cursor = nextCursor;

@@ -99,7 +99,7 @@ export function park<T>({ limits, ms, spareMs, release }: ParkOptions<T>): Park<
       const limit = makeRoom(owner, caller);
       if (limit !== undefined) {
         release(value);
-        throw new Fault("overload", "too many requests wait for their caller to come back", { data: { limit, max: limits[limit] } });
+        throw new Fault("overload", "too many parked requests wait for their caller", { data: { limit, max: limits[limit] } });
       }
       const unhook = gone?.on(() => drop(key));
       kept.set(key, { value, since: Date.now(), owner, caller, unhook });

@@ -11,7 +11,7 @@ export interface Questions {
 }
 
 export function questions(requests: unknown, cancel: Cancel): Questions {
-  if (!isObject(requests)) throw new Fault("invalid-request", "the server's inputRequests are no object");
+  if (!isObject(requests)) throw new Fault("invalid-request", "the server's inputRequests are not an object");
   const withdrawn = new Canceller();
   const asks: Ask[] = [];
   const answers = Object.entries(requests).map(([key, request]) => {

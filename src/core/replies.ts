@@ -184,7 +184,7 @@ export async function resultOf(replies: Replies, each: (reply: Reply) => void | 
 
 /** The default of `each`. Only an ask has someone who waits, so it is refused. */
 function ignored(reply: Reply): void {
-  if (reply.kind === "ask") reply.ask.refuse(new Fault("unknown-method", `there is nobody here to answer ${reply.ask.request.method}`));
+  if (reply.kind === "ask") reply.ask.refuse(new Fault("unknown-method", `no client can answer ${reply.ask.request.method}`));
 }
 
 /** Replies with a deadline that can be paused while the call is parked. */

@@ -1,7 +1,7 @@
 import { Fault, redactText } from "../core/index.js";
 import { codeOf } from "../stream/index.js";
 
-const untrusted = "its certificate is signed by nobody who is trusted here (ca names others)";
+const untrusted = "its certificate is not signed by a trusted CA (ca adds one)";
 
 const reasons: Readonly<Record<string, string>> = {
   ECONNREFUSED: "nothing listens there",

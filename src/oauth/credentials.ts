@@ -38,7 +38,7 @@ function assertionProvider(
   const grant = "urn:ietf:params:oauth:grant-type:jwt-bearer";
   let tokens: StoredOAuthTokens | undefined;
   const unused = (): never => {
-    throw new Fault("internal", "nobody is sent anywhere for an assertion");
+    throw new Fault("internal", "an assertion needs no redirect");
   };
   return {
     redirectUrl: undefined,

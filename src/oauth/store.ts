@@ -125,6 +125,6 @@ function parse(text: string, path: string): Shelf {
       Object.entries(servers).map(([server, list]) => [server, new Map((list as Kept[]).map((kept) => [String(kept.issuer), kept]))]),
     );
   } catch (error) {
-    throw new Fault("parse", `${path} is no file of tokens; move it away or delete it`, { cause: error });
+    throw new Fault("parse", `${path} is not a token file; move or delete it`, { cause: error });
   }
 }

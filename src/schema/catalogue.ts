@@ -32,7 +32,7 @@ export interface CatalogueWriter {
 export function catalogueWriter(options: CatalogueOptions): CatalogueWriter {
   const { lock } = options;
   if (!/^[a-z][a-z0-9_]*(\.[a-z][a-z0-9_]*)*$/.test(options.package))
-    throw new Fault("invalid-params", `${JSON.stringify(options.package)} is no package of protobuf; one looks like tools.search.v1`);
+    throw new Fault("invalid-params", `${JSON.stringify(options.package)} is not a protobuf package name; use one like tools.search.v1`);
   const files = new Names(...Object.values(lock?.tools ?? {}).map(({ file }) => file));
   const tools = new Map<string, ConvertedTool>();
   return {
@@ -87,7 +87,7 @@ export function toolsOf(value: unknown): ToolSchemas[] {
     : isObject(value)
       ? (value["tools"] ?? (isObject(value["result"]) ? value["result"]["tools"] : undefined))
       : undefined;
-  if (!Array.isArray(list)) throw new Fault("invalid-params", "this is no list of tools: it has to be the result of tools/list");
+  if (!Array.isArray(list)) throw new Fault("invalid-params", "this is not a list of tools: it must be the result of tools/list");
   for (const [index, tool] of list.entries())
     if (!isObject(tool) || typeof tool["name"] !== "string") throw new Fault("invalid-params", `the tool at position ${index} has no name`);
   return list as ToolSchemas[];

@@ -74,7 +74,7 @@ describe("anywire schema", () => {
     [["schema", "to-proto"], "what to talk to is missing"],
     [["schema", "to-proto", "/nowhere.json", "-o", "/tmp/x"], "/nowhere.json: there is no such file"],
     [["schema", "to-json", "package.json"], "the descriptor set cannot be read"],
-    [["tokens", "package.json"], "this is no list of tools"],
+    [["tokens", "package.json"], "this is not a list of tools"],
   ])("says what is wrong: %j", async (args, message) => {
     const { code, stderr } = await run(args);
     expect([code === 0, stderr]).toEqual([false, expect.stringContaining(message)]);

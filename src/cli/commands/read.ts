@@ -35,7 +35,7 @@ async function toStdout(session: CommandSession, uri: string, start: number): Pr
     if (json) await out.write(`${JSON.stringify(line(chunk))}\n`);
     else if (input.options.has("force")) await out.write(typeof data === "string" ? Buffer.from(data) : data);
     else if (!tty || typeof data === "string") await out.write(data);
-    else throw misuse("this resource is octets, not text: write it with -o <file>, or --force them on the terminal");
+    else throw misuse("this resource is binary: save it with -o <file>, or print it anyway with --force");
     // On a terminal the data itself shows the progress.
     if (!tty) meter(chunk);
   }

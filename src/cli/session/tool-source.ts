@@ -40,7 +40,7 @@ export function withTools(input: Input, file: string | undefined, work: (source:
     try {
       parsed = JSON.parse(text);
     } catch {
-      throw misuse(`${file}: is no JSON; it has to be the result of tools/list`);
+      throw misuse(`${file}: is not JSON; it must be the result of tools/list`);
     }
     const tools = toolsOf(parsed);
     const info = isObject(parsed) ? parsed["serverInfo"] : undefined;

@@ -94,13 +94,13 @@ function handlersOf(options: ClientOptions): Map<string, AskHandler> {
   if (elicit !== undefined)
     handlers.set("elicitation/create", (params, context) => {
       if (params["mode"] === "url" && options.elicitUrl !== true)
-        throw new Fault("invalid-params", "this client does not take elicitation by URL");
+        throw new Fault("invalid-params", "this client does not support elicitation by URL");
       return elicit(params as ElicitParams, context);
     });
   if (sample !== undefined)
     handlers.set("sampling/createMessage", (params, context) => {
       if (params["tools"] !== undefined && options.sampleTools !== true)
-        throw new Fault("invalid-params", "this client does not take sampling with tools");
+        throw new Fault("invalid-params", "this client does not support sampling with tools");
       return sample(params as SampleParams, context);
     });
   if (roots !== undefined) handlers.set("roots/list", async () => ({ roots: typeof roots === "function" ? await roots() : roots }));

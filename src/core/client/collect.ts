@@ -70,7 +70,7 @@ export class Collected {
 export function wholeContents(result: JsonObject): readonly JsonObject[] {
   const { contents = [] } = result;
   if (!Array.isArray(contents) || !contents.every(isObject))
-    throw new Fault("invalid-request", "the server's contents are no array of objects");
+    throw new Fault("invalid-request", "the server's contents are not an array of objects");
   return contents;
 }
 

@@ -17,8 +17,8 @@ export function readChunks(engine: Engine, uri: string, options: ReadOptions): S
   const range = chunkSize === undefined ? { offset } : { offset, chunkSize };
   const exchange = engine.exchange("resources/read", params, { ...options, range });
   async function* chunks(): AsyncGenerator<ResourceChunk, undefined, undefined> {
-    if (!(offset >= 0)) throw new Fault("invalid-params", "a read cannot start before the resource does");
-    if (chunkSize !== undefined && !(chunkSize >= 1)) throw new Fault("invalid-params", "a part has one octet at least");
+    if (!(offset >= 0)) throw new Fault("invalid-params", "the offset of a read cannot be negative");
+    if (chunkSize !== undefined && !(chunkSize >= 1)) throw new Fault("invalid-params", "the chunk size of a read must be at least 1 byte");
     const cutter = new Cutter(uri, offset, chunkSize);
     for (;;) {
       const step = await exchange.next();

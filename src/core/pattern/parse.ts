@@ -46,8 +46,7 @@ export function parsePattern(source: string): Node {
     if (source[at] === "(") {
       const opened = take(group);
       // For example modifiers, which change the meaning of the rest.
-      if (opened === null || (opened[0] === "(" && source[at] === "?"))
-        throw unsafe(source, "it has a group of a kind that is not known here");
+      if (opened === null || (opened[0] === "(" && source[at] === "?")) throw unsafe(source, "it has a group of an unknown kind");
       const of = choice(depth + 1);
       at++;
       const [, , behind, look] = opened;

@@ -73,7 +73,7 @@ export class Prompts {
   }
 
   add<const A extends PromptArguments>(name: string, options: PromptOptions<A>, handler: PromptHandler<A>): void {
-    if (this.#entries.has(name)) throw new Fault("invalid-params", `a prompt named ${name} is there already`);
+    if (this.#entries.has(name)) throw new Fault("invalid-params", `a prompt named ${name} is already registered`);
     const { arguments: args, ...rest } = options;
     const complete = new Map<string, Complete>();
     const listed = Object.entries(args ?? {}).map(([argument, { complete: function_, ...published }]) => {
@@ -150,6 +150,6 @@ function present(result: unknown, description: string | undefined): JsonObject {
   const about = description === undefined ? {} : { description };
   if (typeof result === "string") return { ...about, messages: [{ role: "user", content: { type: "text", text: result } }] };
   if (Array.isArray(result)) return { ...about, messages: result };
-  if (!isObject(result)) throw new Fault("internal", "a prompt returned what is no result");
+  if (!isObject(result)) throw new Fault("internal", "a prompt returned something that is not a result");
   return result;
 }

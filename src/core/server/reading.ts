@@ -54,7 +54,7 @@ export function reading(
   if ("contents" in given) return whole({ ...rest, ...given });
   if ("resultType" in given) return whole(given);
   if (isPart(given)) return reader.part(given, reader.want);
-  throw new Fault("internal", "a reader returned what is no content");
+  throw new Fault("internal", "a reader returned something that is not content");
 }
 
 // biome-ignore lint/correctness/useYield: a result without replies before it

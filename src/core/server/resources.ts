@@ -59,7 +59,7 @@ export class Resources {
   }
 
   add(resource: Resource, read: ResourceReader): void {
-    if (this.#fixed.has(resource.uri)) throw new Fault("invalid-params", `a resource ${resource.uri} is there already`);
+    if (this.#fixed.has(resource.uri)) throw new Fault("invalid-params", `a resource ${resource.uri} is already registered`);
     this.#fixed.set(resource.uri, { resource: fixed(resource), read });
   }
 

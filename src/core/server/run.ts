@@ -28,7 +28,7 @@ export class YieldedReplies {
       case "note":
         return yielded;
       default:
-        throw new Fault("internal", "a handler yielded what is no reply");
+        throw new Fault("internal", "a handler yielded something that is not a reply");
     }
   }
 }

@@ -116,7 +116,7 @@ export function createServer(options: ServerOptions): Server {
       return server;
     },
     method: (name, handler) => {
-      if (methods.has(name)) throw new Fault("invalid-params", `the method ${name} is answered already`);
+      if (methods.has(name)) throw new Fault("invalid-params", `the method ${name} already has a handler`);
       methods.set(name, custom(handler, report));
       return server;
     },

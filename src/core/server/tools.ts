@@ -83,7 +83,7 @@ export class Tools {
   }
 
   add(name: string, options: ToolOptions, handler: Invoke | undefined): void {
-    if (this.#entries.has(name)) throw new Fault("invalid-params", `a tool named ${name} is there already`);
+    if (this.#entries.has(name)) throw new Fault("invalid-params", `a tool named ${name} is already registered`);
     checkRegistration(name, options, handler);
     const { input, output, inputSchema, outputSchema, ...rest } = options;
     const owner = `tool ${name}`;

@@ -114,7 +114,7 @@ export function serverAsks(peer: Peer): ServerAsks {
         return;
       }
       if (open.has(id)) {
-        peer.fault(new Fault("invalid-request", `the server uses the id ${JSON.stringify(id)} twice at a time`));
+        peer.fault(new Fault("invalid-request", `the server uses the id ${JSON.stringify(id)} for two open requests`));
         return;
       }
       if (open.size >= peer.inFlight) {
@@ -188,7 +188,7 @@ function ambiguous({ method }: Request, { name, use }: Presence["option"]): Faul
 }
 
 function nobody({ method }: Request): Fault {
-  return new Fault("unknown-method", `there is nobody here to answer ${method}`);
+  return new Fault("unknown-method", `no client can answer ${method}`);
 }
 
 function strip(method: string, params: JsonObject): { progressToken: unknown; named: unknown; request: Request } {

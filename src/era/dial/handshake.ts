@@ -124,7 +124,7 @@ function legacy(result: JsonObject): EraVerdict {
 
 function notModern(cause: Fault | undefined): never {
   if (cause !== undefined && saysNothing(cause)) throw cause;
-  const why = cause === undefined ? "its answer to server/discover is none" : cause.message;
+  const why = cause === undefined ? "its answer to server/discover is invalid" : cause.message;
   throw new Fault("unsupported-version", `the server does not speak ${modernVersions.join(", ")}: ${why}`, { cause });
 }
 

@@ -207,7 +207,7 @@ export class Peer implements LinkCaller {
   #dropped(reply: LogReply | NoteReply): void {
     if (this.watch === undefined) return;
     const method = reply.kind === "log" ? "notifications/message" : reply.method;
-    this.watch.refusal("dropped", new Fault("unavailable", `there is no client that ${method} can be given to`), method);
+    this.watch.refusal("dropped", new Fault("unavailable", `no client can take ${method}`), method);
   }
 
   fault(fault: Fault): void {

@@ -62,7 +62,7 @@ export async function legacySession(
   const { clientBytes } = answerOptions.limits;
   const said = memoryOf(capabilities) + memoryOf(clientInfo);
   if (said > clientBytes)
-    throw new Fault("overload", `the client says more of itself than ${clientBytes} bytes`, {
+    throw new Fault("overload", `the client's info and capabilities have more than ${clientBytes} bytes`, {
       data: { limit: "clientBytes", max: clientBytes },
     });
   // No use of the reserve: it is for calls, which end soon.

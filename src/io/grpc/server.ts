@@ -103,7 +103,7 @@ class Server implements GrpcServer {
     else if (encoding !== undefined && !this.#accepts(String(encoding))) {
       call.end({ code: UNIMPLEMENTED, message: "the grpc-encoding is not one of those accepted" });
     } else if (headers["grpc-timeout"] !== undefined && call.deadline === undefined) {
-      call.end({ code: INTERNAL, message: "the grpc-timeout is none" });
+      call.end({ code: INTERNAL, message: "the grpc-timeout is invalid" });
     } else this.#run(call);
   }
 

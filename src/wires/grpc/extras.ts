@@ -63,7 +63,7 @@ async function contentsOf(service: Service, uri: string, context: Context): Prom
     for (let step = await replies.next(); step.done !== true; step = await replies.next()) {
       const reply = step.value;
       if (reply.kind === "result") return head === undefined ? firstOf(reply.value) : withData(head, chunks);
-      if (reply.kind === "ask") reply.ask.refuse(new Fault("unknown-method", "there is nobody here to answer"));
+      if (reply.kind === "ask") reply.ask.refuse(new Fault("unknown-method", "no client can answer"));
       if (reply.kind === "content") {
         if (head !== undefined) break;
         head = reply.head;

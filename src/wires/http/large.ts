@@ -88,6 +88,6 @@ function json(value: unknown): string {
   try {
     return jsonText(value);
   } catch (error) {
-    throw new Fault("internal", "the answer is no JSON", { cause: error });
+    throw new Fault("internal", "the answer is not JSON", { cause: error });
   }
 }

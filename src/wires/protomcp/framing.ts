@@ -86,7 +86,7 @@ class DelimitedReader implements FrameReader {
       const length = lengthOf(whole);
       // Nothing is held for a length that is only claimed: it is refused before its bytes arrive.
       if (length > this.#maxBytes) throw messageTooLarge(this.#maxBytes);
-      if (length === 0) throw new Fault("parse", "a message of no bytes is none");
+      if (length === 0) throw new Fault("parse", "a message cannot be empty");
       this.#whole = PREFIX + length;
       this.#keep(whole);
     }

@@ -12,7 +12,10 @@ export interface ProtoDialOptions extends DialOptions {
   readonly jsonToo?: boolean | undefined;
 }
 
-/** proto-mcp, length-delimited: `proto+tcp://host:port`, `proto+tls://host:port`, `proto+unix:PATH`, `proto+stdio:` and commands that speak it. */
+/**
+ * proto-mcp, length-delimited: `proto+tcp://host:port`, `proto+tls://host:port`, `proto+unix:PATH`, `proto+stdio:` and commands that speak
+ * it.
+ */
 export const protomcp: Wire = {
   name: "proto",
   accepts: (address) =>
