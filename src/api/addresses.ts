@@ -1,12 +1,12 @@
 import { type Address, Fault } from "../core/index.js";
 
-/** How each of the two is called, and the address that a host and a port are meant as. */
+/** An example call for each function, and the address that a host and port probably mean. */
 const uses = {
   serve: { like: 'serve(server, "http://127.0.0.1:8000/mcp")', meant: (host: string) => `any://${host}` },
   connect: { like: 'connect("http://127.0.0.1:8000/mcp")', meant: (host: string) => `http://${host}/mcp` },
 } as const;
 
-/** The address that was given, or a Fault that says what to write instead. */
+/** The given address, or a Fault that says what to write instead. */
 export function checkedAddress(given: unknown, use: keyof typeof uses): Address {
   const { like, meant } = uses[use];
   const fault = (what: string): Fault => new Fault("invalid-params", `${use} needs an address${what}`);
@@ -23,7 +23,7 @@ function isCommand(given: unknown): given is Exclude<Address, string> {
   return typeof given === "object" && given !== null && "command" in given && typeof given.command === "string";
 }
 
-/** The host and port that somebody wrote in place of an address. */
+/** The host and port that were given in place of an address. */
 function hostOf(given: unknown): string | undefined {
   if (typeof given === "number") return `127.0.0.1:${given}`;
   if (typeof given !== "string") return undefined;

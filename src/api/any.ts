@@ -2,7 +2,7 @@ import { type Address, type Connection, Fault, type Listener, type Service, type
 import { type Mount, placeOf, port, portListener } from "../io/index.js";
 import type { ServeOptions } from "./serve.js";
 
-/** Every wire on one port: `any://host:port`, `any+unix:PATH`. Its clients dial the address of the wire that they speak. */
+/** Every wire on one port: `any://host:port`, `any+unix:PATH`. Clients dial the address of the wire that they speak. */
 export const any: Wire = {
   name: "any",
   accepts: (address) => typeof address === "string" && /^any(\+unix)?:/.test(address),
@@ -18,14 +18,17 @@ export const any: Wire = {
 
 async function listen(service: Service, address: Address, options: ServeOptions): Promise<Listener> {
   const { carrier } = placeOf(address, "", options);
-  // Nobody but a local process gets to a Unix socket, whatever it calls the host.
+  // Only local processes can reach a Unix socket, whatever host they name.
   const hosts = "path" in carrier ? { allowedHosts: ["*"] } : undefined;
   const mounts = await everyWire(service, { ...hosts, ...options });
   const opened = await port(carrier, mounts, { ...options, plainToo: true });
   return portListener(opened, "path" in carrier ? `any+unix:${carrier.path}` : `any://${opened.authority}`);
 }
 
-/** The mounts of all wires. The order decides who gets a path that two of them have: a request to `/mcp` is Streamable HTTP, an upgrade WebSocket. */
+/**
+ * The mounts of all wires. Their order decides who gets a path that two of them have: a request to `/mcp` is Streamable HTTP, an upgrade is
+ * WebSocket.
+ */
 async function everyWire(service: Service, options: ServeOptions): Promise<readonly Mount[]> {
   const [{ httpMount }, { sseMount }, { webSocketMount }, { grpcMount }, { linesMount }, { protoMount }] = await Promise.all([
     import("../wires/http/index.js"),

@@ -12,11 +12,11 @@ export interface ConnectOptions
     Omit<HttpDialOptions & WebSocketDialOptions & GrpcDialOptions & ProtoDialOptions & BaseToolsDialOptions, "client" | "onFault"> {
   /** Wires of your own, asked before those of the package. */
   readonly wires?: readonly Wire[];
-  /** Around the connection, the first outermost: they see every call of the client, and its answers. */
+  /** Layers around the connection; the first is the outermost. They see every call of the client, and its answers. */
   readonly layers?: readonly Layer[];
 }
 
-/** Connects a streaming client to whatever speaks MCP at an address. */
+/** Connects a streaming client to the MCP server at an address. */
 export async function connect(address: Address, options: ConnectOptions = {}): Promise<McpClient> {
   const at = checkedAddress(address, "connect");
   return dialClient(await wireFor(at, options.wires), at, options);

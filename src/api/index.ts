@@ -1,4 +1,4 @@
-/** What a user of the package needs. Whoever writes a wire or a layer finds the rest of the waist in `anywire/core`. */
+/** What a user of the package needs. To write a wire or a layer, see `anywire/core`. */
 export type {
   Address,
   Annotations,

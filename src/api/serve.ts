@@ -7,23 +7,23 @@ import type { WebSocketListenOptions } from "../wires/websocket/index.js";
 import { checkedAddress } from "./addresses.js";
 import { wireFor } from "./wires.js";
 
-/** Each wire takes what it knows of these: `stateless` means something over HTTP, `pingMs` over WebSocket. */
+/** Each wire uses the options that it knows: `stateless` applies to HTTP, `gzip` to gRPC. */
 export interface ServeOptions extends HttpOptions, SseOptions, WebSocketListenOptions, GrpcListenOptions {
-  /** Wires of your own, asked before those of the package. */
+  /** Your own wires, which are tried before the built-in ones. */
   readonly wires?: readonly Wire[];
-  /** What else is on the port: health checks, metrics. */
+  /** Other mounts on the port: health checks, metrics. */
   readonly mounts?: readonly Mount[] | undefined;
-  /** With `any:`, what the paths of HTTP, HTTP+SSE and WebSocket begin with. gRPC has its paths at the root. */
+  /** With `any:`, the prefix of the paths of HTTP, HTTP+SSE and WebSocket. gRPC has its paths at the root. */
   readonly basePath?: string | undefined;
 }
 
-/** What serve gives. */
+/** The listener that serve() returns. */
 export interface ServeListener extends Listener {
-  /** Every address that can be dialed, and the wire that is spoken there. */
+  /** Every address that can be dialed, and its wire. */
   readonly addresses: readonly ListenAddress[];
 }
 
-/** Serves a service, a streaming server or one behind layers, at an address. */
+/** Serves a service at an address: a streaming server, or one behind layers. */
 export async function serve(service: Service, address: Address, options: ServeOptions = {}): Promise<ServeListener> {
   if (typeof service?.call !== "function")
     throw new Fault(

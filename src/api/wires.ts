@@ -4,7 +4,7 @@ import { olderToo } from "./older.js";
 
 const sse = async (): Promise<Wire> => (await import("../wires/sse/index.js")).sse;
 
-/** Wires load when they are first used: each by the scheme of its addresses. */
+/** Wires are loaded when they are first used, by the scheme of the address. */
 const builtIn: readonly { accepts(address: Address): boolean; load(): Promise<Wire> }[] = [
   { accepts: scheme(/^memory:/), load: async () => (await import("../wires/memory/index.js")).memory },
   { accepts: isHttp, load: async () => olderToo((await import("../wires/http/index.js")).http, sse) },
@@ -38,7 +38,7 @@ function scheme(pattern: RegExp): (address: Address) => boolean {
   return (address) => typeof address === "string" && pattern.test(address);
 }
 
-/** The wire for an address: one of the caller's, or one that comes with the package. */
+/** The wire for an address: one of the caller's, or a built-in one. */
 export async function wireFor(address: Address, wires: readonly Wire[] = []): Promise<Wire> {
   const given = wires.find((wire) => wire.accepts(address));
   if (given !== undefined) return given;

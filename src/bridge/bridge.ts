@@ -24,7 +24,7 @@ export async function bridge(options: BridgeOptions): Promise<Bridge> {
     closing ??= Promise.all(listeners.map((listener) => listener.close())).then(() => upstreams.close());
     return closing;
   };
-  // Without a listener nobody can come any more.
+  // Without listeners, no client can come any more.
   const closed: Promise<Fault | undefined> = Promise.all(listeners.map((listener) => listener.closed)).then(() =>
     close().then(() => undefined),
   );

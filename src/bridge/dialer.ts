@@ -16,28 +16,28 @@ import {
 import { Backoff } from "../stream/index.js";
 import type { BridgeOptions, UpstreamState, UpstreamStatus } from "./types.js";
 
-/** Who a session with the server is for. */
+/** The client that a session with the server is for. */
 export interface DialedAs {
   readonly client: Partial<Pick<Client, "info">> & Pick<Client, "capabilities">;
   readonly fanIn: FanIn;
 }
 
-/** A session that lasted this many milliseconds was a good one. */
+/** A session that lasted this many milliseconds counts as good. */
 const LASTED_MS = fixedTimeouts.lastedMs;
 
 const defaultRestart: RestartOptions = { tries: 10 };
 
-/** What becomes of one session with the server. */
+/** The state of one session with the server. */
 interface Live {
   state: "starting" | "ready" | "backing-off" | "failed";
 }
 
-/** The most telling state of many sessions comes first. */
+/** If sessions differ, the first of these states that occurs is shown. */
 const telling: readonly Live["state"][] = ["ready", "starting", "backing-off", "failed"];
 
 const stateAfter: Partial<Record<UpstreamEvent["kind"], Live["state"]>> = { lost: "backing-off", failed: "failed", restart: "ready" };
 
-/** Opens the sessions with the server, with a pause after failures, and knows how the server is. */
+/** Opens the sessions with the server, with a pause after failures, and tracks the state of the server. */
 export class Dialer implements UpstreamStatus {
   restarts = 0;
   children = 0;
@@ -69,7 +69,7 @@ export class Dialer implements UpstreamStatus {
     return this.#backoff.fault === undefined ? "idle" : "backing-off";
   }
 
-  /** A session with the server. Rejects with the reason if there is none to be had. */
+  /** Opens a session with the server. Rejects with the reason if that fails. */
   async dial({ client, fanIn }: DialedAs): Promise<Connection> {
     await this.#pause();
     const { to, dial = {}, onFault, onStderr, waitMs = defaultTimeouts.waitMs } = this.#options;
@@ -111,7 +111,7 @@ export class Dialer implements UpstreamStatus {
     this.#abort.abort();
   }
 
-  /** `began`: when it was started; those that began before the last failure share its cause, and are not counted again. */
+  /** `began`: when the session was started. Sessions that began before the last failure share its cause, and are not counted again. */
   #ended(fault: Fault, began: number, failed: boolean): void {
     this.lastFault = fault;
     if (!failed || began < this.#failedAt || this.#abort.signal.aborted) return;

@@ -12,13 +12,13 @@ import {
 import { newsOfListen } from "../era/index.js";
 import { Backoff } from "../stream/index.js";
 
-/** A stream that lasted this many milliseconds was a good one. */
+/** A stream that lasted this many milliseconds counts as good. */
 const LASTED_MS = fixedTimeouts.lastedMs;
 const ACKNOWLEDGED = "notifications/subscriptions/acknowledged";
 
 /**
- * A call that only listens, on whatever session with the server there is: when its session has ended for good, it is made again on the
- * next. The second acknowledgement becomes news of what may have changed meanwhile. `over` says that there will be no next.
+ * A listening call on the current session with the server. When its session has ended for good, it is made again on the next. The second
+ * acknowledgement becomes notifications of what may have changed meanwhile. `over` tells whether there will be no next session.
  */
 export function listenAgain(open: (context: Context) => Replies, context: Context, over: () => boolean): Replies {
   return guard(async function* (inner) {

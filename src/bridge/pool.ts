@@ -2,18 +2,18 @@ import { type Cancel, type FanIn, Fault, type Identity, type JsonObject, type Le
 import { GIVEN_UP_MS } from "../era/index.js";
 import { unref } from "../stream/index.js";
 
-/** Milliseconds that a member which nobody uses is kept. */
+/** Milliseconds that an unused member is kept. */
 const UNUSED_MS = 60_000;
-/** Milliseconds after which it is looked again whether a client has left for which others wait. */
+/** Milliseconds between checks whether a client has left for whose session others wait. */
 const LOOK_MS = 1000;
 
 export interface PoolOptions {
-  /** Members at most. */
+  /** The most members. */
   readonly size: number;
-  /** Of these, those that one owner may have at a time. */
+  /** How many of these one owner may have at the same time. */
   readonly perOwner: number;
   readonly unusedMs?: number | undefined;
-  /** Opens the session of a member, or finds it open. */
+  /** Opens the session of a member, or returns the open one. */
   open(member: PoolMember): Promise<Lease>;
   /** Closes the session of a member. */
   close(member: PoolMember): void;
@@ -23,7 +23,7 @@ export interface PoolMember {
   readonly name: string;
   /** What its server is told that it may ask. */
   readonly offer: JsonObject;
-  /** All that its server says without naming a call is for whoever has it, or had it last. */
+  /** Everything that its server says without naming a call is for its current or last user. */
   readonly fanIn: FanIn;
 }
 
@@ -39,11 +39,11 @@ interface Waiter {
 }
 
 interface Member extends PoolMember {
-  /** Its offer as text. */
+  /** The offer as text. */
   readonly kind: string;
   lessee: Identity | undefined;
   calls: number;
-  /** When another may have it. */
+  /** When another caller may have it. */
   freeAt: number;
   timer: ReturnType<typeof setTimeout> | undefined;
   /** Stops listening for the end of the lessee. */
@@ -53,9 +53,9 @@ interface Member extends PoolMember {
 const noop = (): void => {};
 
 /**
- * Sessions that are lent to one caller at a time: for as long as it has a call open, and for a while after that, since a server may
- * still speak of the last one. Who finds none free waits. Nobody waits for one whose caller has gone: it is closed, and another is
- * opened in its place. A server is told once what it may ask, so callers that can be asked different things do not share a session.
+ * Sessions that are lent to one caller at a time: while it has a call open, and for a while after that, because the server may still refer
+ * to the last call. If none is free, a caller waits. The session of a caller that has left is closed at once, and another is opened in its
+ * place. A server is told only once what it may ask, so callers that can be asked different things do not share a session.
  */
 export class Pool {
   readonly #options: PoolOptions;
@@ -69,14 +69,14 @@ export class Pool {
     this.#options = options;
   }
 
-  /** A session for one call of a caller, which stops waiting when `gone` fires. */
+  /** A session for one call of a caller. The caller stops waiting when `gone` fires. */
   async lease(caller: PoolCaller, gone: Cancel): Promise<Lease> {
     const member = this.#claim(caller) ?? (await this.#wait(caller, gone));
     let lease: Lease;
     try {
       lease = await this.#options.open(member);
     } catch (error) {
-      // It has said nothing that could be of this caller.
+      // The session has said nothing that could be for this caller.
       if (--member.calls === 0) this.#drop(member);
       this.#serve();
       throw error;
@@ -105,7 +105,7 @@ export class Pool {
     this.#members.clear();
   }
 
-  /** A member that the caller may have now, and from now on has. */
+  /** A member for the caller, which has it from now on. */
   #claim(caller: PoolCaller): Member | undefined {
     const member = this.#found(caller);
     if (member === undefined) return undefined;
@@ -128,7 +128,7 @@ export class Pool {
       const { lessee, calls, freeAt } = member;
       if (lessee === identity && member.kind === kind) return member;
       const isFree = calls === 0 && freeAt <= now;
-      // What the server of one that has gone still says is for nobody, so nothing is lost with it.
+      // What the server says for a caller that has left is for nobody, so nothing is lost if its session is closed.
       const isSpent = isFree || (calls === 0 && lessee?.ended.fired === true);
       if (isFree && member.kind === kind) free ??= member;
       else if (isSpent) replaceable ??= member;
@@ -145,7 +145,7 @@ export class Pool {
       this.#drop(replaced);
       return this.#make(offer, kind);
     }
-    // What it leaves is free a while later.
+    // The session that it leaves becomes free a while later.
     left?.idle?.end(new Fault("unavailable", "the session made room for another of its client", { data: { reason: "idle" } }));
     return undefined;
   }
@@ -155,7 +155,7 @@ export class Pool {
       name: `pool ${++this.#made}`,
       offer,
       kind,
-      // The last one keeps it, also when it has gone: what comes late must not be taken for the next one's.
+      // The last user keeps it even after it has left: late messages must not go to the next one.
       fanIn: { owner: () => member.lessee },
       lessee: undefined,
       calls: 0,
@@ -205,7 +205,7 @@ export class Pool {
     this.#looking = undefined;
   }
 
-  /** Lets those have a member who wait for one. */
+  /** Gives free members to waiting callers. */
   #serve(): void {
     for (const waiter of this.#waiting) {
       const member = this.#claim(waiter.caller);
@@ -217,7 +217,7 @@ export class Pool {
   }
 }
 
-/** Forgets what was to happen after its last lease. */
+/** Cancels what was scheduled after its last lease. */
 function unwatch({ timer, unhook }: Member): void {
   clearTimeout(timer);
   unhook();

@@ -1,11 +1,13 @@
 import { AMBIENT, type Ask, type Layer, type Replies, type Reply, type Timed, timed } from "../core/index.js";
 
-/** Gives every call a time limit. It stands still while the call waits for the answer to a question, which a person may have to give. */
+/**
+ * Gives every call a time limit. The limit is paused while the call waits for the answer to a question, which a person may have to give.
+ */
 export function timeLimit(ms: number): Layer {
   return (inner) => ({
     call(request, context) {
       const replies = inner.call(request, context);
-      // These last for as long as somebody listens.
+      // These last as long as somebody listens.
       if (request.method === AMBIENT || request.method === "subscriptions/listen") return replies;
       return limited(timed(replies, Date.now() + ms));
     },

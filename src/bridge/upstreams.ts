@@ -29,7 +29,7 @@ import { timeLimit } from "./time-limit.js";
 import type { Askable, BridgeOptions, SessionMode } from "./types.js";
 import { Waiting } from "./waiting.js";
 
-/** Sessions with the server at most, where each is a process. */
+/** The most sessions with the server, if each is a process. */
 const MAX_PROCESSES = 64;
 const POOL_SHARE = 3 / 4;
 
@@ -44,10 +44,10 @@ const askable: readonly Askable[] = ["elicitation", "sampling", "roots"];
 
 const sharedFanIn: FanIn = { ...sharedByAll, option: { name: "sessions", use: 'sessions: "own", or --sessions own' } };
 
-/** Which session with the server a call goes to. */
+/** The session with the server that a call goes to. */
 type Route = "shared" | "own" | "pool";
 
-/** The server behind a bridge as one service: which client has which session with it. */
+/** The server behind a bridge as one service. Decides which client gets which session with it. */
 export class Upstreams implements Service {
   readonly #dialer: Dialer;
   readonly #mode: SessionMode;
@@ -56,7 +56,7 @@ export class Upstreams implements Service {
   readonly #pool: Pool;
   readonly #waiting: Waiting;
   readonly #limit: Layer;
-  /** Whether the shared session has to know of each call, since it stops when there is none. */
+  /** Whether each call on the shared session is counted, because the session stops when there is none. */
   readonly #counts: boolean;
   /** The shared session, while it is open. */
   #shared: Connection | undefined;
@@ -87,10 +87,10 @@ export class Upstreams implements Service {
     });
   }
 
-  /** Opens what every bridge needs, so that a server that cannot start shows at once. */
+  /** Opens a session at once, so that a server that cannot start is noticed. */
   async start(): Promise<void> {
     if (this.#mode === "auto" || this.#mode === "shared") return (await this.#leaseShared()).release();
-    // Nobody has come yet whose session this could be.
+    // No client has come yet that this session could be for.
     const proof = await this.#open({}, sharedFanIn);
     await proof.close();
   }
@@ -107,7 +107,7 @@ export class Upstreams implements Service {
   #call(request: Request, context: Context): Replies {
     const ready = this.#ready(request, context);
     if (ready !== undefined) return this.#limit(ready).call(request, context);
-    // The time of a call begins when there is a session for it.
+    // The time of a call begins when it has a session.
     const lease = async (): Promise<Lease> => {
       const { service, release } = await this.#wait(request, context);
       return { service: this.#limit(service), release };
@@ -116,9 +116,9 @@ export class Upstreams implements Service {
   }
 
   async notify(notification: Message, context: Context): Promise<void> {
-    // Nobody's session is opened for it: a caller that has none has nothing that it could be about.
+    // No session is opened for a notification: a caller without one has nothing that it could be about.
     if (this.#route(notification, context.client) === "pool" && !this.#pool.has(this.#poolCaller(context.client))) return;
-    // Also of a call that was given up: it may be what lets go of the rest.
+    // Also for a call that was given up: the notification may release what the server keeps.
     const lease = await this.#wait(notification, { ...context, cancel: never });
     try {
       await lease.service.notify(notification, context);
@@ -133,7 +133,7 @@ export class Upstreams implements Service {
     await this.#sessions.close();
   }
 
-  /** The shared session, if the call goes there and nothing has to be waited for or counted. */
+  /** The shared session, if the call goes there and does not have to wait or be counted. */
   #ready(request: Message, { client }: Context): Connection | undefined {
     if (this.#shared === undefined || this.#counts || this.#route(request, client) !== "shared") return undefined;
     return this.#shared;
@@ -156,7 +156,7 @@ export class Upstreams implements Service {
   #route(request: Message, client: Client): Route {
     if (typeof this.#mode === "object") return "pool";
     if (this.#mode !== "auto") return this.#mode;
-    // A modern server names the call in which it asks. A client that cannot be asked cannot be mistaken for another.
+    // A modern server names the call in which it asks. A client that cannot be asked cannot be confused with another.
     if (this.#shared?.era !== "legacy" || !canBeAsked(client)) return "shared";
     if (client.era === "legacy") return "own";
     return mayAsk(request.method) ? "pool" : "shared";
@@ -176,7 +176,7 @@ export class Upstreams implements Service {
   }
 
   async #leaseOwn({ identity, info, capabilities }: Client, gone: Cancel): Promise<Lease> {
-    // A stateless client says with each call what it can be asked, a legacy server hears it once.
+    // A stateless client says in each call what it can be asked; a legacy server is told once.
     const key = JSON.stringify([identity.key, capabilities]);
     const open = async (): Promise<Connection> => {
       if (identity.ended.fired) throw identity.ended.reason ?? new Fault("unavailable", "the client has gone");
@@ -188,11 +188,11 @@ export class Upstreams implements Service {
       void connection.closed.then(unhook);
       return connection;
     };
-    // A caller at its limit is not refused while a client of its own may have left without a word.
+    // A caller at its limit is not refused while one of its own clients may have left silently.
     return this.#sessions.lease({ ...wanted(key, quotaOwner(identity, identity.key), open), idle: identity.idle, gone });
   }
 
-  /** With `auto` a server is told what the client that it serves can be asked; a pool of its own makes no difference between clients. */
+  /** With `auto` a server is told what its client can be asked. An explicit pool makes no difference between clients. */
   #poolCaller({ identity, capabilities }: Client): PoolCaller {
     if (this.#mode !== "auto") return { identity, offer: this.#offer };
     const offered = Object.entries(capabilities).filter(([name]) => this.#offer[name] !== undefined);

@@ -1,13 +1,13 @@
 import { type Cancel, Canceller, defaultLimits, defaultTimeouts, Fault, type Lease } from "../core/index.js";
 
-/** Of all that wait, those that one principal or remote address may have. */
+/** The part of the waiting callers that one principal or remote address may have. */
 const OWNER_SHARE = 1 / 2;
 
-/** Callers that wait for a session with the server, bounded in number, in all and per owner, and in time. */
+/** Callers that wait for a session with the server. Their number is limited in total and for each owner, and their time is limited. */
 export class Waiting {
   readonly #ms: number;
   readonly #max: number;
-  /** By whom they count for. */
+  /** How many wait, by owner. */
   readonly #owners = new Map<string, number>();
   #size = 0;
 
@@ -16,7 +16,9 @@ export class Waiting {
     this.#max = max;
   }
 
-  /** The lease, if it comes in time. `opening` hears when nobody waits for it any more; one that comes late is given back. */
+  /**
+   * Returns the lease, if it comes in time. The `gone` of `opening` fires when nobody waits any more; a lease that comes late is released.
+   */
   async lease(owner: string, cancel: Cancel, opening: (gone: Cancel) => Promise<Lease>): Promise<Lease> {
     const own = this.#owners.get(owner) ?? 0;
     const share = Math.ceil(this.#max * OWNER_SHARE);

@@ -2,10 +2,10 @@ import type { Input } from "./args/input.js";
 import type { WithClient } from "./session/session.js";
 import type { CommandName } from "./table/types.js";
 
-/** Runs a command, and gives its exit code. Within a shell it uses the connection that is there. */
+/** Runs a command and returns its exit code. Within a shell it uses the existing connection. */
 export type RunCommand = (input: Input, using?: WithClient) => Promise<number>;
 
-/** Each command loads what it needs, and no sooner. */
+/** Each command is loaded only when it is used. */
 export const load: Record<CommandName, () => Promise<RunCommand>> = {
   tools: async () => (await import("./commands/tools.js")).runTools,
   shell: async () => (await import("./commands/shell.js")).runShell,

@@ -5,7 +5,7 @@ import { clean } from "./out/clean.js";
 import { fitted, widthOf } from "./out/wrap.js";
 import { exitCodes } from "./table/exit-codes.js";
 
-/** Runs the command and gives its exit code. Neither a wire nor the client is loaded before a command needs it. */
+/** Runs the command and returns its exit code. No wire and no client is loaded before a command needs it. */
 export async function main(args: readonly string[]): Promise<number> {
   const own = args[0] === "bridge" && /^--as(=|$)/.test(args[1] ?? "") ? await standIn(args.slice(1)) : args;
   const parsed = typeof own === "string" ? ({ tag: "misuse", message: own } as const) : parse(own);
@@ -25,7 +25,7 @@ export async function main(args: readonly string[]): Promise<number> {
   }
 }
 
-/** Our arguments for those of another program, or what is wrong with them. */
+/** Translates the arguments of another program into ours, or returns what is wrong with them. */
 async function standIn([first = "", ...rest]: readonly string[]): Promise<readonly string[] | string> {
   const equals = first.indexOf("=");
   const [name, args] = equals < 0 ? [rest[0], rest.slice(1)] : [first.slice(equals + 1), rest];
@@ -41,12 +41,12 @@ async function standIn([first = "", ...rest]: readonly string[]): Promise<readon
   }
 }
 
-/** Whoever does not want to read it need not. Streams that are not written to are not touched: making one takes its time. */
+/** If nobody reads the output, that is ignored. Streams that are not written to are not touched, because opening one takes time. */
 function say(stream: NodeJS.WriteStream, text: string): void {
   stream.on("error", gone).write(clean(text));
 }
 
-/** Commands that write much hear of a reader that has gone by themselves; for the last words of the others this is enough. */
+/** Commands that write much handle a reader that has gone themselves. For the last line of the others this is enough. */
 function gone(): void {}
 
 async function version(): Promise<string> {

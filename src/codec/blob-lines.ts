@@ -5,12 +5,12 @@ import type { Id } from "./jsonrpc.js";
 import type { Line, LongLine, LongLines } from "./lines.js";
 
 const QUOTE = 0x22;
-/** Bytes that Anywire puts into such a line at most. A longer one is read too. */
+/** The most bytes that Anywire puts into such a line. Longer ones are read too. */
 const USUAL = 64 * 1024;
 const nothing: readonly Line[] = [];
 const text = new TextDecoder();
 
-/** Decodes a line that blobText() wrote as it comes: to gather it first, and to make a string of it, costs more than all the rest. */
+/** Decodes a line of blobText() as it arrives: gathering it first, and making a string of it, costs more than everything else. */
 export function blobLines(maxBytes: number): LongLines {
   return {
     bytes: BLOB_HEAD,
@@ -25,9 +25,9 @@ class BlobLine implements LongLine {
   readonly #call: Id;
   readonly #maxBytes: number;
   readonly #blob = base64Decoder(USUAL);
-  /** Bytes before the blob that are still to be passed over. */
+  /** Bytes before the blob that are still to be skipped. */
   #head: number;
-  /** What came from the quote after the blob on. */
+  /** The text from the quote after the blob on. */
   #tail = "";
   #bytes = 0;
   #fault: Fault | undefined;
@@ -50,7 +50,7 @@ class BlobLine implements LongLine {
     } catch (cause) {
       this.#fault = noBase64(cause);
     }
-    // No more than could be right is looked at.
+    // Reads no more than a valid tail could have.
     if (quote >= 0 && this.#tail.length <= BLOB_TAIL.length) this.#tail += text.decode(rest.subarray(quote, quote + 2 * BLOB_TAIL.length));
     return nothing;
   }

@@ -1,18 +1,18 @@
 import { isId } from "./guards.js";
 import type { Id, IncomingNotification, OutgoingNotification } from "./jsonrpc.js";
 
-/** The notification that carries a part of an answer between Anywire ends, where a link has no other way for it. */
+/** The notification that carries a part of an answer between Anywire ends, if the link has no other way to carry it. */
 export const PART = "notifications/dev.anywire/part";
 
-/** A chunk of bytes as such a notification is written and read by hand: JSON takes four times as long over base64 as all the rest. */
+/** A notification with a chunk of bytes is written and read by hand: JSON takes four times as long for base64 as for everything else. */
 const HEAD = `{"jsonrpc":"2.0","method":"${PART}","params":{"call":`;
 const MIDDLE = ',"blob":"';
-/** Characters in which the blob begins, if its call has an id of no more than 64. */
+/** The blob begins within this many characters, if the id of its call has no more than 64. */
 export const BLOB_HEAD: number = HEAD.length + 64 + MIDDLE.length;
-/** What comes after the blob. */
+/** The text after the blob. */
 export const BLOB_TAIL = '"}}';
 
-/** The text of a notification with a blob, in three pieces: what comes before the blob, it, and what comes after. */
+/** The text of a notification with a blob, in three pieces: before the blob, the blob, and after it. */
 export function blobPieces(blob: string, { params }: OutgoingNotification): readonly [head: string, blob: string, tail: string] {
   return [`${HEAD}${JSON.stringify(params?.["call"])}${MIDDLE}`, blob, BLOB_TAIL];
 }
@@ -29,7 +29,7 @@ export function readBlobText(text: string): IncomingNotification | undefined {
   return { kind: "notification", method: PART, params: { call: head.call, blob: text.slice(head.length, -BLOB_TAIL.length) } };
 }
 
-/** The call that such a text names before its blob, and how much of it that is. */
+/** The call that such a text names before its blob, and the length of that part. */
 export function blobHead(text: string): { readonly call: Id; readonly length: number } | undefined {
   if (!text.startsWith(HEAD)) return undefined;
   const middle = text.slice(HEAD.length, BLOB_HEAD).indexOf(MIDDLE);

@@ -11,7 +11,7 @@ const BACKSLASH = 0x5c;
 
 /** Whether JSON text nests deeper than `max`. Reads it once at most, in constant memory. */
 export function exceedsDepth(text: string, max: number): boolean {
-  // Every level takes two characters, and one opening: ordinary messages stop at one of these.
+  // Every level takes two characters and one opening bracket, so ordinary messages need no more than these checks.
   if (text.length <= 2 * max || !opensMore(text, max)) return false;
   let depth = 0;
   for (let at = 0; at < text.length; at++) {
@@ -31,7 +31,9 @@ export function exceedsDepth(text: string, max: number): boolean {
   return false;
 }
 
-/** Whether JSON text has more than `max` values, counting each by the comma or bracket before it. Reads it once, in constant memory. */
+/**
+ * Whether JSON text has more than `max` values. Each is counted by the comma or bracket before it. Reads the text once, in constant memory.
+ */
 export function holdsMore(text: string, max: number): boolean {
   let count = 1;
   for (let at = 0; at < text.length; at++) {
@@ -49,8 +51,8 @@ export function holdsMore(text: string, max: number): boolean {
 }
 
 /**
- * The text of an object with each member's array or object emptied: what remains when only its own scalars matter. Linear in
- * the text, whatever its nesting. Garbage in gives garbage out.
+ * The text of an object with each array or object member emptied, for when only its own scalars matter. Linear in the text, whatever its
+ * nesting. Invalid text gives an invalid result.
  */
 export function shallow(text: string): string {
   let kept = "";
@@ -75,7 +77,7 @@ export function shallow(text: string): string {
   return depth === 0 ? kept + text.slice(from) : "";
 }
 
-/** Whether there are more than `max` brackets that open, inside strings or out. */
+/** Whether there are more than `max` opening brackets, inside strings or not. */
 function opensMore(text: string, max: number): boolean {
   let count = 0;
   for (const bracket of "{[") {
@@ -86,7 +88,7 @@ function opensMore(text: string, max: number): boolean {
   return false;
 }
 
-/** Where the string that opens at `open` closes; the end of the text if it does not. */
+/** Where the string that opens at `open` closes; the end of the text if it does not close. */
 export function closingQuote(text: string, open: number): number {
   for (let at = text.indexOf('"', open + 1); at >= 0; at = text.indexOf('"', at + 1)) {
     let first = at;

@@ -1,7 +1,7 @@
 import type { JsonObject } from "../core/index.js";
 import type { Id, Outgoing, OutgoingMessage } from "./jsonrpc.js";
 
-/** Whether a value names a call; whether it is a call that is open, those know who keep them. */
+/** Whether a value can be the id of a call. Whether such a call is open is known elsewhere. */
 export function isId(value: unknown): value is Id {
   return typeof value === "string" || typeof value === "number";
 }
@@ -12,7 +12,7 @@ export function namedCall(params: JsonObject | undefined): Id | undefined {
   return isId(id) ? id : undefined;
 }
 
-/** Tells the answers to a batch from one message, which Array.isArray() does not do for arrays that are read-only. */
+/** Tells the answers to a batch from a single message. Array.isArray() does not narrow the type of read-only arrays. */
 export function isBatch(message: Outgoing): message is readonly OutgoingMessage[] {
   return Array.isArray(message);
 }

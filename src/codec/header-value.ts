@@ -3,13 +3,13 @@ import { decodeBase64, encodeBase64 } from "../stream/index.js";
 const sentinel = /^=\?base64\?(.*)\?=$/s;
 const plain = /^[\x21-\x7e]([\x20-\x7e]*[\x21-\x7e])?$/;
 
-/** A text as a header or metadata carries it: as it is where that is safe, else in base64. */
+/** A text as a header or metadata value: unchanged where that is safe, otherwise in base64. */
 export function encodeHeader(value: string): string {
   if ((plain.test(value) || value === "") && !sentinel.test(value)) return value;
   return `=?base64?${encodeBase64(new TextEncoder().encode(value))}?=`;
 }
 
-/** The text that a header carries; undefined where it is not well encoded. */
+/** The text of a header value; undefined if it is not encoded correctly. */
 export function decodeHeader(header: string): string | undefined {
   const encoded = sentinel.exec(header)?.[1];
   if (encoded === undefined) return /^[\x20-\x7e\t]*$/.test(header) ? header : undefined;
@@ -20,7 +20,7 @@ export function decodeHeader(header: string): string | undefined {
   }
 }
 
-/** Whether a header says `text`. UTF-8 has no half of a surrogate pair: the header says U+FFFD in its place. */
+/** Whether a header value stands for `text`. UTF-8 cannot hold a lone surrogate: the header has U+FFFD in its place. */
 export function headerSays(header: string, text: string): boolean {
   if (header === text && !sentinel.test(header)) return true;
   const said = decodeHeader(header);

@@ -3,15 +3,15 @@ import type { ChunkReply, ContentReply, Context, Fault, ItemReply, JsonObject, P
 /** A JSON-RPC id keeps its type: 1 and "1" are two ids. */
 export type Id = string | number;
 
-/** What a peer sent, typed apart. Members that JSON-RPC does not name are `beside` the params, result or error. */
+/** A message that a peer sent, by type. Members that JSON-RPC does not name are `beside` the params, result or error. */
 export interface IncomingRequest {
   readonly kind: "request";
   readonly id: Id;
   readonly method: string;
   readonly params: JsonObject;
-  /** The receiver's own call on whose stream it came, where calls have streams of their own. */
+  /** The receiver's own call on whose stream it came, if calls have streams of their own. */
   readonly call?: Id;
-  /** The headers that it came with, where each request has its own. */
+  /** The headers that it came with, if each request has its own. */
   readonly metadata?: Context["metadata"];
 }
 export interface IncomingNotification {
@@ -25,27 +25,27 @@ export interface IncomingResult {
   readonly kind: "result";
   readonly id: Id;
   readonly value: JsonObject;
-  /** Characters that it was read from, where they are many: then nobody has to weigh it. */
+  /** The characters that it was read from, if they are many: then it need not be weighed. */
   readonly size?: number;
 }
 export interface IncomingError {
   readonly kind: "error";
-  /** Absent where the peer could not read the id of what it refuses. */
+  /** Absent if the peer could not read the id of the message it refuses. */
   readonly id?: Id;
   readonly error: RpcError;
 }
-/** No message of this protocol. `id` is the request's, where one could be read and an answer is due. */
+/** A message that is not valid. `id` is that of a request, if one could be read and an answer is due. */
 export interface IncomingBad {
   readonly kind: "bad";
   readonly id?: Id;
   /**
-   * The id of the call of ours that it was to answer, which has to fail with this fault rather than wait forever. Where `id`
-   * is there too, nobody can tell a request from an answer: fail such a call if there is one, and answer if there is none.
+   * The id of our call that it was meant to answer. That call has to fail with this fault instead of waiting for ever. If `id` is set too,
+   * it is not known whether this was a request or an answer: fail such a call if there is one, otherwise send an answer.
    */
   readonly answers?: Id;
-  /** It names no id and surely was no request: nobody waits for an answer, not even to say what is wrong with it. */
+  /** It has no id and certainly was not a request: nobody expects an answer, not even an error. */
   readonly silent?: true;
-  /** The call has failed, and nothing is wrong with what the peer sent: that is for the caller alone to hear. */
+  /** The call has failed, but nothing is wrong with what the peer sent: only the caller is told. */
   readonly failed?: true;
   readonly fault: Fault;
 }
@@ -56,9 +56,9 @@ export interface IncomingBatch {
 }
 export type Incoming = IncomingRequest | IncomingNotification | IncomingResult | IncomingError | IncomingBad | IncomingBatch;
 
-/** What an answer is made of where a link carries it piece by piece, before its result. */
+/** The parts of an answer that a link carries piece by piece, before its result. */
 export type AnswerPart = ItemReply | PageReply | ContentReply | ChunkReply;
-/** A part of the answer to the receiver's call of that id. */
+/** A part of the answer to the receiver's call with that id. */
 export interface IncomingPart {
   readonly kind: "part";
   readonly id: Id;
@@ -75,7 +75,7 @@ export interface OutgoingNotification {
   readonly jsonrpc: "2.0";
   readonly method: string;
   readonly params?: JsonObject;
-  /** Base64 that is written as one more member of the params. It was made here, so that nothing in it needs to be escaped. */
+  /** Base64 that is written as one more member of the params. It was made here, so nothing in it needs to be escaped. */
   readonly blob?: string;
 }
 export interface OutgoingResult {
@@ -85,10 +85,10 @@ export interface OutgoingResult {
 }
 export interface OutgoingError {
   readonly jsonrpc: "2.0";
-  /** null where the id of what is refused could not be read. */
+  /** null if the id of the refused message could not be read. */
   readonly id: Id | null;
   readonly error: RpcError;
-  /** What it says, for wires that have statuses of their own beside the error; it is not written. */
+  /** The fault of the error, for wires with statuses of their own. It is not written. */
   readonly fault?: Fault;
 }
 export type OutgoingMessage = OutgoingRequest | OutgoingNotification | OutgoingResult | OutgoingError;

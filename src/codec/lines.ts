@@ -3,45 +3,45 @@ import { concat } from "../stream/index.js";
 import type { Incoming, IncomingBad, IncomingPart } from "./jsonrpc.js";
 import { skippedLine } from "./skipped-line.js";
 
-/** A line that is no text, or too long. */
+/** A line that is not valid text, or too long. */
 export interface BadLine {
   readonly fault: Fault;
-  /** Who waits for it, where that is known already. */
+  /** The request or call that it belongs to, if already known. */
   readonly whose?: Pick<IncomingBad, "id" | "answers">;
-  /** It with every bad octet replaced: nothing to be delivered, but it may tell who waits for it. */
+  /** The line with every bad byte replaced. It is not delivered, but may show whom it belongs to. */
   readonly text?: string;
 }
 
-/** What was read of a line before its end. */
+/** A message that was read before the end of its line. */
 export interface ReadLine {
   readonly message: Incoming | IncomingPart;
 }
 
-/** The text of a line, or what is wrong with the bytes in its place. */
+/** The text of a line, or in its place what is wrong with it. */
 export type Line = string | BadLine | ReadLine;
 
-/** A line that is not held. */
+/** Reads a line without holding it. */
 export interface LongLine {
   push(bytes: Uint8Array): readonly Line[];
   end(): readonly Line[];
 }
 
-/** Takes lines that have grown long out of the hands of the framer. */
+/** Takes over lines that have grown long from the framer. */
 export interface LongLines {
-  /** From so many bytes on. */
+  /** The length in bytes from which on it is asked. */
   readonly bytes: number;
-  /** Asked once a line, with what has come of it. Undefined: it is held on, as far as a line may go. */
+  /** Asked once for each line, with what has arrived of it. Undefined: the line is held, up to the limit. */
   begin(held: Uint8Array): LongLine | undefined;
 }
 
-/** Finds lines in bytes that come in chunks of any size. */
+/** Finds lines in bytes that arrive in chunks of any size. */
 export interface LineFramer {
   /**
-   * The lines that the chunk completed; it may be kept, so it is not to be written to again. Of a line that is longer than the limit
-   * only the ends are kept, and it is a bad one; throws a Fault if it has no end.
+   * The lines that the chunk completes. The chunk may be kept, so it must not be written to again. Of a line that exceeds the limit only
+   * the ends are kept, and it is a bad line. Throws a Fault if such a line does not end.
    */
   push(chunk: Uint8Array): readonly Line[];
-  /** At the end of the stream: a fault if that is inside a line. */
+  /** To be called at the end of the stream. Returns a fault if that is inside a line. */
   end(): readonly Line[];
 }
 
@@ -52,7 +52,7 @@ export interface LineFramerOptions {
   readonly long?: readonly LongLines[] | undefined;
 }
 
-/** Lines end with `\n`, and one `\r` before it is no part of them; blank ones and a byte order mark at the start are left out. */
+/** Lines end with `\n`; one `\r` before it is not part of the line. Blank lines and a byte order mark at the start are left out. */
 export function lineFramer(options: LineFramerOptions): LineFramer {
   return new Framer(options);
 }
@@ -60,7 +60,7 @@ export function lineFramer(options: LineFramerOptions): LineFramer {
 const NEWLINE = 0x0a;
 const RETURN = 0x0d;
 const MARK = 0xfeff;
-/** Smaller parts of a half line are copied together: thousands of them would cost more than what is in them. */
+/** Smaller pieces of a partial line are copied together: thousands of views would cost more than their content. */
 const SMALL = 4 * 1024;
 const TAIL = 16 * 1024;
 const blank = /^[ \t\r]*$/;
@@ -71,7 +71,7 @@ const lenient = new TextDecoder();
 class Framer implements LineFramer {
   readonly #max: number;
   readonly #longLines: readonly LongLines[];
-  /** The half line so far: large parts as they came, small ones in a tail, whose first bytes are behind the last part. */
+  /** The partial line so far: large pieces as they came, small ones in a tail, which follows the last piece. */
   #parts: Uint8Array[] = [];
   #tail = new Uint8Array(0);
   #filled = 0;
@@ -79,7 +79,7 @@ class Framer implements LineFramer {
   #started = false;
   /** The line that is being read without being held. */
   #long: LongLine | undefined;
-  /** How many were asked if they can read this line so. */
+  /** How many of the long-line readers were asked for this line. */
   #asked = 0;
 
   constructor({ maxBytes, long = [] }: LineFramerOptions) {
@@ -89,7 +89,7 @@ class Framer implements LineFramer {
 
   push(chunk: Uint8Array): readonly Line[] {
     const size = chunk.byteLength;
-    // Most chunks end with a line: then nothing is searched, and no view is made.
+    // Most chunks end with a line. Then nothing is searched, and no view is made.
     const last = chunk[size - 1] === NEWLINE ? size - 1 : chunk.lastIndexOf(NEWLINE);
     if (last < 0) return this.#keep(chunk);
     const lines: Line[] = [];
@@ -111,11 +111,11 @@ class Framer implements LineFramer {
     return [{ fault: new Fault("parse", "the stream ended inside a line") }];
   }
 
-  /** Whole lines, in one go where they are all text: decoding costs more by the call than by the byte. */
+  /** Decodes whole lines together if they are all valid: decoding costs more by the call than by the byte. */
   #readBlock(block: Uint8Array, lines: Line[]): void {
     const text = block.byteLength <= this.#max ? decode(block) : undefined;
     if (text !== undefined) {
-      // By hand: split() costs more than the rest together where a chunk is a line.
+      // By hand: if a chunk is one line, split() costs more than the rest together.
       for (let start = 0; start <= text.length; ) {
         const found = text.indexOf("\n", start);
         const end = found < 0 ? text.length : found;
@@ -156,11 +156,11 @@ class Framer implements LineFramer {
       if (line.charCodeAt(0) === MARK) line = line.slice(1);
     }
     if (line.charCodeAt(line.length - 1) === RETURN) line = line.slice(0, -1);
-    // NaN for an empty line; nearly every other begins with a brace.
+    // NaN for an empty line. Nearly every other line begins with a brace.
     if (line.charCodeAt(0) > 0x20 || !blank.test(line)) lines.push(line);
   }
 
-  /** Adds to the half line: a long one in many chunks is copied once, when it is whole. Gives what was read of it already. */
+  /** Adds to the partial line. A long line in many chunks is copied once, when it is complete. Returns what was already read of it. */
   #keep(bytes: Uint8Array): readonly Line[] {
     if (this.#long !== undefined) return this.#long.push(bytes);
     this.#append(bytes);
@@ -177,7 +177,7 @@ class Framer implements LineFramer {
 
   #lengthen(held: Uint8Array, long: LongLine): readonly Line[] {
     this.#long = long;
-    // A line has begun.
+    // Marks that a line has begun.
     this.#length = 1;
     return long.push(held);
   }
@@ -205,7 +205,7 @@ class Framer implements LineFramer {
     this.#filled += bytes.byteLength;
   }
 
-  /** Makes what is in the tail a part; an empty tail stays to be filled. */
+  /** Turns the tail into a piece. An empty tail stays to be filled. */
   #sealTail(): void {
     if (this.#filled === 0) return;
     this.#parts.push(this.#tail.subarray(0, this.#filled));
@@ -213,7 +213,7 @@ class Framer implements LineFramer {
     this.#filled = 0;
   }
 
-  /** To be read before the next chunk is kept: a half line that fits in the tail is not copied out of it. */
+  /** Use the result before the next chunk is kept: a partial line that fits in the tail is not copied. */
   #takeHalf(): Uint8Array {
     if (this.#parts.length > 0) this.#sealTail();
     const half = this.#parts.length > 0 ? concat(this.#parts) : this.#tail.subarray(0, this.#filled);

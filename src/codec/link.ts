@@ -1,27 +1,27 @@
 import { type Context, Fault } from "../core/index.js";
 import type { AnswerPart, Id, Incoming, IncomingPart, Outgoing } from "./jsonrpc.js";
 
-/** What a link is. It says so once, and nobody has to find out. */
+/** The properties of a link. */
 export interface LinkTraits {
   /** Whether each call of a method has a stream of its own. If not, it shares one stream with the other calls. */
   ownStream(method: string): boolean;
   /**
-   * Whether the answers to a method travel in parts, until their result: lists as items, resources as contents and chunks. There are no
-   * pages, no ranges and no base64 then. Where answers are written, it may depend on the call.
+   * Whether the answers to a method travel in parts, before their result: lists as items, resources as contents and chunks. Then there are
+   * no pages, ranges or base64. On the answering side it may depend on the call.
    */
   inParts(method: string, call?: AnsweredCall): boolean;
-  /** Whether bytes pass as they are, because both ends share a memory. If not, they travel as base64. */
+  /** Whether bytes pass unchanged, because both ends share memory. Otherwise they travel as base64. */
   readonly bytes: boolean;
 }
 
-/** A call that is to be answered. */
+/** A call that is being answered. */
 export interface AnsweredCall {
   readonly id: Id;
-  /** Whether its caller asked for parts: an Anywire end, which goes on with a read that asks in its middle. */
+  /** Whether the caller asked for parts. Then it is an Anywire end, which can continue a read that asks a question in the middle. */
   readonly asked: boolean;
 }
 
-/** What belongs to a message, beside the message itself. */
+/** What belongs to a message in addition to its content. */
 export interface SendOptions {
   /** The id of the peer's request that a notification or request belongs to, for links with a stream for each call. */
   readonly call?: Id | undefined;
@@ -34,24 +34,24 @@ export interface SendOptions {
 /** A duplex of JSON-RPC messages between two peers, in order. */
 export interface Link {
   readonly traits: LinkTraits;
-  /** What the peer sent, in batches as they arrived; ends when the peer closed, throws the Fault that broke the link. One reader. */
+  /** The messages of the peer, in batches as they arrived. Ends when the peer closed; throws the Fault that broke the link. One reader. */
   readonly incoming: AsyncIterable<readonly (Incoming | IncomingPart)[]>;
-  /** Takes a message and resolves once there is room for the next; rejects with the close reason. Order is kept. */
+  /** Takes a message. Resolves once there is room for the next; rejects with the close reason. Order is kept. */
   send(message: Outgoing, options?: SendOptions): Promise<void>;
-  /** Takes a part of the answer to the peer's call, where the traits say that it travels so. Undefined: there is room for the next. */
+  /** Takes a part of the answer to the peer's call, if the traits say that it travels in parts. Undefined: there is room for the next. */
   part(call: Id, part: AnswerPart): Promise<void> | undefined;
-  /** Bytes taken and not yet on their way: what refuses new calls when a peer does not read. */
+  /** Bytes that were taken and not sent yet. New calls are refused when a peer does not read and this grows too large. */
   readonly backlog: number;
-  /** Holds up the stream of a call while its reader is behind, where the call has one of its own. */
+  /** Pauses the stream of a call while its reader is behind, if the call has a stream of its own. */
   pace(call: Id, held: boolean): void;
-  /** Stops both directions; what was taken is written first if the peer still reads. */
+  /** Stops both directions. What was taken is written first if the peer still reads. */
   close(reason?: Fault): Promise<void>;
 }
 
-/** What `send` may return where there is room at once. Whoever is given it need not wait, nor watch out for a fault. */
+/** What `send` may return if there is room at once. The caller need not wait for it, nor handle a rejection. */
 export const hasRoom: Promise<void> = Promise.resolve();
 
-/** What most links have in common: all calls share one stream of whole JSON messages. Parts are notifications there. */
+/** The common properties of most links: all calls share one stream of whole JSON messages, and parts are notifications. */
 export const sharedStream: Pick<Link, "traits" | "part" | "pace"> = {
   traits: { ownStream: () => false, inParts: () => false, bytes: false },
   part() {

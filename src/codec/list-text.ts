@@ -2,7 +2,7 @@ import { fixedText, isObject, type JsonObject, jsonText, listMembers } from "../
 
 const members: readonly string[] = [...listMembers.values()];
 
-/** The JSON of a list's result, put together from that of its items; undefined for any other message. */
+/** The JSON of a list's result, assembled from the JSON of its items; undefined for any other message. */
 export function listText(message: object): string | undefined {
   if (!("result" in message) || !isObject(message.result)) return undefined;
   const found = message.result;

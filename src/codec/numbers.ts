@@ -1,20 +1,20 @@
 import { ExactNumber, Fault, fixedLimits, type JsonObject } from "../core/index.js";
 import { closingQuote } from "./depth.js";
 
-/** What survey() found: nothing, */
+/** The result of survey(): nothing found, */
 export const PLAIN = 0;
 /** a number that JSON.parse may have changed, */
 export const ODD = 1;
 /** or a value that nests too deep. */
 export const DEEP = 2;
 
-/** Deeper than any text. An integer, since arithmetic with Infinity is slow. */
+/** Deeper than any text. An integer, because arithmetic with Infinity is slow. */
 const BOTTOMLESS = 2 ** 30;
 
-/** From here on not every integer is a double. */
+/** From here on, not every integer is a double. */
 const LIMIT = 2 ** 53;
 
-/** Looks through what JSON.parse made: whether it nests deeper than `max`, and whether a number of it may be another in the text. */
+/** Searches what JSON.parse returned: whether it nests deeper than `max`, and whether the text may have had another number. */
 export function survey(value: unknown, max: number): number {
   if (typeof value === "number") return isOdd(value) ? ODD : PLAIN;
   if (typeof value !== "object" || value === null) return PLAIN;
@@ -39,7 +39,7 @@ function isOdd(number: number): boolean {
   return number >= LIMIT || number <= -LIMIT || Object.is(number, -0);
 }
 
-/** JSON.parse that keeps numbers as they are. */
+/** JSON.parse that keeps numbers exactly. */
 export function parseJson(text: string): unknown {
   const value: unknown = JSON.parse(text);
   return survey(value, BOTTOMLESS) === PLAIN ? value : parseExactly(text);
@@ -50,10 +50,7 @@ let mark: string | undefined;
 
 const MOST = fixedLimits.exactNumbers;
 
-/**
- * Reads JSON text, known to be such, with an ExactNumber in place of each number that a double would change. Throws a Fault where there
- * are too many.
- */
+/** Parses valid JSON text, with an ExactNumber for each number that a double would change. Throws a Fault if there are too many. */
 export function parseExactly(text: string): unknown {
   mark ??= `number-${crypto.randomUUID()}:`;
   let marked = "";
@@ -83,7 +80,7 @@ export function parseExactly(text: string): unknown {
 function restored(value: unknown, before: string): unknown {
   if (typeof value === "string") return value.startsWith(before) ? new ExactNumber(value.slice(before.length)) : value;
   if (typeof value !== "object" || value === null) return value;
-  // Each member is there already, `__proto__` too, so that assigning to it sets just that.
+  // Each member exists already, even `__proto__`, so the assignment does not change the prototype.
   const members = value as Record<string, unknown>;
   for (const name of Object.keys(members)) members[name] = restored(members[name], before);
   return value;
@@ -99,14 +96,14 @@ function endOfNumber(text: string, from: number): number {
   return end;
 }
 
-/** Whether the text of a number and what JSON.stringify makes of it are two numbers. Of odd ones only: other fractions may be rounded. */
+/** Whether JSON.stringify would write another number than the text has. Only for odd ones: other fractions may be rounded. */
 function changes(text: string): boolean {
   const number = Number(text);
   if (!isOdd(number)) return false;
   return !Number.isFinite(number) || number === 0 || decimal(text) !== decimal(String(number));
 }
 
-/** The digits of a number that count, and the power of ten that they are multiplied by. */
+/** The significant digits of a number, and the power of ten they are multiplied by. */
 function decimal(text: string): string {
   const [, sign, whole = "", fraction = "", exponent = "0"] = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([-+]?\d+))?$/.exec(text) ?? [];
   const digits = whole + fraction;

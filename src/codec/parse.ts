@@ -19,26 +19,25 @@ import { DEEP, ODD, parseExactly, survey } from "./numbers.js";
 export interface ParseLimits {
   /** Nesting of arrays and objects in one message. */
   readonly depth: number;
-  /** Messages of one batch; 1024 unless said otherwise. */
+  /** Messages of one batch; 1024 unless given. */
   readonly batch?: number;
 }
 
 type Single = Exclude<Incoming, IncomingBatch>;
 
 /**
- * Texts up to this length are parsed before their depth is looked at: in the value that costs a quarter of what it does in the
- * text. A longer one might take too much memory on the way to the value.
+ * Texts of up to this length are parsed before their depth is checked: checking the value costs a quarter of checking the text. Parsing a
+ * longer text might take too much memory.
  */
 const parsedFirst = 2 * 1024 * 1024;
 
-/** Characters from which on a result says how many it has. */
+/** From this many characters on, a result states its size. */
 const LARGE = 16 * 1024;
 
 /**
- * Reads one message or batch; never throws. Members are known by their exact name, of two with the same name the last counts
- * (JSON.parse reads them so, and every part of Anywire reads what it made), and those that JSON-RPC does not name are kept
- * `beside` the params, result or error. Any name is plain data, `__proto__` too: spread copies such a member, assignment and
- * Object.assign lose it. A number that a double would change is an ExactNumber.
+ * Parses one message or batch; never throws. Members are recognised by their exact name. If a name occurs twice, the last one counts, as in
+ * JSON.parse. Members that JSON-RPC does not name are kept `beside` the params, result or error. Any name is plain data, even `__proto__`:
+ * spreading copies such a member; assignment and Object.assign lose it. A number that a double would change becomes an ExactNumber.
  */
 export function parseMessage(text: string, limits: ParseLimits): Incoming {
   const { depth } = limits;
@@ -68,7 +67,7 @@ export function parseMessage(text: string, limits: ParseLimits): Incoming {
   return message.kind === "result" && text.length > LARGE ? { ...message, size: text.length } : message;
 }
 
-/** Reads what a line framer gave. */
+/** Parses a line of a line framer. */
 export function parseLine(line: Line, limits: ParseLimits): Incoming | IncomingPart {
   if (typeof line === "string") return parseMessage(line, limits);
   if ("message" in line) return line.message;
@@ -135,10 +134,10 @@ const withMethod: ReadonlySet<string> = new Set(["jsonrpc", "id", "method", "par
 const withResult: ReadonlySet<string> = new Set(["jsonrpc", "id", "result"]);
 const withError: ReadonlySet<string> = new Set(["jsonrpc", "id", "error"]);
 
-/** The members that are not `named`; `count` says how many of those there are, `id` apart. */
+/** The members that are not `named`. `count` is the number of named ones, without `id`. */
 function extraOf(value: JsonObject, count: number, id: unknown, named: ReadonlySet<string>): JsonObject | undefined {
   if (Object.keys(value).length === (id === undefined ? count : count + 1)) return undefined;
-  // Not by assignment, which would take `__proto__` for the prototype.
+  // Not by assignment, which would set the prototype for the key `__proto__`.
   return Object.fromEntries(Object.entries(value).filter(([name]) => !named.has(name)));
 }
 
@@ -146,7 +145,7 @@ function bad(value: JsonObject, message: string, code: FaultCode = "invalid-requ
   return { kind: "bad", ...namesOf(value), fault: new Fault(code, message) };
 }
 
-/** Whose id a broken message bears: the peer's, ours, or either's. */
+/** Whose id a broken message has: the peer's, ours, or possibly either. */
 function namesOf({ id, method, result, error }: JsonObject): Pick<IncomingBad, "id" | "answers" | "silent"> {
   const tells = result !== undefined || error !== undefined;
   if (!isId(id)) {
@@ -161,7 +160,7 @@ function tooDeep(text: string, max: number): IncomingBad {
   return { kind: "bad", ...whose(text), fault: new Fault("overload", "the message is nested too deep", { data: { limit: "depth", max } }) };
 }
 
-/** Who waits for an answer should get one, so the id is looked for without building what is not wanted. */
+/** Finds the id without building the rest, so that whoever waits for an answer gets one. */
 function whose(text: string): ReturnType<typeof namesOf> {
   try {
     const value: unknown = JSON.parse(shallow(text));

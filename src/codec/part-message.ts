@@ -4,9 +4,9 @@ import { PART } from "./blob-text.js";
 import type { AnswerPart, Id, IncomingNotification, IncomingPart, OutgoingNotification } from "./jsonrpc.js";
 
 export interface PartMessageOptions {
-  /** The call whose answer it is a part of, where the stream does not say so. */
+  /** The call that the part belongs to, if the stream does not say so. */
   readonly call?: Id;
-  /** Whether bytes pass as they are, and not as base64. */
+  /** Whether bytes pass unchanged instead of as base64. */
   readonly bytes: boolean;
 }
 
@@ -24,7 +24,7 @@ export function partMessage(part: AnswerPart, { call, bytes }: PartMessageOption
   return { jsonrpc: "2.0", method: PART, params };
 }
 
-/** The part that a notification carries, or what is wrong with it; undefined if it is another. */
+/** The part that a notification carries, or what is wrong with it; undefined for any other notification. */
 export function readPart({ method, params }: IncomingNotification, call?: Id): IncomingPart | BadPart | undefined {
   if (method !== PART) return undefined;
   const id = call ?? (params["call"] as Id);
@@ -32,7 +32,7 @@ export function readPart({ method, params }: IncomingNotification, call?: Id): I
   return part instanceof Fault ? { kind: "bad-part", id, fault: part } : { kind: "part", id, part };
 }
 
-/** Ends the call it was for, which would be answered with a hole in it. */
+/** Ends its call, whose answer would otherwise have a gap. */
 export interface BadPart {
   readonly kind: "bad-part";
   readonly id: Id;
@@ -50,7 +50,7 @@ function partOf(params: JsonObject): AnswerPart | Fault {
     const data = bytesOf(blob);
     return data instanceof Fault ? data : { kind: "chunk", data };
   }
-  if (!isForm(form) || !isObject(head)) return new Fault("invalid-request", "the server sent a part that is none");
+  if (!isForm(form) || !isObject(head)) return new Fault("invalid-request", "the server sent an invalid part");
   return {
     kind: "content",
     form,

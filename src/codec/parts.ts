@@ -6,15 +6,15 @@ import { partMessage, readPart } from "./part-message.js";
 import { serialise } from "./serialise.js";
 
 /**
- * The stream of an answer in parts: frames of JSON-RPC messages and of bytes, each with a head of its kind (one byte) and its length
- * (four, the highest first). A part that is no bytes is a notification; the bytes are chunks of the content before them.
+ * The stream of an answer in parts: frames of JSON-RPC messages and of bytes, each after its kind (one byte) and its length (four bytes,
+ * the highest first). A part that is not bytes is a notification. Bytes are chunks of the content before them.
  */
 const [MESSAGE, BYTES] = [0, 1];
 const HEAD = 5;
 
 type Single = Exclude<Incoming, { kind: "batch" }> | IncomingPart;
 
-/** The pieces of a frame, to be written one after the other. */
+/** The pieces of a frame, to be written in order. */
 export function messageFrame(text: string): Uint8Array[] {
   const bytes = new TextEncoder().encode(text);
   return [frameHead(MESSAGE, bytes.byteLength), bytes];
@@ -26,7 +26,7 @@ export function partFrame(part: AnswerPart): Uint8Array[] {
   return messageFrame(serialise(partMessage(part, { bytes: false })));
 }
 
-/** A frame that says nothing, to show that the stream is alive. */
+/** An empty frame, which shows that the stream is alive. */
 export const emptyFrame: Uint8Array = new Uint8Array(HEAD);
 
 function frameHead(kind: number, length: number): Uint8Array {
@@ -37,17 +37,19 @@ function frameHead(kind: number, length: number): Uint8Array {
 }
 
 export interface PartsReaderOptions extends ParseLimits {
-  /** The call whose answer it is. */
+  /** The call that is being answered. */
   readonly id: Id;
   /** Bytes of one message. */
   readonly maxBytes: number;
 }
 
-/** Takes the stream of an answer in parts apart. */
+/** Reads the stream of an answer in parts. */
 export interface PartsReader {
-  /** What these bytes hold; bytes of the resource are given on as they come, not copied. Throws a Fault on what is no such stream. */
+  /**
+   * The messages in these bytes. Bytes of the resource are passed on as they arrive, not copied. Throws a Fault if the stream is invalid.
+   */
   push(bytes: Uint8Array): Single[];
-  /** Frames that say nothing, so far. */
+  /** The number of empty frames so far. */
   readonly empty: number;
 }
 
@@ -62,7 +64,7 @@ class Reader implements PartsReader {
   #filled = 0;
   /** Bytes of the frame that are still to come. */
   #left = 0;
-  /** What has come of a message. */
+  /** The part of a message that has arrived. */
   #message: Uint8Array[] = [];
 
   constructor(options: PartsReaderOptions) {
@@ -86,7 +88,7 @@ class Reader implements PartsReader {
     return found;
   }
 
-  /** Reads of the head what is there of it; gives how much that is. */
+  /** Reads what is there of the frame head. Returns the number of bytes read. */
   #begin(bytes: Uint8Array, at: number): number {
     const piece = bytes.subarray(at, at + HEAD - this.#filled);
     this.#head.set(piece, this.#filled);

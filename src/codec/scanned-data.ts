@@ -1,11 +1,11 @@
 import { Fault } from "../core/index.js";
 import { decodeBase64, type Utf8Decoder, utf8Decoder } from "../stream/index.js";
 
-/** Reads the inside of one JSON string as it comes. */
+/** Reads the content of one JSON string as it arrives. */
 export interface Data {
   /**
-   * Reads up to the end of the string (`closed`), or of what can be told of the bytes: those from `end` on are to be read again, with
-   * what follows.
+   * Reads up to the end of the string (`closed`), or as far as possible. The bytes from `end` on have to be read again, together with what
+   * follows.
    */
   read(bytes: Uint8Array): { readonly end: number; readonly closed: boolean; readonly chunk: string | Uint8Array | undefined };
 }
@@ -19,14 +19,14 @@ export function dataReader(form: "text" | "blob"): Data {
     read(bytes) {
       const { end, closed, escapes } = stretch(bytes);
       const inside = decode(decoder, bytes.subarray(0, end), closed);
-      // Only text may hold what a string must not; base64 is looked at anyway.
+      // Only text can contain invalid characters. Base64 is checked anyway.
       const text = escapes || octets === undefined ? unescaped(inside) : inside;
       return { end: closed ? end + 1 : end, closed, chunk: octets === undefined ? text : octets(text, closed) };
     },
   };
 }
 
-/** How far a string goes, without the start of an escape that is not yet whole. */
+/** How far a string goes, without an incomplete escape. */
 function stretch(bytes: Uint8Array): { readonly end: number; readonly closed: boolean; readonly escapes: boolean } {
   let quote = bytes.indexOf(QUOTE);
   let slash = bytes.indexOf(ESCAPE);
@@ -41,7 +41,7 @@ function stretch(bytes: Uint8Array): { readonly end: number; readonly closed: bo
   return { end: quote < 0 ? bytes.length : quote, closed: quote >= 0, escapes };
 }
 
-/** Bytes of the escape at `at`: both halves of a surrogate pair are one. Beyond the end where more has to come to tell. */
+/** The bytes of the escape at `at`. Both halves of a surrogate pair count as one. Beyond the end if more bytes are needed to tell. */
 function escapeWidth(bytes: Uint8Array, at: number): number {
   if (bytes[at + 1] !== LETTER_U) return 2;
   const high = /^d[89ab]/i.test(String.fromCharCode(bytes[at + 2] ?? 0, bytes[at + 3] ?? 0));

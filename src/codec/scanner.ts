@@ -6,7 +6,7 @@ import { type Data, dataReader } from "./scanned-data.js";
 
 /** Takes the contents out of the JSON text of an answer to a read, so that neither the text nor its data has to be held. */
 export interface Scanner {
-  /** The contents and chunks that these bytes hold. Throws a Fault on what cannot be read so, and is spent then. */
+  /** The contents and chunks in these bytes. Throws a Fault if they cannot be read like this, and cannot be used after that. */
   push(bytes: Uint8Array): AnswerPart[];
   /** The text without its contents. */
   finish(): Uint8Array;
@@ -29,23 +29,26 @@ const [QUOTE, ESCAPE, COMMA, COLON] = [0x22, 0x5c, 0x2c, 0x3a];
 const [OPEN, CLOSE, BRACKET, END_BRACKET] = [0x7b, 0x7d, 0x5b, 0x5d];
 const isSpace = (byte: number): boolean => byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09;
 
-/** The depth at which the array of contents is open, and that of one content. */
+/** The depth of the array of contents, and that of one content. */
 const [CONTENTS, CONTENT] = [3, 4];
 
 export function scanner(options: ScannerOptions): Scanner {
   return new ContentsScanner(options);
 }
 
-/** The shape is `{ result: { contents: [ { …, text | blob } ] } }`, the data the last member of its content; the rest is whatever it is. */
+/**
+ * The expected shape is `{ result: { contents: [ { …, text | blob } ] } }`, with the data as the last member of its content. The rest is
+ * arbitrary.
+ */
 class ContentsScanner implements Scanner {
   readonly #options: ScannerOptions;
   readonly #stack: Frame[] = [];
-  /** What is not data: of the message, and of the content that is open. */
+  /** Everything but the data: of the message, and of the open content. */
   readonly #rest: number[] = [];
   #head: number[] = [];
   #string: { readonly key: boolean; readonly from: number; escaped: boolean } | undefined;
   #data: Data | undefined;
-  /** Whether the open content had its data. */
+  /** Whether the data of the open content has begun. */
   #told = false;
   #inContents = false;
   #had = false;
@@ -122,12 +125,12 @@ class ContentsScanner implements Scanner {
   }
 
   #keep(byte: number): void {
-    // What separates contents goes with them.
+    // Separators between contents are dropped with them.
     if (this.#inContents && this.#stack.length === CONTENTS && byte !== END_BRACKET && byte !== BRACKET) return;
     this.#target.push(byte);
   }
 
-  /** A byte of a string that is kept. */
+  /** Takes a byte of a string that is kept. */
   #inside(byte: number, string: { readonly key: boolean; readonly from: number; escaped: boolean }): void {
     if (string.escaped) string.escaped = false;
     else if (byte === ESCAPE) string.escaped = true;
@@ -138,7 +141,7 @@ class ContentsScanner implements Scanner {
     }
   }
 
-  /** Contents are objects, and nothing of one comes after its data. */
+  /** Contents must be objects, and nothing in one may follow its data. */
   #check(byte: number): void {
     if (isSpace(byte)) return;
     const depth = this.#stack.length;
@@ -168,7 +171,7 @@ class ContentsScanner implements Scanner {
   }
 
   #begin(form: "text" | "blob"): void {
-    // It ends with the name of what is about to come.
+    // The head ends with the name of the data, so it is completed with null.
     const { [form]: data, ...head } = headOf([...this.#head, ...new TextEncoder().encode("null}")]);
     this.#parts.push({ kind: "content", form, head });
     this.#told = true;

@@ -13,12 +13,12 @@ export function serialise(message: Outgoing): string {
   return stringify(message.map(sentMessage));
 }
 
-/** What was parsed, as it came: equal to it member by member. The id of an error that has none becomes null. */
+/** The text of a parsed message, equal to the original member by member. If an error has no id, it becomes null. */
 export function reserialise(message: Exclude<Incoming, IncomingBad>): string {
   return stringify(message.kind === "batch" ? message.messages.map(receivedMessage) : receivedMessage(message));
 }
 
-/** What was parsed, as the message that it came as. */
+/** A parsed message in the form in which it is sent. */
 export function receivedMessage(message: Exclude<Incoming, IncomingBatch>): OutgoingMessage {
   const jsonrpc = "2.0";
   switch (message.kind) {
@@ -35,7 +35,7 @@ export function receivedMessage(message: Exclude<Incoming, IncomingBatch>): Outg
   }
 }
 
-/** What of a message is written. JSON.stringify leaves out what is undefined, and an answer without its result would be no message. */
+/** The members of a message that are written. JSON.stringify omits undefined, and an answer without a result would be invalid. */
 export function sentMessage(message: OutgoingMessage): OutgoingMessage {
   if ("error" in message) return whole(message.fault === undefined ? message : { jsonrpc: "2.0", id: message.id, error: message.error });
   if ("method" in message) return whole("blob" in message ? withBlob(message) : message);

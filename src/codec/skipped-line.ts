@@ -3,13 +3,13 @@ import { concat } from "../stream/index.js";
 import type { IncomingBad } from "./jsonrpc.js";
 import type { BadLine, LongLine } from "./lines.js";
 
-/** Bytes of the start and of the end of a line in which the id of its message is looked for. */
+/** Bytes at the start and the end of a line in which the id of its message is searched. */
 const ENDS = 4 * 1024;
 
-/** Lines of more messages than this have no end: whoever waits behind one would wait for ever. */
+/** A line longer than this many messages counts as endless: whoever waits behind it would wait for ever. */
 const MOST = 16;
 
-/** A line that is longer than a message may be: all that is kept of it is what may tell whose it is. Throws a Fault once it has no end. */
+/** Reads a line that is longer than a message may be. Only what may show whom it belongs to is kept. Throws a Fault if it does not end. */
 export function skippedLine(maxBytes: number): LongLine {
   const fault = new Fault("overload", "the line is too long", { data: { limit: "messageBytes", max: maxBytes } });
   let skipped = 0;
@@ -32,10 +32,10 @@ export function skippedLine(maxBytes: number): LongLine {
 
 const member = /\s*"([^"\\]*)"\s*:\s*("(?:[^"\\]|\\.)*"|-?\d+|true|false|null)?/y;
 const separator = /\s*,/y;
-/** The end closes the message itself, so what stands right before it is a member of the message. */
+/** The line ends with the message itself, so what stands right before that is a member of the message. */
 const last = /,\s*"id"\s*:\s*("(?:[^"\\]|\\.)*"|-?\d+)\s*(?:,\s*"jsonrpc"\s*:\s*"2\.0"\s*)?\}\s*$/;
 
-/** Whose message it is, by the members before its first long one and by those after its last. */
+/** Whom a message belongs to, by the members before its first long one and those after its last. */
 function whoseOfEnds(head: string, tail: string): Pick<IncomingBad, "id" | "answers"> {
   const found = new Map<string, string | undefined>();
   for (let at = head.indexOf("{") + 1; at > 0; ) {

@@ -7,20 +7,20 @@ export interface SseEvent {
   readonly data: string;
 }
 
-/** One event as text. Data never holds a line break here: it is one line of JSON. */
+/** One event as text. Its data has no line break, because it is one line of JSON. */
 export function writeSse({ id, event, data }: SseEvent): string {
   return `${event === undefined ? "" : `event: ${event}\n`}${id === undefined ? "" : `id: ${id}\n`}data: ${data}\n\n`;
 }
 
 export interface SseParser {
   push(chunk: Uint8Array): readonly SseEvent[];
-  /** The milliseconds to wait before coming back, if the server said. */
+  /** Milliseconds to wait before reconnecting, if the server said so. */
   readonly retry: number | undefined;
-  /** Comments so far: a server writes them to show that it is there. */
+  /** The number of comments so far. A server writes them to show that it is there. */
   readonly comments: number;
 }
 
-/** Reads events from any chunks. Throws a Fault: `parse` on bad UTF-8, `overload` on an event beyond the limit. */
+/** Parses events from chunks of any size. Throws a Fault: `parse` for bad UTF-8, `overload` for an event beyond the limit. */
 export function sseParser(options: { readonly maxBytes: number }): SseParser {
   const decoder = new TextDecoder("utf-8", { fatal: true });
   let events: SseEvent[] = [];

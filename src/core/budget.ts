@@ -2,21 +2,21 @@ import { Fault } from "./fault.js";
 import { quotaOwner } from "./identity.js";
 import { defaultLimits, type Limits } from "./limits.js";
 
-/** What bounds the bytes that are held in total. */
+/** The limits on the bytes that are held in total, and on the calls in flight. */
 export type BudgetLimits = Pick<
   Limits,
   "processBytes" | "principalBytes" | "connectionBytes" | "reserveBytes" | "inFlightPerPrincipal" | "inFlightPerProcess"
 >;
 
-/** Bytes up to which a message is small: where there is no room for it, it may be held out of the reserve. */
+/** A message of up to this many bytes is small: where its share is full, it may be held in the reserve. */
 export const SMALL_BYTES: number = 16 * 1024;
-/** Bytes that are not worth counting at all where nothing else waits. */
+/** So few bytes are not counted at all where nothing else waits. */
 export const LITTLE_BYTES = 1024;
-/** The part of what the process may hold that whole answers, large params and unpacked messages may use: they are copied while they are converted. */
+/** The part of `processBytes` that whole answers, large params and unpacked messages may use: they are copied while they are converted. */
 export const WHOLE_PART = 0.5;
-/** What a call counts beside its params, and a request that is open beside its headers. */
+/** What a call counts in addition to its params, and an open request in addition to its headers. */
 export const CALL_BYTES: number = 4 * 1024;
-/** Bytes of one connection out of the reserve, and the part of it that one owner may have, so that nobody can use it up alone. */
+/** The bytes of the reserve that one connection may use, and the part of it that one owner may use, so that nobody can use it up alone. */
 const SPARE_BYTES = 64 * 1024;
 const SPARE_PART = 1 / 16;
 
@@ -25,13 +25,13 @@ interface Tally {
 }
 
 interface Share extends Tally {
-  /** Bytes that are out of the reserve. */
+  /** Bytes held in the reserve. */
   spared: number;
   /** Calls in flight. */
   calls: number;
 }
 
-/** The memory is that of the process, so its listeners count in one place; each has its own idea of how much that may be. */
+/** All listeners of the process share its memory, so they count in one place. Each has its own limit on the total. */
 const everyone: Pick<Share, "bytes" | "calls"> = { bytes: 0, calls: 0 };
 const reserve: Tally = { bytes: 0 };
 const connections = new WeakMap<object, Account>();
@@ -59,7 +59,7 @@ export class Account {
   readonly #own: Share = { bytes: 0, spared: 0, calls: 0 };
   readonly #unwritten: Tally = { bytes: 0 };
   readonly #address: Share | undefined;
-  /** Of the principal that was named last: mostly there is one on a connection. */
+  /** The principal that was named last. Most connections have only one. */
   #principal: string | undefined;
   #principalShare: Share | undefined;
 
@@ -68,27 +68,27 @@ export class Account {
     this.#address = remote === undefined ? undefined : shareOf(quotaOwner({ remote }));
   }
 
-  /** Of this connection alone. */
+  /** Bytes held for this connection alone. */
   get bytes(): number {
     return this.#own.bytes;
   }
 
-  /** Whether as much is held as may be: for the connection, or by the process. */
+  /** Whether the connection or the process holds as much as it may. */
   get full(): boolean {
     return this.#own.bytes >= this.limits.connectionBytes || everyone.bytes >= this.limits.processBytes;
   }
 
-  /** Of that, what the client could take. */
+  /** The part of `bytes` that waits for the client to take it. */
   get unwritten(): number {
     return this.#unwritten.bytes;
   }
 
-  /** Something to be held, for a principal where one is known. */
+  /** Starts to count something that is held, for a principal where one is known. */
   hold(principal?: string): Held {
     return new Held(this.limits, this.#own, this.#owner(principal));
   }
 
-  /** Something to be held until the client takes it. */
+  /** Starts to count something that is held until the client takes it. */
   outgoing(principal?: string): Held {
     return new Held(this.limits, this.#own, this.#owner(principal), this.#unwritten);
   }
@@ -103,16 +103,16 @@ export class Account {
   }
 }
 
-/** A number of bytes that are held, which changes, and goes back to 0 when they are let go. */
+/** Counts the bytes of one thing that is held. The number may change, and goes back to 0 when the thing is released. */
 export class Held {
   readonly #limits: BudgetLimits;
   readonly #connection: Share;
   readonly #unwritten: Tally | undefined;
   #owner: Share | undefined;
   #bytes = 0;
-  /** Bytes out of the reserve, beside those. */
+  /** Bytes in the reserve, in addition to `#bytes`. */
   #spared = 0;
-  /** Whether it is a call in flight. */
+  /** Whether this is a call in flight. */
   #call = false;
 
   constructor(limits: BudgetLimits, connection: Share, owner?: Share, unwritten?: Tally) {
@@ -126,7 +126,7 @@ export class Held {
     return this.#bytes + this.#spared;
   }
 
-  /** So much is held now, whether or not it may be: for what is there already. */
+  /** Sets the count without checking any limit: for bytes that are in memory already. */
   set(bytes: number): void {
     if (this.#spared > 0) this.#spare(-this.#spared);
     const more = bytes - this.#bytes;
@@ -139,8 +139,8 @@ export class Held {
   }
 
   /**
-   * The same if there is room for it in every share; else nothing changes, and the fault names the share. `part`: of what the process
-   * may hold, for what will be there more than once while it is converted.
+   * Like `set`, if every share has room. Otherwise nothing changes, and the fault names the share that is full. `part` is the part of
+   * `processBytes` that may be used: less than 1 for what is copied while it is converted.
    */
   grow(bytes: number, part = 1): Fault | undefined {
     const more = bytes - this.#bytes;
@@ -154,7 +154,10 @@ export class Held {
     return undefined;
   }
 
-  /** So much is held now: for what has come already. The fault names a share that has no room for it; what is small may be of the reserve. */
+  /**
+   * Counts bytes that have arrived already. A small message may go into the reserve. Otherwise the fault names the share that has no room;
+   * the bytes of a large one are counted all the same.
+   */
   count(bytes: number, part?: number): Fault | undefined {
     const over = this.grow(bytes, part);
     if (over === undefined) return undefined;
@@ -165,7 +168,7 @@ export class Held {
     return undefined;
   }
 
-  /** It is a call in flight until it is free. The fault names the share that has too many of them. */
+  /** Counts this as a call in flight until `free()`. The fault names the share that has too many calls. */
   begin(): Fault | undefined {
     const { inFlightPerPrincipal, inFlightPerProcess } = this.#limits;
     if (this.#owner !== undefined && this.#owner.calls >= inFlightPerPrincipal)
@@ -188,7 +191,7 @@ export class Held {
     if (this.#owner !== undefined) this.#owner.calls += more;
   }
 
-  /** What is held here counts for a principal from now on, who has become known. */
+  /** Counts what is held here for a principal who has just become known. */
   claim(principal: string): void {
     const { bytes } = this;
     this.set(0);
@@ -198,7 +201,7 @@ export class Held {
     if (this.#call) this.#calls(1);
   }
 
-  /** The same bytes in another's hands; no bytes are held here any more. */
+  /** Moves the bytes to a new `Held`; this one holds none afterwards. */
   handOver(): Held {
     const other = new Held(this.#limits, this.#connection, this.#owner, this.#unwritten);
     other.#bytes = this.#bytes;
@@ -221,7 +224,7 @@ export class Held {
   }
 }
 
-/** The account of a connection that is known by an object of its own, such as its socket. */
+/** The account of a connection, which is identified by an object such as its socket. */
 export function accountOf(connection: object, limits: Partial<Limits> | undefined, remote?: string): Account {
   let account = connections.get(connection);
   if (account === undefined) connections.set(connection, (account = new Account(limits, remote)));
@@ -241,9 +244,9 @@ const whose: Readonly<Record<"connectionBytes" | "principalBytes" | "processByte
 
 function tooMany(limit: "inFlightPerPrincipal" | "inFlightPerProcess", max: number): Fault {
   const of = limit === "inFlightPerPrincipal" ? whose.principalBytes : whose.processBytes;
-  return new Fault("overload", `the server answers as many calls as it may for ${of}: ${max} at a time`, { data: { limit, max } });
+  return new Fault("overload", `too many calls in flight for ${of}: the limit is ${max}`, { data: { limit, max } });
 }
 
 function overBudget(limit: keyof typeof whose, max: number): Fault {
-  return new Fault("overload", `the server holds as much as it may for ${whose[limit]}: ${max} bytes`, { data: { limit, max } });
+  return new Fault("overload", `the server holds too much data for ${whose[limit]}: the limit is ${max} bytes`, { data: { limit, max } });
 }

@@ -13,9 +13,9 @@ export interface CallAgain {
   /** How often the call may be made again; any number unless given. */
   readonly maxRounds?: number;
   call(request: Request, context: Context): Replies;
-  /** Nobody will come back for what the server keeps. */
+  /** Tells the server that nobody will come back for what it keeps. */
   release(kept: { readonly requestState: string }): void;
-  /** Hears when no call is open because answers are waited for, and when that is over. */
+  /** Called with true when the client waits for answers and no call is open, and with false when that is over. */
   waits?(waiting: boolean): void;
 }
 
@@ -24,7 +24,7 @@ export function requiresInput(result: JsonObject): boolean {
   return result["resultType"] === "input_required";
 }
 
-/** Goes on with a call whose result requires input: asks what it asks as asks of the call, and makes the call again with the answers. */
+/** Continues a call whose result requires input: its questions become asks of the call, and the call is made again with the answers. */
 export function callAgain(again: CallAgain): Replies {
   return guard((inner) => rounds(again, inner), again.context);
 }
@@ -35,7 +35,7 @@ async function* rounds(again: CallAgain, context: Context): AsyncGenerator<Reply
   for (let required = again.required, round = 1; ; round++) {
     const began = Date.now();
     const params = yield* answered(again, required, round, context);
-    // Whoever answers takes time that is not the server's.
+    // The time that the answers take does not count against the deadline.
     if (deadline !== undefined) deadline += Date.now() - began;
     let result: JsonObject | undefined;
     for await (const reply of call({ method: request.method, params }, deadline === undefined ? context : { ...context, deadline })) {

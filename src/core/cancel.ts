@@ -1,7 +1,7 @@
 import { Registry } from "../stream/index.js";
 import { Fault } from "./fault.js";
 
-/** Says once that something is not wanted any more. Free until someone listens. */
+/** A signal that something is no longer wanted. It costs nothing until someone listens. */
 export interface Cancel {
   readonly fired: boolean;
   readonly reason?: Fault;
@@ -18,7 +18,7 @@ interface Entry {
   readonly listener: () => void;
 }
 
-/** One listener that throws must not keep the others from hearing. */
+/** Calls one listener. If it throws, the others are still called. */
 function tell({ listener }: Entry): void {
   try {
     listener();
@@ -32,7 +32,7 @@ function tell({ listener }: Entry): void {
 /** The firing end of a Cancel. */
 export class Canceller implements Cancel {
   reason?: Fault;
-  /** Nearly every call has one listener: it needs no set. */
+  /** Nearly every call has one listener, which needs no set. */
   #first: Entry | undefined;
   #others: Registry<Entry> | undefined;
   #last = 0;
@@ -72,7 +72,7 @@ export class Canceller implements Cancel {
     const first = this.#first;
     this.#first = undefined;
     if (first !== undefined) tell(first);
-    // One that is taken out meanwhile is not told.
+    // A listener that another listener removes meanwhile is not called.
     for (const at of this.#others?.ids() ?? []) {
       const entry = this.#others?.get(at);
       if (entry !== undefined) tell(entry);
@@ -93,7 +93,7 @@ export function fromSignal(signal: AbortSignal): { cancel: Canceller; release: (
   return { cancel, release: () => signal.removeEventListener("abort", fire) };
 }
 
-/** Why it fired: for those that it has told. */
+/** The reason why it fired. For its listeners. */
 export function reasonOf(cancel: Cancel): Fault {
   return cancel.reason ?? new Fault("cancelled", "the call was cancelled");
 }

@@ -8,15 +8,15 @@ let mark = "";
 let marked: RegExp | undefined;
 const number = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][-+]?\d+)?$/;
 
-/** Whether there has ever been one: where there has not, nobody has to look for them. */
+/** Whether an exact number was ever made. Until then, nothing has to be searched for one. */
 let made = false;
-/** Whether jsonText is at work, and how many numbers it has come across. */
+/** Whether jsonText is running, and how many exact numbers it has written. */
 let writing = false;
 let written = 0;
 
 /**
- * A number of a peer that JavaScript would change: an integer beyond 2^53 that no double holds, one that is too large for any double, or
- * -0, which JSON.stringify writes as 0. It keeps its text. JSON.stringify refuses it, as it does a bigint; jsonText writes it.
+ * A number from a peer that JavaScript would change: an integer beyond 2^53 that no double holds, a number too large for any double, or -0,
+ * which JSON.stringify writes as 0. It keeps its text. JSON.stringify refuses it, as it does a bigint; jsonText writes it.
  */
 export class ExactNumber {
   readonly text: string;
@@ -59,17 +59,17 @@ export function jsonText(value: unknown, replacer?: (key: string, member: unknow
   }
 }
 
-/** Refuses a value with a number that no double holds, by a Fault that names the place. `path` is what the value is called, or "". */
+/** Throws a Fault that names the place of the first number that no double holds. `path` is what the value is called, or "". */
 export function checkNumbers(value: unknown, path: string, code: FaultCode = "invalid-params"): void {
   if (made && holds(value)) convert(value, path, code);
 }
 
-/** The value for a program, which must have numbers: as checkNumbers, and -0 is the number that it is. */
+/** The value with plain numbers, for a program. Throws like checkNumbers, and turns an exact -0 into the number -0. */
 export function withNumbers<T>(value: T, path: string, code: FaultCode = "invalid-params"): T {
   return made && holds(value) ? (convert(value, path, code) as T) : value;
 }
 
-/** Deeper than any message from a wire may be; a program's own value may contain itself. */
+/** Deeper than any message from a wire may be. The limit is for a program's own value, which may contain itself. */
 const DEEP = 1024;
 
 function holds(value: unknown, depth = 0): boolean {
@@ -88,7 +88,7 @@ function convert(value: unknown, path: string, code: FaultCode): unknown {
   }
   if (Array.isArray(value)) return value.map((element, at) => convert(element, path + step(at), code));
   const copy: Record<string, unknown> = { ...value };
-  // An own member `__proto__` is there already, so that assigning to it is no matter of the prototype.
+  // The spread has made `__proto__` an own member already, so this assignment does not change the prototype.
   for (const name of Object.keys(copy))
     copy[name] = convert(copy[name], path === "" ? step(name).replace(/^\./, "") : path + step(name), code);
   return copy;

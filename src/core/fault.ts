@@ -26,9 +26,9 @@ export type FaultCode =
 export interface FaultOptions {
   readonly cause?: unknown;
   readonly data?: unknown;
-  /** The JSON-RPC code a peer sent: passes on unchanged. */
+  /** The JSON-RPC code that a peer sent. It is passed on unchanged. */
   readonly rpcCode?: number;
-  /** What else was in the JSON-RPC error that a peer sent: passes on unchanged. */
+  /** The other members of the JSON-RPC error that a peer sent. They are passed on unchanged. */
   readonly members?: JsonObject | undefined;
 }
 
@@ -49,7 +49,7 @@ export class Fault extends Error {
   }
 }
 
-/** Any thrown thing as a Fault; what is no Fault is `internal`. */
+/** Any thrown value as a Fault. A value that is not a Fault becomes `internal`. */
 export function toFault(error: unknown): Fault {
   if (error instanceof Fault) return error;
   return new Fault("internal", error instanceof Error ? error.message : String(error), { cause: error });
@@ -62,14 +62,14 @@ export interface RpcError extends JsonObject {
   readonly data?: unknown;
 }
 
-/** A fault as a JSON-RPC error of an era. A peer's own code passes unchanged, unless the era's revision has given it up. */
+/** A fault as a JSON-RPC error of an era. A peer's own code is passed on unchanged, unless the era's revision no longer has it. */
 export function toRpcError(fault: Fault, era: Era): RpcError {
   const code = rpcCodeOf(fault, revisionOf[era]);
   const error = fault.data === undefined ? { code, message: fault.message } : { code, message: fault.message, data: fault.data };
   return fault.members === undefined ? error : { ...error, ...fault.members };
 }
 
-/** The fault of a message that is not sent, because it is larger than one may be: the peer would end the link, and all its calls, over it. */
+/** The fault of a message that is too large to send. The peer would end the link, with all its calls, if it got the message. */
 export function messageTooLarge(max: number): Fault {
   return new Fault("overload", "the message is larger than a message may be", { data: { limit: "messageBytes", max } });
 }
@@ -78,7 +78,7 @@ export function messageTooLarge(max: number): Fault {
 export function fromRpcError(error: RpcError): Fault {
   const { code, message, data, ...rest } = error;
   const members = Reflect.ownKeys(rest).length === 0 ? undefined : rest;
-  // Modern edges must not say it, so its meaning travels and each edge finds its own number.
+  // Modern edges must not send this code, so the fault keeps its meaning, and each edge finds its own number for it.
   if (code === RESOURCE_NOT_FOUND) return new Fault("not-found", message, { data, members });
   return new Fault(meanings.get(code) ?? "application", message, { data, rpcCode: code, members });
 }

@@ -23,7 +23,7 @@ export function fixed<T extends JsonObject>(value: T): T {
   return copy;
 }
 
-/** The JSON of a fixed object. */
+/** The JSON of a fixed object; undefined for any other. */
 export function fixedText(value: object): string | undefined {
   return known.get(value)?.text;
 }

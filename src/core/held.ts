@@ -8,7 +8,7 @@ type Step = IteratorResult<Reply, undefined>;
 /** A service for the time of one call. */
 export interface Lease {
   readonly service: Service;
-  /** The call has ended. */
+  /** To be called when the call has ended. */
   release(): void;
 }
 
@@ -18,7 +18,7 @@ type State =
   | { readonly tag: "open"; readonly replies: Replies; readonly lease: Lease }
   | { readonly tag: "ended" };
 
-/** A call on a service that has yet to be opened: at its first next(), and given back when the call has ended. */
+/** A call on a service that `open` gives at the first next(). The lease is released when the call has ended. */
 export function held(open: () => Promise<Lease>, request: Request, context: Context): Replies {
   return new Held(open, request, context);
 }

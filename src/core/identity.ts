@@ -1,13 +1,13 @@
 import { type Cancel, Canceller } from "./cancel.js";
 import { Fault } from "./fault.js";
 
-/** Who calls: one object for as long as the caller can be told apart from others. Nothing crosses from one to another. */
+/** Who calls: one object for as long as the caller can be told apart from others. Nothing of one caller reaches another. */
 export interface Identity {
-  /** Counts the callers of this process. */
+  /** A number that no other caller of this process has. */
   readonly serial: number;
   /** Names the caller to further Anywire ends. Nobody can guess it. */
   readonly key: string;
-  /** Whom its credentials stand for. */
+  /** The principal that its credentials stand for. */
   readonly principal?: string | undefined;
   /** The address that it calls from, where the wire knows one. */
   readonly remote?: string | undefined;
@@ -16,23 +16,26 @@ export interface Identity {
    * `self`: this program, which calls in its own name.
    */
   readonly span: "lasting" | "call" | "self";
-  /** The legacy session that it calls in, where a relay shares one among its callers: the relay knows whose it is what names no call. */
+  /**
+   * The legacy session in which it calls, where a relay shares one session among its callers. The relay decides which of them gets a
+   * message that names no call.
+   */
   readonly session?: Identity | undefined;
-  /** Where a wire cannot see its client leave, as in a legacy HTTP session: whether anything shows that it is there. */
+  /** For a wire that cannot see its client leave, as in a legacy HTTP session: tells whether the client still shows signs of life. */
   readonly idle?: IdleCaller | undefined;
-  /** Fires when the caller is gone, and with it what belongs to it: subscriptions, log levels, the lists that a legacy session left. */
+  /** Fires when the caller has left. What belongs to it ends then: subscriptions, log levels, the lists that a legacy session left. */
   readonly ended: Cancel;
 }
 
-/** A caller that may have left without a word. */
+/** A caller that may have left without saying so. */
 export interface IdleCaller {
-  /** Since when, in epoch milliseconds, it has had no stream open, no call in flight and no question to answer; undefined while it has. */
+  /** The time, in epoch milliseconds, since which it has had no stream, call or question open; undefined while it has one. */
   readonly since: number | undefined;
-  /** Ends it. If it is there after all, its client has to begin another session. */
+  /** Ends the caller. A client that is still there has to begin another session. */
   end(reason: Fault): void;
 }
 
-/** Calls `lost` once when the credentials behind a stream are no longer valid; the returned function stops looking. */
+/** Calls `lost` once when the credentials behind a stream are no longer valid. The returned function stops the check. */
 export type CredentialWatch = (lost: (fault: Fault) => void) => () => void;
 
 export interface IdentityOptions {
@@ -45,7 +48,7 @@ export interface IdentityOptions {
 
 let callers = 0;
 
-/** An identity with its end. Its maker ends it. */
+/** An identity together with its end. Whoever makes it ends it. */
 export class Caller implements Identity {
   readonly serial: number = ++callers;
   readonly principal: string | undefined;
@@ -64,7 +67,7 @@ export class Caller implements Identity {
     this.idle = idle;
   }
 
-  /** Made on first use: most callers of one call are never named. */
+  /** Made on first use: a caller of a single call is rarely named. */
   get key(): string {
     this.#key ??= crypto.randomUUID();
     return this.#key;
@@ -75,19 +78,19 @@ export class Caller implements Identity {
   }
 }
 
-/** Made once, since an error takes its time to make. */
+/** Made once, because creating an error is slow. */
 const gone = new Fault("unavailable", "the caller has gone", { data: { reason: "closed" } });
 
 /**
- * Whom the quotas count what a caller uses up for: its principal; without one the address that it calls from, since a caller that
- * opens another connection is still the same; without either (a Unix socket, a pipe, a mounted handler) `otherwise`.
+ * The owner whose quotas a caller uses up: its principal; without one the address that it calls from, because a caller that opens another
+ * connection is still the same; without either (a Unix socket, a pipe, a mounted handler) `otherwise`.
  */
 export function quotaOwner({ principal, remote }: Pick<Identity, "principal" | "remote">, otherwise = ""): string {
   if (principal !== undefined) return `principal ${principal}`;
   return remote === undefined ? `caller ${otherwise}` : `address ${hostOf(remote)}`;
 }
 
-/** One host has all addresses of an IPv6 network of 64 bits. */
+/** For IPv6, the 64-bit network: a single host may use every address in it. */
 function hostOf(address: string): string {
   if (!address.includes(":")) return address;
   if (address.includes(".")) return address.slice(address.lastIndexOf(":") + 1);

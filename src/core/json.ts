@@ -7,7 +7,7 @@ export function isObject(value: unknown): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value) && !(value instanceof ExactNumber);
 }
 
-/** The params of a message that has none: this very object, so that absent and empty stay apart. */
+/** The params of a message that has none. Compare by identity: an empty object means that the message had empty params. */
 export const noParams: JsonObject = Object.freeze({});
 
 const BESIDE = Symbol("beside");
@@ -28,18 +28,18 @@ export function withBeside<T extends object>(object: T, members: JsonObject): T 
 const nothing: JsonObject | undefined = undefined;
 
 /**
- * `{ ...object, ...added }`. Written like that, with a spread in front, V8 of Node 20 makes a hidden class for every single object
- * and takes a microsecond or two for it; anything before the spread keeps it from doing so. Node 22 and later do not need it, and lose
- * 60 ns by it (docs/decisions/0007-object-shapes.md). For a copy to which nothing is added, write `{ ...object }`.
+ * `{ ...object, ...added }`, which is slow if it begins with a spread: V8 of Node 20 then makes a hidden class for every single object,
+ * which takes a microsecond or two. Any member before the spread avoids that. Node 22 and later do not need it, and lose 60 ns by it
+ * (docs/decisions/0007-object-shapes.md). For a copy to which nothing is added, write `{ ...object }`.
  */
 export function extended(object: JsonObject | undefined, added?: JsonObject): Record<string, unknown> {
   return { ...nothing, ...object, ...added };
 }
 
-/** Deeper than any message from a wire may be; what is below is not weighed, so that no value can exhaust the stack. */
+/** Deeper than any message from a wire may be. What is below is not weighed, so that no value can exhaust the stack. */
 const DEEP = 1024;
 
-/** About how many bytes of JSON a value makes, without making them: what byte limits count in. */
+/** About how many bytes of JSON a value makes, without making them. Byte limits count in this unit. */
 export function weigh(value: unknown, depth = 0): number {
   switch (typeof value) {
     case "string":
@@ -63,7 +63,7 @@ export function weigh(value: unknown, depth = 0): number {
   }
 }
 
-/** About the bytes of memory that a JSON value takes, which can be twenty times those of its text: of many small values it is. */
+/** About how many bytes of memory a JSON value takes: for many small values up to twenty times the bytes of its text. */
 export function memoryOf(value: unknown, depth = 0): number {
   switch (typeof value) {
     case "string":

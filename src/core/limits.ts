@@ -2,8 +2,8 @@ const KIB = 1024;
 const MIB = 1024 * KIB;
 
 /**
- * What bounds the memory, and some times: the option `limits` of a listener or connection. This file has every limit and its default,
- * each under the name that `data.limit` of a fault says. docs/limits.md lists them.
+ * What bounds the memory, and some times: the option `limits` of a listener or connection. This file has every limit and its default, under
+ * the name that appears as `data.limit` of a fault. docs/limits.md lists them.
  */
 export interface Limits {
   /** Bytes of one message. */
@@ -18,37 +18,37 @@ export interface Limits {
   readonly uriChars: number;
   /** Bytes of what a client says of itself when it begins a session: its info and capabilities. */
   readonly clientBytes: number;
-  /** Bytes that wait for one call's reader, from a peer that cannot be slowed. */
+  /** Bytes that wait for one call's reader, from a peer that cannot be slowed down. */
   readonly callBytes: number;
-  /** Bytes that wait to be written before new calls are refused, or, where calls come in, not taken. */
+  /** Bytes that wait to be written before new calls are refused, or, on the listening side, not read. */
   readonly backlogBytes: number;
-  /** Calls of one peer at a time. */
+  /** Calls of one peer at the same time. */
   readonly inFlight: number;
-  /** Calls at a time of one principal, on however many links; of callers without one, of one remote address. */
+  /** Calls of one principal at the same time, over all its links. Callers without a principal count by remote address. */
   readonly inFlightPerPrincipal: number;
-  /** Calls at a time of all callers of the process, those of other listeners among them. */
+  /** Calls of all callers of the process at the same time, including those of other listeners. */
   readonly inFlightPerProcess: number;
-  /** Lists that a listener keeps between two pages, and as many calls that wait for the answers to their questions. */
+  /** Lists that a listener keeps between two pages. The same number of calls may wait for the answers to their questions. */
   readonly parked: number;
-  /** Of these, those of one principal; of callers without one, those from one remote address. */
+  /** How many of these one principal may have. Callers without a principal count by remote address. */
   readonly parkedPerPrincipal: number;
-  /** Of these, those of one caller that can be told apart: a stream, a session, a client of a relay. */
+  /** How many of these one caller may have: a stream, a session, a client of a relay. */
   readonly parkedPerCaller: number;
-  /** Milliseconds that a list is kept for the next page to be asked for. */
+  /** Milliseconds that a list is kept until the client asks for its next page. */
   readonly parkedMs: number;
-  /** Milliseconds that a call waits for the answers to its questions, which people may have to give. */
+  /** Milliseconds that a call waits for the answers to its questions. People may have to give them. */
   readonly answerMs: number;
-  /** Bytes that are held in total for all connections of the process, those of other listeners among them. */
+  /** Bytes that are held in total for all connections of the process, including those of other listeners. */
   readonly processBytes: number;
-  /** Bytes that are held in total for one principal, on however many connections; of callers without one, for one remote address. */
+  /** Bytes that are held in total for one principal, over all its connections. Callers without a principal count by remote address. */
   readonly principalBytes: number;
   /** Bytes that are held in total for one connection. */
   readonly connectionBytes: number;
-  /** Bytes beside those, for small calls while the others are used up. */
+  /** Bytes in addition to those, for small calls while the other shares are full. */
   readonly reserveBytes: number;
   /** Milliseconds for a message to arrive whole. */
   readonly messageMs: number;
-  /** Milliseconds that a client may take none of what waits for it before its connection is closed. */
+  /** Milliseconds that a client may leave waiting data unread before its connection is closed. */
   readonly stalledMs: number;
 }
 
@@ -77,7 +77,7 @@ export const defaultLimits: Limits = {
   stalledMs: 60_000,
 };
 
-/** Limits that are options of their own: of a client, a listener, a bridge or `sdkService`. */
+/** Limits that are separate options: of a client, a listener, a bridge or `sdkService`. */
 export const optionLimits = {
   /** Times that a server may ask for input before one result. */
   maxRounds: 16,
@@ -85,15 +85,17 @@ export const optionLimits = {
   collectBytes: 67_108_864,
   /** Sessions of a listener. */
   maxSessions: 100_000,
-  /** Sessions of a bridge with the server behind it, where they are no processes. */
+  /** Sessions of a bridge with the server behind it, where they are not processes. */
   maxUpstreams: 4096,
   /** Servers of `sdkService`. */
   sessions: 4096,
-  /** Events that are kept of one stream for a client that comes back to it: `items` of `memoryEvents`. */
+  /** Events of one stream that are kept for a client that reconnects: `items` of `memoryEvents`. */
   events: 10_000,
 } as const;
 
-/** The share that one principal, or remote address, may have of a limit. The limit is called after it, as `maxSessionsPerPrincipal`. */
+/**
+ * The part of a limit that one principal, or remote address, may use. Its own limit adds `PerPrincipal`, as in `maxSessionsPerPrincipal`.
+ */
 export const principalShares = { maxSessions: 0.25, maxUpstreams: 0.5, sessions: 0.25 } as const;
 export type SharedLimit = keyof typeof principalShares;
 
@@ -105,26 +107,26 @@ export const fixedLimits = {
   opening: 64,
   /** Questions of a server that are open in one call. */
   asks: 256,
-  /** Values of one message. An empty array or object takes three characters, and about twenty times as many bytes of memory. */
+  /** Values of one message. An empty array or object takes three characters, but about twenty times as many bytes of memory. */
   messageValues: 1_000_000,
   /** Numbers of one message that are kept as text: each takes far more memory than its text has characters. */
   exactNumbers: 10_000,
-  /** Pages without items, one after the other, after which a list counts as endless. */
+  /** Empty pages in a row after which a list counts as endless. */
   emptyPages: 1000,
   /** Lines that are no message, of a peer that goes on to send them faster than a thousand a second. */
   badMessages: 50_000,
   /** gRPC calls of one connection that nobody reads: each may hold as much as its window. */
   unreadCalls: 64,
-  /** API keys that wait to be checked by a slow hash. */
+  /** API keys that wait to be checked by a slow hash, at the same time. */
   apiKeys: 16,
   /** Milliseconds for the body of an HTTP request; four times `headersMs` where that is given. */
   bodyMs: 60_000,
 } as const;
 
-/** Rates that a layer keeps, if it was given them: `perClient` and `perTool` of `limitRate`. */
+/** Rate limits of the layer `limitRate`: `perClient` and `perTool`. */
 export const rateLimits = ["clientRate", "toolRate"] as const;
 
-/** What `data.limit` of a fault may say. */
+/** The values that `data.limit` of a fault may have. */
 export type LimitName =
   | (typeof rateLimits)[number]
   | keyof Limits

@@ -1,12 +1,12 @@
 import { Fault } from "./fault.js";
 import type { Listener } from "./wire.js";
 
-/** What new calls hear while a listener closes, and calls in flight that it did not wait for. */
+/** The fault of new calls while a listener closes, and of calls in flight that it did not wait for. */
 export function closingFault(): Fault {
   return new Fault("unavailable", "the server is shutting down", { data: { reason: "closing" } });
 }
 
-/** A listener that `end` ends, once, however often it is closed; one that may end by itself says so with `over`. */
+/** A listener that calls `end` once, however often it is closed. `over` settles if it ends by itself. */
 export function listenerOf(address: string, end: () => Promise<void>, over?: Promise<unknown>): Listener {
   let ended: () => void = () => {};
   const closed = new Promise<void>((resolve) => {

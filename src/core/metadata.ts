@@ -4,7 +4,7 @@ import type { Context } from "./service.js";
 
 type Metadata = Context["metadata"];
 
-/** What a handler never sees, whatever wire it came on. */
+/** Headers that a handler never sees, on any wire. */
 const credentials = ["authorization", "proxy-authorization", "cookie", "x-api-key"] as const;
 
 /** Whether a header, or an entry of a message's metadata, says who calls: in any case of letters. */
@@ -20,13 +20,13 @@ export function withoutCredentials(metadata: Metadata): Metadata {
   return rest;
 }
 
-/** Names that belong to HTTP, to gRPC or to MCP: no caller sets them. */
+/** Names that belong to HTTP, gRPC or MCP. A caller cannot set them. */
 const reserved =
   /^(:.*|mcp-.*|(x-)?grpc-.*|connect-.*|anywire-.*|content-(type|length|encoding)|accept|host|connection|te|trailer|transfer-encoding|upgrade|keep-alive|proxy-connection|expect|http2-settings|last-event-id)$/;
 
 /**
- * The headers that go out with a call; undefined for none. In a relay the metadata of a call are the headers that its client sent, and
- * these stay: only what a caller of this library gave is passed on. Throws for names and values that cannot be sent.
+ * The headers that go out with a call; undefined for none. Only what a caller of this library gave is sent. In a relay the metadata of a
+ * call are the headers of its client, and they are not passed on. Throws for names and values that cannot be sent.
  */
 export function outgoingMetadata({ client, metadata }: Context): Metadata | undefined {
   let given: Record<string, string | readonly string[]> | undefined;
@@ -46,10 +46,10 @@ function refused(name: string, why: string): Fault {
   return new Fault("invalid-params", `the metadata ${JSON.stringify(name)} cannot be sent: ${why}`);
 }
 
-/** The trace context of W3C, which travels in `_meta`, and in headers and metadata where a call has its own. */
+/** The W3C trace context. It travels in `_meta`, and also in headers and metadata where each call has its own. */
 export const traceNames = ["traceparent", "tracestate", "baggage"] as const;
 
-/** Params whose `_meta` says what the headers of the request say of its trace: these win, since proxies on the way add to them. */
+/** Params whose `_meta` has the trace context of the request's headers. The headers win, because proxies on the way add to them. */
 export function withTrace(params: JsonObject, header: (name: string) => string | undefined): JsonObject {
   let trace: Record<string, unknown> | undefined;
   for (const name of traceNames) {
@@ -58,12 +58,12 @@ export function withTrace(params: JsonObject, header: (name: string) => string |
   }
   if (trace === undefined) return params;
   const kept: Record<string, unknown> = { ...(isObject(params["_meta"]) ? params["_meta"] : undefined) };
-  // It belongs to the trace parent that it came with.
+  // A `tracestate` belongs to the `traceparent` that it came with.
   if (trace["traceparent"] !== undefined) delete kept["tracestate"];
   return extended(params, { _meta: extended(kept, trace) });
 }
 
-/** The trace in a message's `_meta`, as headers; what a header cannot say is left out. */
+/** The trace context in a message's `_meta`, as headers. What a header cannot carry is left out. */
 export function traceHeaders(params: JsonObject | undefined): Record<string, string> | undefined {
   const found = params?.["_meta"];
   if (!isObject(found)) return undefined;

@@ -6,13 +6,13 @@ export const listMembers: ReadonlyMap<string, string> = new Map([
   ["prompts/list", "prompts"],
 ]);
 
-/** Results that a client may cache, which carry ttlMs and cacheScope in the modern era. */
+/** Methods whose results a client may cache. They carry ttlMs and cacheScope in the modern era. */
 export const cacheableMethods: ReadonlySet<string> = new Set([...listMembers.keys(), "server/discover", "resources/read"]);
 
 /** Calls that a modern server may answer with `input_required`. */
 export const askingMethods: ReadonlySet<string> = new Set(["tools/call", "prompts/get", "resources/read"]);
 
-/** Requests that the modern era does not have: a modern client that sends one is told that it is unknown, whatever serves it. */
+/** Requests that the modern era does not have. A modern client that sends one gets `unknown-method`, whatever serves it. */
 export const legacyMethods: ReadonlySet<string> = new Set([
   "initialize",
   "ping",
@@ -21,7 +21,7 @@ export const legacyMethods: ReadonlySet<string> = new Set([
   "resources/unsubscribe",
 ]);
 
-/** What a client may only ask for with an id. Without one it is no notification that a server could be told of. */
+/** Methods that are always requests. A message without an id that names one is not passed on as a notification. */
 export const requestMethods: ReadonlySet<string> = new Set([
   ...legacyMethods,
   ...cacheableMethods,
@@ -64,7 +64,7 @@ export function passesLevel(level: unknown, threshold: string): boolean {
   return at < 0 || at >= levelAt(threshold);
 }
 
-/** The capability a client must have declared to be asked `method`. */
+/** The capability that a client must have declared before it may be asked `method`. */
 export function neededCapability(method: string, params: { readonly [member: string]: unknown }): Record<string, object> | undefined {
   switch (method) {
     case "elicitation/create":

@@ -3,12 +3,12 @@ import type { JsonObject } from "./json.js";
 import type { Era } from "./service.js";
 import { warn } from "./warn.js";
 
-/** Where something was seen. */
+/** Where an event was seen. */
 export interface Observed {
   readonly side: "listen" | "dial";
   /** The wire's name: `stdio`, `http`, `grpc`. */
   readonly wire: string;
-  /** Names the caller on the listening side. */
+  /** The key of the caller, on the listening side. */
   readonly identity?: string | undefined;
 }
 
@@ -20,13 +20,13 @@ export interface ObservedCall extends Observed {
   readonly name?: string | undefined;
 }
 
-/** How a call ended. `input_required`: its server asks, and the caller calls again with the answers. */
+/** How a call ended. `input_required`: the server asks, and the caller calls again with the answers. */
 export type CallOutcome = "ok" | "tool_error" | "input_required" | FaultCode;
 
 export type CallEvent =
   | { readonly kind: "start"; readonly call: ObservedCall }
   | { readonly kind: "progress"; readonly call: ObservedCall; readonly params: JsonObject }
-  /** The server asks its client: `method` is that of the question. */
+  /** The server asks its client. `method` is the method of the question. */
   | { readonly kind: "question"; readonly call: ObservedCall; readonly method: string }
   | {
       readonly kind: "end";
@@ -34,7 +34,7 @@ export type CallEvent =
       readonly outcome: CallOutcome;
       /** What it failed with. */
       readonly fault?: Fault | undefined;
-      /** About what the answer weighs as JSON, where there is one. */
+      /** About how many bytes of JSON the answer has, if there is one. */
       readonly bytes?: number | undefined;
       readonly milliseconds: number;
     };
@@ -43,8 +43,8 @@ export type CallEvent =
 export interface Frame extends Observed {
   readonly direction: "sent" | "received";
   /**
-   * The JSON-RPC message, or the messages of a batch. Where a wire carries an answer in parts, each part is a frame `{ id, part }`.
-   * Where a wire says something without a message, such as a cancellation by closing a stream, the frame has the message that it stands for.
+   * The JSON-RPC message, or the messages of a batch. Where a wire carries an answer in parts, each part is a frame `{ id, part }`. Where a
+   * wire says something without a message, as when it cancels by closing a stream, the frame has the message that this stands for.
    */
   readonly message: JsonObject | readonly JsonObject[];
 }
@@ -56,17 +56,17 @@ export interface SessionEvent extends Observed {
   readonly client?: JsonObject;
 }
 
-/** What becomes of a connection that was dialed. */
+/** A change in the life of a dialed connection. */
 export type UpstreamChange =
   | { readonly kind: "start" }
   | { readonly kind: "ready"; readonly era: Era; readonly protocolVersion: string; readonly milliseconds: number }
-  /** The connection broke, and is made again when it is needed. */
+  /** The connection broke. It is made again when it is needed. */
   | { readonly kind: "lost"; readonly reason: Fault }
-  /** So many attempts to make it again have failed that calls are refused at once. It is tried again after `retryMs`. */
+  /** Too many attempts to reconnect have failed, so calls are refused at once. The next attempt comes after `retryMs`. */
   | { readonly kind: "failed"; readonly reason: Fault; readonly retryMs: number }
-  /** It is there again, so many milliseconds after the attempt began that succeeded. */
+  /** The connection is back. `milliseconds` is the duration of the attempt that succeeded. */
   | { readonly kind: "restart"; readonly milliseconds: number }
-  /** `reason` is not there if it was closed from this side. */
+  /** The connection ended. `reason` is absent if this side closed it. */
   | { readonly kind: "exit"; readonly reason?: Fault };
 export type UpstreamEvent = Observed & UpstreamChange;
 
@@ -76,18 +76,18 @@ export type ChildEvent = { readonly pid: number; readonly command: string } & (
   | { readonly kind: "exit"; readonly code: number | null; readonly signal: string | null }
 );
 
-/** Something that was turned away. */
+/** Something that was refused or dropped. */
 export interface RefusalEvent extends Observed {
-  /** `refused`: its sender was told so. `dropped`: it was not. */
+  /** `refused`: the sender was told. `dropped`: it was not. */
   readonly kind: "refused" | "dropped";
   /** The method of the message, where it has one. */
   readonly method?: string;
-  /** The limit that was reached, or else the code of the fault. */
+  /** The limit that was reached, or otherwise the code of the fault. */
   readonly rule: string;
   readonly fault: Fault;
 }
 
-/** What an observer may hear of. */
+/** The events that an observer may receive. */
 export interface ObservedEvents {
   readonly call: CallEvent;
   readonly frame: Frame;
@@ -97,24 +97,26 @@ export interface ObservedEvents {
   readonly refusal: RefusalEvent;
 }
 
-/** Watches a listener or a connection. It hears of what it has a method for, in the order in which it happens. */
+/** Watches a listener or a connection. It is called for each kind of event that it has a method for, in the order in which they happen. */
 export type Observer = { readonly [K in keyof ObservedEvents]?: ((event: ObservedEvents[K]) => void) | undefined };
 
-/** Those that have thrown: one warning each says enough. */
+/** Observers that have thrown. Each gets one warning. */
 const failed = new WeakSet<Observer>();
 
-/** Tells an observer. What it throws disturbs nobody: the first time it becomes a warning, and the observer goes on to be told. */
+/**
+ * Calls an observer. If it throws, nothing else is disturbed: the first error becomes a warning, and the observer is still called later.
+ */
 export function tell<K extends keyof ObservedEvents>(observer: Observer, kind: K, event: ObservedEvents[K]): void {
   try {
     observer[kind]?.(event);
   } catch (error) {
     if (failed.has(observer)) return;
     failed.add(observer);
-    warn(`an observer threw when it was told of a ${kind}; its further errors are not reported`, error);
+    warn(`an observer threw while it handled a ${kind} event; its further errors are not reported`, error);
   }
 }
 
-/** One observer that tells all of these. It has a method for what one of them has a method for. */
+/** One observer that calls all of these. It has the methods that at least one of them has. */
 export function combineObservers(...observers: readonly Observer[]): Observer {
   const all: { readonly [K in keyof ObservedEvents]: Observer[K] } = {
     call: telling("call", observers),
@@ -138,7 +140,7 @@ function telling<K extends keyof ObservedEvents>(
   };
 }
 
-/** The refusal that a fault is. */
+/** The refusal event of a fault. */
 export function refusalOf(fault: Fault, at: Observed, kind: RefusalEvent["kind"], method?: string): RefusalEvent {
   const { data } = fault;
   const limit = typeof data === "object" && data !== null && "limit" in data ? data.limit : undefined;

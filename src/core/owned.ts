@@ -1,4 +1,4 @@
-/** Things by whom they count for, in the order in which they were added. */
+/** Things grouped by the owner that they count for, in the order in which they were added. */
 export class Owned<T> {
   readonly #things = new Map<string, Set<T>>();
 

@@ -14,7 +14,7 @@ export type FetchPage = (cursor: string | undefined) => Replies;
 export interface PagesOptions {
   /** Where to begin. */
   readonly cursor?: string | undefined;
-  /** Hears of the cursor that nobody will ask for, because the reader left before it came to it. */
+  /** Called with the cursor that nobody will ask for, because the reader left before that page. */
   readonly release?: (cursor: string) => void;
 }
 
@@ -31,10 +31,10 @@ class PagedReplies implements Replies {
   readonly #release: ((cursor: string) => void) | undefined;
   #page: Replies | undefined;
   #items: readonly unknown[] = [];
-  /** Of each item, if the whole page says what it weighs. */
+  /** The weight of each item, if the page came with its total weight. */
   #weight: number | undefined;
   #at = 0;
-  /** What follows the items in hand. */
+  /** The reply that follows the current items. */
   #after: Reply | undefined;
   #cursor: string | undefined;
   /** Pages without items since the last item. */
@@ -70,7 +70,7 @@ class PagedReplies implements Replies {
 
   return(): Promise<Step> {
     this.#ended = true;
-    // A reader that was told of the cursor may come back with it.
+    // If the reader has seen the cursor, it may come back with it, so only an unseen cursor is released.
     if (this.#after?.kind === "page") this.#release?.(this.#after.cursor);
     this.#items = [];
     this.#after = undefined;
@@ -98,7 +98,7 @@ class PagedReplies implements Replies {
   #open({ value, weight }: ResultReply): void {
     const { [this.#member]: items, nextCursor, ...rest } = value;
     if (!Array.isArray(items) || !items.every(isObject))
-      throw new Fault("invalid-request", `the server's list has no array of objects "${this.#member}"`);
+      throw new Fault("invalid-request", `the server's list result has no array of objects "${this.#member}"`);
     this.#items = items;
     this.#weight = weight === undefined ? undefined : weight / items.length;
     this.#at = 0;
@@ -107,7 +107,7 @@ class PagedReplies implements Replies {
       return;
     }
     if (nextCursor === this.#cursor)
-      throw new Fault("invalid-request", "the server's list goes round: a page names its own cursor as the next");
+      throw new Fault("invalid-request", "the server's list never ends: a page names its own cursor as the next");
     this.#empty = items.length > 0 ? 0 : this.#empty + 1;
     if (this.#empty > MOST_EMPTY)
       throw new Fault("overload", `the server's list continues without items: ${this.#empty} empty pages`, {
@@ -118,7 +118,7 @@ class PagedReplies implements Replies {
   }
 }
 
-/** A list between two pages: its replies and the one that was read to see whether there is more. */
+/** A list between two pages: its replies, and the one that was read ahead to see whether there is more. */
 export interface Rest {
   readonly replies: Replies;
   readonly ahead?: Reply;
@@ -130,7 +130,7 @@ export interface Cut {
   readonly rest: JsonObject;
   /** An upstream cursor, where the page ended on an upstream boundary. */
   readonly cursor?: string;
-  /** The list goes on: to be parked until the next page is asked for. */
+  /** The rest of the list, to be parked until the next page is asked for. */
   readonly more?: Rest;
 }
 
@@ -139,12 +139,12 @@ export interface PageSize {
   readonly bytes: number;
 }
 
-/** What a page holds at most, unless `pageSize` says another number of items. The bytes are below what common peers take as one message. */
+/** The limits of a page. `pageSize` changes the number of items. The bytes are below what common peers accept as one message. */
 export const defaultPageSize: PageSize = { items: 1024, bytes: 2 * 1024 * 1024 };
 
 /**
- * Cuts one page off a list: at an upstream boundary always, otherwise when the page is full, having looked one reply
- * ahead so that there is no empty last page. Replies that are no items go to `each`.
+ * Cuts one page off a list: always at an upstream boundary, otherwise when the page is full. It looks one reply ahead, so that there is no
+ * empty last page. Replies that are not items go to `each`.
  */
 export async function cutPage(from: Rest, size: PageSize, each: (reply: Reply) => Promise<void> | undefined): Promise<Cut | undefined> {
   const items: JsonObject[] = [];
@@ -165,7 +165,7 @@ export async function cutPage(from: Rest, size: PageSize, each: (reply: Reply) =
         if (reply.paged !== true && items.length > 0 && (items.length >= size.items || bytes >= size.bytes))
           return { items, rest: {}, more: { replies: from.replies, ahead: reply } };
         items.push(reply.value);
-        // An upstream page is not cut, so what it weighs does not matter.
+        // An upstream page is not cut, so its weight does not matter.
         if (reply.paged !== true) bytes += reply.weight ?? weightOf(reply.value);
         break;
       case "page":

@@ -5,28 +5,28 @@ import { type Identity, quotaOwner } from "./identity.js";
 import type { Limits } from "./limits.js";
 import { Owned } from "./owned.js";
 
-/** Keeps live things between two requests: bounded in all and for each caller, expiring, each taken once. */
+/** Keeps live things between two requests. The number is limited in total and for each caller. Each expires, and can be taken once. */
 export interface Park<T> {
   /**
-   * Keeps `value` under `key` for `who`, or until `gone` fires. At a limit the oldest of the same caller makes room, never that of
-   * another. If it cannot, `value` is let go of, and this throws `overload` with the name of the limit.
+   * Keeps `value` under `key` for `who`, until `gone` fires. At a limit the oldest value of the same caller makes room, never that of
+   * another. If that is not possible, `value` is released, and this throws `overload` with the name of the limit.
    */
   put(key: string, value: T, who: Identity, gone?: Cancel): void;
-  /** Takes it out, if it is still there. */
+  /** Takes the value out, if it is still there. */
   take(key: string): T | undefined;
-  /** Lets go of it now; false if it is not there. */
+  /** Releases the value now; false if it is not there. */
   drop(key: string): boolean;
   readonly size: number;
-  /** Lets go of everything. */
+  /** Releases everything. */
   clear(): void;
 }
 
 export interface ParkOptions<T> {
   readonly limits: Pick<Limits, "parked" | "parkedPerPrincipal" | "parkedPerCaller">;
   readonly ms: number;
-  /** Milliseconds after which a caller's oldest makes room for its next. */
+  /** Milliseconds after which a caller's oldest value may make room for its next. */
   readonly spareMs: number;
-  /** What to do with a value that nobody came back for. */
+  /** Releases a value that nobody came back for. */
   readonly release: (value: T) => void;
 }
 
@@ -34,7 +34,7 @@ interface Parked<T> {
   readonly value: T;
   readonly since: number;
   readonly owner: string;
-  /** The caller itself, where it can be told apart; else its owner. */
+  /** The key of the caller, where it can be told apart; otherwise its owner. */
   readonly caller: string;
   readonly unhook: (() => void) | undefined;
 }
@@ -68,7 +68,7 @@ export function park<T>({ limits, ms, spareMs, release }: ParkOptions<T>): Park<
       timer = undefined;
     } else if (timer === undefined) {
       timer = setTimeout(sweep, Math.max(0, first[1].since + ms - Date.now()));
-      // What waits for a client is no reason for a process to go on. In a browser a timer is a number.
+      // A parked value must not keep the process running. In a browser a timer is a number.
       unref(timer);
     }
   };
@@ -100,7 +100,7 @@ export function park<T>({ limits, ms, spareMs, release }: ParkOptions<T>): Park<
       const limit = makeRoom(owner, caller);
       if (limit !== undefined) {
         release(value);
-        throw new Fault("overload", "too many requests wait for their caller to come back", { data: { limit, max: limits[limit] } });
+        throw new Fault("overload", "too many parked requests wait for their caller", { data: { limit, max: limits[limit] } });
       }
       const unhook = gone?.on(() => drop(key));
       kept.set(key, { value, since: Date.now(), owner, caller, unhook });

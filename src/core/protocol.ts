@@ -123,16 +123,16 @@ export interface CompleteResult extends JsonObject {
   readonly completion: { readonly values: readonly string[]; readonly total?: number; readonly hasMore?: boolean };
 }
 
-/** What a server wants to know of the user: a form to fill in, or a page to visit. */
+/** What a server asks the user: a form to fill in, or a page to visit. */
 export interface ElicitParams extends JsonObject {
   readonly message: string;
   readonly mode?: "form" | "url";
-  /** Of a form. */
+  /** For mode `form`. */
   readonly requestedSchema?: JsonObject;
-  /** Of mode `url`. */
+  /** For mode `url`. */
   readonly url?: string;
 }
-/** What a server wants a model to say. */
+/** What a server asks a model to generate. */
 export interface SampleParams extends JsonObject {
   readonly messages: readonly SamplingMessage[];
   readonly maxTokens: number;

@@ -6,7 +6,7 @@ import type { Ask } from "./service.js";
 /** What an `input_required` result asks, as asks in the middle of a call. */
 export interface Questions {
   readonly asks: readonly Ask[];
-  /** The `inputResponses`. The first refusal rejects and withdraws the rest, and so does `cancel`. */
+  /** The `inputResponses`. Rejects at the first refusal, or when `cancel` fires, and withdraws the other questions. */
   readonly answers: Promise<JsonObject>;
 }
 
@@ -25,7 +25,7 @@ export function questions(requests: unknown, cancel: Cancel): Questions {
         origin: "stated",
         cancel: withdrawn,
         answer: (result) => resolve([key, result]),
-        // Nobody is there for that question, which is not to say that the call itself is unknown.
+        // Nobody can answer that question. That does not mean that the method of the call is unknown.
         refuse: (fault) =>
           reject(fault.code === "unknown-method" ? new Fault("missing-capability", fault.message, { cause: fault }) : fault),
         progress() {},
@@ -35,7 +35,7 @@ export function questions(requests: unknown, cancel: Cancel): Questions {
     });
   });
   const all = gather(answers, cancel, withdrawn);
-  // Whoever asks may have left before it waits for the answers.
+  // The asker may have left before it waits for the answers.
   all.catch(() => {});
   return { asks, answers: all };
 }

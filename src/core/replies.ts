@@ -12,8 +12,8 @@ export const DONE: Step = { done: true, value: undefined };
 const done: Promise<Step> = Promise.resolve(DONE);
 
 /**
- * The guard around a handler written as a generator. A plain generator's return() queues behind its pending next();
- * here leaving takes effect at once: the pending next() ends, and the handler's own cancel fires.
+ * The guard around a handler written as a generator. A plain generator's return() queues behind its pending next(). Here leaving takes
+ * effect at once: the pending next() ends, and the handler's own cancel fires.
  */
 export function guard(produce: Produce, context: Context): Replies {
   return new Guarded(produce, context);
@@ -22,7 +22,7 @@ export function guard(produce: Produce, context: Context): Replies {
 type State =
   | { readonly tag: "idle" }
   | { readonly tag: "running"; readonly steps: AsyncIterator<Reply, JsonObject | undefined, undefined> }
-  | { readonly tag: "cancelled"; readonly reason: Fault } // to be told once
+  | { readonly tag: "cancelled"; readonly reason: Fault } // to be thrown once
   | { readonly tag: "ended" };
 
 const IDLE: State = { tag: "idle" };
@@ -84,7 +84,7 @@ class Guarded implements Replies {
     return steps;
   }
 
-  /** A caller that left wants no error; one that is still reading, now or later, has to learn why. */
+  /** A caller that left wants no error. One that reads now or later gets the reason. */
   #cancelled(reason: Fault): void {
     this.#leave(reason);
     const { reject } = this.#settle();
@@ -92,7 +92,7 @@ class Guarded implements Replies {
     else reject(reason);
   }
 
-  /** Ends from outside: the handler hears of it through its cancel. */
+  /** Ends the call from outside. The handler learns of it through its cancel. */
   #leave(reason: Fault): void {
     const state = this.#state;
     this.#end();
@@ -182,12 +182,12 @@ export async function resultOf(replies: Replies, each: (reply: Reply) => void | 
   }
 }
 
-/** What nobody wants to hear of; only an ask has someone who waits. */
+/** The default of `each`. Only an ask has someone who waits, so it is refused. */
 function ignored(reply: Reply): void {
   if (reply.kind === "ask") reply.ask.refuse(new Fault("unknown-method", `no client here can answer ${reply.ask.request.method}`));
 }
 
-/** A deadline that can stand still while its call is parked. */
+/** Replies with a deadline that can be paused while the call is parked. */
 export interface Timed extends Replies {
   pause(): void;
   resume(): void;
@@ -273,7 +273,7 @@ class TimedReplies implements Timed {
     this.#timer = undefined;
     void this.#inner.return();
     this.#state = "late";
-    // Nobody may be reading just now: then the next who does is told.
+    // If nobody reads just now, the next next() rejects.
     if (this.#reject !== undefined) this.#reject(this.#tell());
   }
 

@@ -6,7 +6,7 @@ import type { JsonObject } from "./json.js";
 /** Legacy is any revision up to 2025-11-25, with `initialize` and sessions; modern is 2026-07-28, stateless. */
 export type Era = "legacy" | "modern";
 
-/** A method and its parameters in the shape of the newest revision; what an edge does not know travels untouched. */
+/** A method and its parameters in the shape of the newest revision. Members that an edge does not know travel unchanged. */
 export interface Message {
   readonly method: string;
   readonly params: JsonObject;
@@ -17,31 +17,31 @@ export type Request = Message;
 export interface Service {
   /** Makes a call. Nothing is sent or run before the first next(); never throws. */
   call(request: Request, context: Context): Replies;
-  /** Passes on a client's notification that belongs to no call; resolves when the link took it. */
+  /** Passes on a client's notification that belongs to no call. Resolves when the link has taken it. */
   notify(notification: Message, context: Context): Promise<void>;
 }
 
-/** A service around a service. One that only reads requests returns the inner Replies. */
+/** A service around a service. A layer that only reads requests returns the inner Replies. */
 export type Layer = (inner: Service) => Service;
 
 /** One call's replies: one reader, one next() at a time. */
 export interface Replies extends AsyncIterable<Reply> {
-  /** Done after the result, or rejects once with a Fault. */
+  /** Ends after the result, or rejects once with a Fault. */
   next(): Promise<IteratorResult<Reply, undefined>>;
   /** Gives up, also during a pending next(); a no-op after the result. */
   return(): Promise<IteratorResult<Reply, undefined>>;
   [Symbol.asyncIterator](): Replies;
 }
 
-/** One element of a list. `paged`: it came in an upstream page, whose end follows; a cursor edge does not cut before that. */
+/** One element of a list. `paged`: it came in an upstream page, whose end follows. A cursor edge does not cut before that. */
 export interface ItemReply {
   readonly kind: "item";
   readonly value: JsonObject;
   readonly paged?: true;
-  /** About what it weighs, where that is known. */
+  /** About how many bytes of JSON it has, if known. */
   readonly weight?: number;
 }
-/** A page ended: its cursor ("" is valid), its other members. `own`: an upstream boundary, where a cursor edge always cuts. */
+/** The end of a page: its cursor ("" is valid) and its other members. `own`: an upstream boundary, where a cursor edge always cuts. */
 export interface PageReply {
   readonly kind: "page";
   readonly cursor: string;
@@ -56,7 +56,7 @@ export interface ContentReply {
   readonly offset?: number;
   readonly size?: number;
 }
-/** More of the content: whole code points, or octets. */
+/** More of the content: whole code points, or bytes. */
 export interface ChunkReply {
   readonly kind: "chunk";
   readonly data: string | Uint8Array;
@@ -72,22 +72,22 @@ export interface LogReply {
   readonly params: JsonObject;
   readonly ambient?: true;
 }
-/** Any other notification: acknowledged, changes, vendor. */
+/** Any other notification: an acknowledgement, a change, a vendor's own. */
 export interface NoteReply {
   readonly kind: "note";
   readonly method: string;
   readonly params: JsonObject;
 }
-/** The server wants something; keep reading while it is open. */
+/** The server asks something. Keep reading while the ask is open. */
 export interface AskReply {
   readonly kind: "ask";
   readonly ask: Ask;
 }
-/** The end, without the members already sent as items or contents. */
+/** The end, without the members that were already sent as items or contents. */
 export interface ResultReply {
   readonly kind: "result";
   readonly value: JsonObject;
-  /** About what it weighs, where that is known. */
+  /** About how many bytes of JSON it has, if known. */
   readonly weight?: number;
 }
 
@@ -97,20 +97,20 @@ export type Reply = ItemReply | PageReply | ContentReply | ChunkReply | Progress
 export interface Ask {
   readonly key: string;
   readonly request: Request;
-  /** How its call was found: the wire said so, it was the only one, or it is a guess. */
+  /** How its call was found: the wire named it, it was the only one open, or it is a guess. */
   readonly origin: "stated" | "sole" | "guessed";
   /** Fires when no answer is wanted any more. */
   readonly cancel: Cancel;
   /** The first of answer and refuse counts. */
   answer(result: JsonObject): void;
   refuse(fault: Fault): void;
-  /** Tells the asker how the answer is coming on; nothing if it did not ask for that. */
+  /** Tells the asker how far the answer has come. Does nothing if the asker did not want progress. */
   progress(params: JsonObject): void;
   /** Whether the asker wants progress. */
   readonly wantsProgress: boolean;
 }
 
-/** What a caller said of itself: with this request in the modern era, with its session in the legacy one. */
+/** What a caller said about itself: in this request in the modern era, in its session in the legacy era. */
 export interface Client {
   /** Who it is. */
   readonly identity: Identity;
@@ -128,7 +128,7 @@ export interface Range {
 export interface Context {
   readonly client: Client;
   readonly cancel: Cancel;
-  /** Epoch milliseconds; enforced once, where the call enters, with one timer that stands still while it is parked. */
+  /** Epoch milliseconds. Enforced once, where the call enters, with one timer that is paused while the call is parked. */
   readonly deadline?: number;
   /** Whether the caller wants progress. */
   readonly progress: boolean;
@@ -140,11 +140,11 @@ export interface Context {
   readonly onePage?: boolean;
   /** For reads; content.offset says what was done. */
   readonly range?: Range;
-  /** Headers, lower case; they go upstream only by allowlist. */
+  /** Headers, in lower case. Only those that a caller of this library gave are sent upstream. */
   readonly metadata: Readonly<Record<string, string | readonly string[]>>;
 }
 
-/** The long-lived call that brings a legacy client what belongs to none of its calls. It crosses a wire between Anywire ends only. */
+/** The long-lived call that brings a legacy client what belongs to none of its calls. It crosses a wire only between Anywire ends. */
 export const AMBIENT = "dev.anywire/ambient";
 
 /** Wraps a service in layers: the first is the outermost. */

@@ -1,6 +1,6 @@
 import { Fault } from "./fault.js";
 
-/** What a URI said for each variable; a list where the template has `{x*}`. No prototype, so every name is safe. */
+/** The value of each variable in a URI; a list where the template has `{x*}`. It has no prototype, so every name is safe. */
 export type TemplateVariables = { readonly [name: string]: string | readonly string[] };
 
 export interface UriTemplate {
@@ -16,9 +16,9 @@ type Values = Record<string, string | string[]>;
 interface Token {
   readonly prefix: string;
   readonly optional: boolean;
-  /** Characters that end the run; undefined: no run. */
+  /** Characters that end the run; undefined if there is no run. */
   readonly stops?: string;
-  /** Takes the run into `values`; false when it says no such thing. */
+  /** Puts the run into `values`; false if the template could not have made it. */
   readonly take?: (run: string, values: Values) => boolean;
 }
 
@@ -70,7 +70,7 @@ function expression(body: string, source: string, names: string[]): Token[] {
   return variables.map((variable, index) => single(operator, variable, index === 0 && variables.length === 1, index === 0));
 }
 
-/** The value of one variable outside a query. `alone`: no comma has to part it from another. */
+/** The value of one variable outside a query. `alone`: no comma separates it from another. */
 function single(operator: string, variable: Variable, alone: boolean, first: boolean): Token {
   const { name, explode } = variable;
   const comma = alone ? "" : ",";
@@ -159,7 +159,7 @@ function reach(token: Token, uri: string, after: Int32Array): Int32Array {
   for (let at = 0; at <= length; at++) {
     const start = at + prefix.length;
     const end = start <= length && uri.startsWith(prefix, at) ? (far[start] ?? -1) : -1;
-    // A run is at least one character long: an empty name is nobody's.
+    // A run has at least one character: an empty value does not match.
     if (end >= start + (stops === undefined ? 0 : 1)) ends[at] = end;
     else if (optional && (after[at] ?? -1) >= 0) ends[at] = at;
   }

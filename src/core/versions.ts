@@ -8,7 +8,7 @@ export const modernVersions = ["2026-07-28"] as const;
 
 export const newest: Record<Era, string> = { modern: modernVersions[0], legacy: legacyVersions[0] };
 
-/** What a legacy client over HTTP speaks that does not say so, by the specification. */
+/** The version of a legacy HTTP client that does not state one, according to the specification. */
 export const UNSTATED_VERSION = "2025-03-26";
 
 export function isLegacyVersion(version: string): boolean {
@@ -19,19 +19,19 @@ export function isModernVersion(version: string): boolean {
   return modernVersions.some((each) => each === version);
 }
 
-/** The version that a request names in its `_meta`, whatever it put there. Only modern requests do that. */
+/** The version that a request names in its `_meta`, of any type. Only modern requests name one. */
 export function statedVersion(params: JsonObject | undefined): unknown {
   const found = params?.["_meta"];
   return isObject(found) ? found[meta.protocolVersion] : undefined;
 }
 
-/** Whether a request says that it is modern. Which version it names, and whether that is one of ours, is checked later. */
+/** Whether a request says that it is modern. Whether its version is supported is checked later. */
 export function isModernRequest(params: JsonObject | undefined): boolean {
   return statedVersion(params) !== undefined;
 }
 
 /**
- * The era to answer a request in, where `eras` are served: by the version that it states itself, or else by that of its
+ * The era in which to answer a request, if one of `eras` is served: by the version that the request states, or else by that of its
  * `MCP-Protocol-Version` header.
  */
 export function eraOfRequest(stated: unknown, eras: readonly Era[], header?: string): Era {
@@ -39,7 +39,7 @@ export function eraOfRequest(stated: unknown, eras: readonly Era[], header?: str
   return stated !== undefined || (header !== undefined && isModernVersion(header)) ? "modern" : "legacy";
 }
 
-/** The era to refuse a request in whose body was not read: modern, unless the header names a legacy version. */
+/** The era in which to refuse a request whose body was not read: modern, unless the header names a legacy version. */
 export function eraOfRefusal(eras: readonly Era[], header: string | undefined): Era {
   return eras.includes("modern") && (header === undefined || !isLegacyVersion(header)) ? "modern" : "legacy";
 }
@@ -49,7 +49,7 @@ export function hasBatches(version: string | undefined): boolean {
   return version === "2025-03-26";
 }
 
-/** Whether a client takes events without data, and comes back for a stream whose connection was let go: from 2025-11-25 on. */
+/** Whether a client accepts events without data, and comes back to a stream whose connection was closed: from 2025-11-25 on. */
 export function comesBackToStreams(version: string | undefined): boolean {
   return (version ?? "") >= "2025-11-25";
 }

@@ -1,6 +1,8 @@
 import { platform } from "../stream/index.js";
 
-/** Tells whoever runs the program of something that it has to mend, and goes on: a warning of the process, or of the console where there is none. */
+/**
+ * Warns whoever runs the program of something to fix, and goes on: with a process warning, or on the console where there is no process.
+ */
 export function warn(message: string, error: unknown): void {
   const detail = error instanceof Error ? (error.stack ?? error.message) : String(error);
   const { process } = platform;

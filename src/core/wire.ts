@@ -12,9 +12,9 @@ export interface Command {
   readonly cwd?: string;
   /** Added to the allowed part of the parent's environment. */
   readonly env?: Readonly<Record<string, string>>;
-  /** Names of further variables of the parent that the child may see. */
+  /** Names of other variables of the parent that the child may see. */
   readonly inherit?: readonly string[];
-  /** What is spoken on its standard streams: newline JSON-RPC, `stdio`, unless given. */
+  /** The protocol on its standard streams; `stdio`, which is newline-delimited JSON-RPC, unless given. */
   readonly speaks?: "stdio" | "grpc+stdio" | "http+stdio" | "proto+stdio";
 }
 
@@ -24,29 +24,30 @@ export type Address = string | Command;
 export interface WireOptions {
   /** See docs/limits.md. */
   readonly limits?: Partial<Limits> | undefined;
-  /** Hears of what went wrong outside any call: garbage dropped, a stray response. */
+  /** Called with what went wrong outside any call: garbage dropped, a stray response. */
   readonly onFault?: ((fault: Fault) => void) | undefined;
   /** Watches calls, frames, sessions, upstreams, child processes and refusals. */
   readonly observe?: Observer | undefined;
-  /** What the observer is told that the wire is called. The wire sets it itself. */
+  /** The name of the wire in the observer's events. The wire sets it itself. */
   readonly wire?: string | undefined;
 }
 
 export interface ListenOptions extends WireOptions {
   /** Eras served; both unless said otherwise. */
   readonly eras?: readonly Era[] | undefined;
-  /** Items of a page where the wire pages. */
+  /** Items in a page, on wires that have pages. */
   readonly pageSize?: number | undefined;
   /**
-   * Who callers are that have neither a session, a stream nor credentials. `each`, the default: every call is a caller of its own.
-   * `one`: all of them are the same caller, so they may hear each other's logs and be asked each other's questions.
+   * How to treat callers that have neither a session, a stream nor credentials. `each`, the default: every call is a separate caller.
+   * `one`: all of them are the same caller, so they may see each other's logs and be asked each other's questions.
    */
   readonly anonymous?: "each" | "one" | undefined;
   /** Milliseconds that calls in flight have to finish when the listener closes; 5,000 unless given, 0 for none. */
   readonly drainMs?: number | undefined;
   /**
-   * A secret of at least 32 random bytes that seals `requestState`s. Processes behind a load balancer that have the same one can read
-   * each other's, if what waits is behind them and not in one of them. A random one of the process unless given.
+   * A secret of at least 32 random bytes that seals `requestState`s; a random one for the process unless given. Processes behind a load
+   * balancer that share one can read each other's states. That helps only if the call waits in a server behind them, not in one of the
+   * processes.
    */
   readonly sealKey?: string | Uint8Array | undefined;
 }
@@ -57,16 +58,16 @@ export interface RestartOptions {
   readonly firstMs?: number | undefined;
   /** Milliseconds between two attempts at most; 10,000 unless given. */
   readonly longestMs?: number | undefined;
-  /** Failures in a row after which calls are refused at once, instead of waiting for the next attempt. No number is too many unless given. */
+  /** Failures in a row after which calls are refused at once, instead of waiting for the next attempt; no limit unless given. */
   readonly tries?: number | undefined;
-  /** Milliseconds between two attempts from then on; 60,000 unless given. */
+  /** Milliseconds between two attempts after that; 60,000 unless given. */
   readonly slowMs?: number | undefined;
 }
 
 export interface DialOptions extends WireOptions {
-  /** `auto` finds out, as the specification says. */
+  /** `auto` detects the era as the specification says. */
   readonly era?: Era | "auto" | undefined;
-  /** Who dials, and what it can be asked. */
+  /** The client's info, and the capabilities that say what it can be asked. */
   readonly client?: { readonly info?: JsonObject; readonly capabilities?: JsonObject } | undefined;
   /** How callers share the connection; `sharedByAll` unless given. */
   readonly fanIn?: FanIn | undefined;
@@ -74,12 +75,12 @@ export interface DialOptions extends WireOptions {
   readonly probeMs?: number | undefined;
   /** Milliseconds until a peer that does not answer is given up; 60,000 unless said otherwise. */
   readonly handshakeMs?: number | undefined;
-  /** Milliseconds that a call waits for a lost connection to come back, where it does; 5,000 unless given. */
+  /** Milliseconds that a call waits for a lost connection to come back, on wires that reconnect; 5,000 unless given. */
   readonly reconnectMs?: number | undefined;
-  /** How often and when that is tried. A child process is started again only if this is given. */
+  /** When and how often to reconnect. A child process is started again only if this is given. */
   readonly restart?: RestartOptions | undefined;
   readonly signal?: AbortSignal | undefined;
-  /** A line that a child wrote on its stderr. */
+  /** Called with each line that a child wrote on its stderr. */
   readonly onStderr?: ((line: string) => void) | undefined;
 }
 
@@ -91,11 +92,11 @@ export interface ListenAddress {
 
 /** A place where calls come in. */
 export interface Listener extends AsyncDisposable {
-  /** As dialed: with the port that was chosen. */
+  /** The address to dial, with the port that was chosen. */
   readonly address: string;
-  /** All of them, where there is more than one. */
+  /** All addresses, where there is more than one. */
   readonly addresses?: readonly ListenAddress[] | undefined;
-  /** Resolves when it has ended by itself or by close(). */
+  /** Resolves when the listener has ended, by itself or by close(). */
   readonly closed: Promise<void>;
   /** Refuses new calls, gives those in flight `drainMs` to finish, answers the rest with `unavailable`, and ends. */
   close(): Promise<void>;
@@ -107,7 +108,7 @@ export interface Connection extends Service, AsyncDisposable {
   readonly protocolVersion: string;
   /** Resolves with the reason when the connection has ended; undefined after close(). */
   readonly closed: Promise<Fault | undefined>;
-  /** Every call that is still open fails, and what dialing started is stopped. */
+  /** Fails every open call, and stops what dialing started. */
   close(): Promise<void>;
 }
 

@@ -1,6 +1,6 @@
 import { Fault, isObject, type JsonObject, neededCapability, type Request } from "../core/index.js";
 
-/** The Fault to refuse a question with that its client did not declare itself able to answer. */
+/** The Fault that refuses a question if the client did not declare the capability to answer it. */
 export function lacking({ method, params }: Request, capabilities: JsonObject): Fault | undefined {
   const required = neededCapability(method, params);
   if (required === undefined) return undefined;

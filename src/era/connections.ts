@@ -2,29 +2,32 @@ import { type Cancel, type Connection, Fault, type IdleCaller, type Lease } from
 import { SessionTable, type SessionTableOptions, type TableSession } from "./listen/session-table.js";
 
 export interface ConnectionsOptions extends Pick<SessionTableOptions, "limit" | "spareMs" | "replaceable"> {
-  /** Connections at a time. */
+  /** Connections open at the same time. */
   readonly max: number;
-  /** Of these, those of one owner; a quarter unless given. */
+  /** How many of these one owner may have; a quarter unless given. */
   readonly perOwner?: number | undefined;
-  /** Milliseconds that a connection without calls is kept, where the call that opens it does not say. */
+  /** Milliseconds that a connection without calls is kept, unless the call that opens it says otherwise. */
   readonly idleMs: number;
 }
 
 /** Which connection a call needs. */
 export interface WantedConnection {
   readonly key: string;
-  /** Whom the connection counts for. */
+  /** The owner that the connection counts for. */
   readonly owner: string;
-  /** Whether the call stands for its client's presence: when the last such has ended, so has the client. */
+  /** Whether the call shows that its client is there. When the last such call has ended, the client has left. */
   readonly presence: boolean;
-  /** The caller that the connection is for, if it may have left: then the connection makes room for another of its owner, and the caller ends. */
+  /**
+   * The caller that the connection is for, if it may have left silently. Its connection may then make room for another of the same owner,
+   * and the caller ends.
+   */
   readonly idle?: IdleCaller | undefined;
-  /** Whoever finds no room waits for it, until this fires, if something of its owner is about to make room. */
+  /** If there is no room, the call waits for it until this fires, provided that something of the same owner may soon make room. */
   readonly gone?: Cancel | undefined;
   open(): Promise<Connection>;
 }
 
-/** Connections by key: opened when first needed, closed when their client is gone or nothing has called for long. */
+/** Connections by key. Each is opened when first needed, and closed when its client has left or nothing has called for long. */
 export interface Connections {
   readonly size: number;
   lease(wanted: WantedConnection): Promise<ConnectionLease>;
@@ -40,14 +43,14 @@ export interface ConnectionLease extends Lease {
 }
 
 interface Session extends TableSession {
-  /** Rejects when it is dropped before it was open. */
+  /** Rejects if the connection is dropped before it is open. */
   readonly connection: Promise<Connection>;
   calls: number;
-  /** Calls that stand for the client's presence; undefined until there was one. */
+  /** Open calls that show that the client is there; undefined until there was one. */
   present: number | undefined;
 }
 
-/** Milliseconds in which it is seen that a client has closed its stream: it may be back with another session before that. */
+/** Milliseconds to wait until a client's closed stream is noticed: the client may come back with another session before that. */
 const SEEN_MS = 250;
 
 export function connections({ max, perOwner, ...options }: ConnectionsOptions): Connections {
@@ -57,7 +60,7 @@ export function connections({ max, perOwner, ...options }: ConnectionsOptions): 
 
   const begin = ({ key, owner, idle, open }: WantedConnection): Session => {
     const session = table.begin(owner, () => {
-      // What is being closed still counts: a single server has to be let go of before it is connected anew.
+      // A connection that is being closed still counts: a server that takes only one must be released before it is connected again.
       const room = table.size + ending.size < max ? Promise.resolve() : Promise.all(ending);
       const { connection, close } = opened(room.then(open));
       return {
@@ -87,7 +90,7 @@ export function connections({ max, perOwner, ...options }: ConnectionsOptions): 
     );
     return session;
   };
-  /** Only who may wait does; then `begin` says whether there is room. */
+  /** Waits for room, if the call may wait. Afterwards `begin` decides whether there is room. */
   const roomFor = async ({ key, owner, gone }: WantedConnection): Promise<void> => {
     let looked = false;
     while (gone?.fired === false && closed === undefined && table.find(key, undefined) === undefined) {
@@ -102,7 +105,7 @@ export function connections({ max, perOwner, ...options }: ConnectionsOptions): 
     session.calls--;
     session.touched = Date.now();
     if (presence) session.present = (session.present ?? 1) - 1;
-    // Not at once: whoever changes its log level ends one such call and begins another in the same turn.
+    // Not at once: a client that changes its log level ends one such call and begins another in the same turn.
     if (session.present === 0) setTimeout(() => void (session.calls === 0 && table.end(session, closedFault())), 0);
   };
 
@@ -151,7 +154,7 @@ function closedFault(): Fault {
   return new Fault("unavailable", "the service was closed", { data: { reason: "closed" } });
 }
 
-/** Opening may take for ever, and nobody has to wait for that: neither who wants the connection nor who wants it closed. */
+/** Opening may take for ever. Neither the caller that wants the connection nor close() waits for it. */
 function opened(opening: Promise<Connection>): Pick<Session, "connection"> & { close(): Promise<void> } {
   let open: Connection | undefined;
   let stop: ((fault: Fault) => void) | undefined;

@@ -1,6 +1,6 @@
 import { cacheableMethods, extended, isObject, type JsonObject, meta } from "../core/index.js";
 
-/** A result as a modern client must get it: with the members that a legacy server does not know of. */
+/** A result for a modern client: with the members that a legacy server does not know. */
 export function dressModern(method: string, result: JsonObject, serverInfo: JsonObject | undefined): JsonObject {
   const dressed = extended(result);
   if (dressed["resultType"] === undefined) dressed["resultType"] = "complete";
@@ -15,7 +15,7 @@ export function dressModern(method: string, result: JsonObject, serverInfo: Json
   return dressed;
 }
 
-/** A result as a legacy client knows it: without what its revision does not have. */
+/** A result for a legacy client: without the members that its revision does not have. */
 export function dressLegacy(method: string, result: JsonObject): JsonObject {
   let plain = result;
   if (plain["resultType"] === "complete") {

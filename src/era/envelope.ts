@@ -20,9 +20,9 @@ import {
 } from "../core/index.js";
 import { anywireKeys } from "./keys.js";
 
-/** What only a modern request says of its client. */
+/** The `_meta` keys with which a modern request describes its client. */
 const modernKeys: ReadonlySet<string> = new Set([meta.protocolVersion, meta.clientInfo, meta.clientCapabilities, meta.logLevel]);
-/** What belongs to one link. */
+/** The `_meta` keys that belong to one link. */
 const ownKeys: ReadonlySet<string> = new Set([
   anywireKeys.peer,
   anywireKeys.caller,
@@ -34,7 +34,10 @@ const ownKeys: ReadonlySet<string> = new Set([
 ]);
 const moved: ReadonlySet<string> = new Set([...traceNames, "progressToken", ...modernKeys, ...ownKeys]);
 
-/** A request's `_meta` taken apart: what the waist keeps in its Context, and what travels on. All members are there, so that every envelope has one shape. */
+/**
+ * A request's `_meta` taken apart: what the Context holds, and what travels on. All members are always present, so that every envelope has
+ * the same shape.
+ */
 export interface CallEnvelope {
   readonly request: Request;
   /** The protocol version, if the request claims to be modern. */
@@ -44,9 +47,9 @@ export interface CallEnvelope {
   readonly logLevel: string | undefined;
   readonly progressToken: string | number | ExactNumber | undefined;
   readonly trace: Readonly<Record<string, string>> | undefined;
-  /** Whether it comes from an Anywire end that wants to know what this one can do. */
+  /** Whether the request comes from an Anywire end that asks what this one can do. */
   readonly peer: boolean;
-  /** Who calls, as an Anywire end says that speaks for several. */
+  /** The caller, as named by an Anywire end that speaks for several. */
   readonly caller: RelayedCaller | undefined;
   readonly window: number | undefined;
   readonly pageSize: number | undefined;
@@ -57,9 +60,9 @@ export interface CallEnvelope {
 
 /** A caller behind a relay. */
 export interface RelayedCaller {
-  /** Names it on this link; absent: nobody knows it but for this call. */
+  /** Names the caller on this link. Absent: the caller is known for this call only. */
   readonly key?: string;
-  /** The protocol version that it speaks itself, if that is a legacy one. */
+  /** The protocol version of the caller itself, if it is a legacy one. */
   readonly version?: string;
 }
 
@@ -88,19 +91,19 @@ export function openEnvelope(method: string, params: JsonObject): CallEnvelope {
   };
 }
 
-/** The params of a notification without what belongs to the link that it came on. */
+/** The params of a notification without the `_meta` keys that belong to its link. */
 export function withoutOwn(params: JsonObject): JsonObject {
   const found = params["_meta"];
   return isObject(found) && Object.keys(found).some((key) => ownKeys.has(key)) ? without(params, found, ownKeys) : params;
 }
 
-/** The params of a modern client's notification as a legacy peer knows them. */
+/** The params of a modern client's notification for a legacy peer. */
 export function withoutModern(params: JsonObject): JsonObject {
   const found = params["_meta"];
   return isObject(found) && Object.keys(found).some((key) => modernKeys.has(key)) ? without(params, found, modernKeys) : params;
 }
 
-/** The params with what is left of their `_meta`. */
+/** The params without these keys of their `_meta`. */
 function without(params: JsonObject, found: JsonObject, keys: ReadonlySet<string>): JsonObject {
   const names = Object.keys(found);
   if (names.length === 0) return params;
@@ -110,7 +113,7 @@ function without(params: JsonObject, found: JsonObject, keys: ReadonlySet<string
   let left: Record<string, unknown> | undefined;
   for (const key of Object.keys(found)) {
     if (keys.has(key)) continue;
-    // Not by assignment, which would take `__proto__` for the prototype.
+    // Not by assignment, which would set the prototype for the key `__proto__`.
     left ??= {};
     Object.defineProperty(left, key, { value: found[key], enumerable: true, writable: true, configurable: true });
   }
@@ -127,7 +130,7 @@ function readTrace(found: JsonObject): Readonly<Record<string, string>> | undefi
   return trace;
 }
 
-/** Characters of a caller's key, which is remembered for minutes after its call. Anywire's own have 36. */
+/** Characters of a caller's key, which is kept for minutes after its call. Anywire's own keys have 36. */
 const LONGEST_KEY = 256;
 
 function readCaller(value: unknown): RelayedCaller | undefined {
@@ -158,19 +161,19 @@ export function modernClient(envelope: CallEnvelope, identity: Identity): Client
       data: { supported: [...modernVersions], requested: version },
     });
   if (!isObject(capabilities)) return new Fault("meta-missing", `_meta["${meta.clientCapabilities}"] is required and must be an object`);
-  // Between Anywire ends the modern era may speak for a legacy client.
+  // Between Anywire ends a modern request may be made for a legacy client.
   const era: Era = caller?.version === undefined ? "modern" : "legacy";
   return { identity, era, protocolVersion: caller?.version ?? version, capabilities, ...(isObject(info) ? { info } : {}) };
 }
 
-/** Who sent a notification: itself may say so, or else there is a session or not. */
+/** Who sent a notification: the client that it names itself, or else that of the session, or else the link's own. */
 export function senderOf(envelope: CallEnvelope, session: Client | undefined, identity: Identity): Client {
   const client = envelope.version === undefined ? session : modernClient(envelope, identity);
   if (client !== undefined && !(client instanceof Fault)) return client;
   return { identity, era: "modern", protocolVersion: modernVersions[0], capabilities: {} };
 }
 
-/** What a request carries besides, for the link alone. */
+/** What a request carries in addition, for this link only. */
 export interface Stamps {
   readonly progressToken: string | number | undefined;
   readonly window: number | undefined;
@@ -183,7 +186,7 @@ export interface Stamps {
   readonly bare: "absent" | "meta" | undefined;
 }
 
-/** Params for a modern peer: the Context's part goes back into `_meta`. */
+/** Params for a modern peer: `_meta` gets what the Context holds. */
 export function sealModern(request: Request, context: Context, stamps: Stamps): JsonObject {
   const { client, logLevel } = context;
   const sealed = keptMeta(request, context);
@@ -195,7 +198,7 @@ export function sealModern(request: Request, context: Context, stamps: Stamps): 
   return extended(request.params, { _meta: sealed });
 }
 
-/** Params for a legacy peer, which knows of `_meta` only the progress token; an Anywire peer also what is Anywire's own. */
+/** Params for a legacy peer, which knows only the progress token in `_meta`. An Anywire peer also gets Anywire's own keys. */
 export function sealLegacy(request: Request, context: Context, stamps: Stamps): JsonObject {
   const { progressToken, window, pageSize, onePage, caller, peer } = stamps;
   const none = progressToken === undefined && window === undefined && pageSize === undefined && !onePage && caller === undefined && !peer;

@@ -3,17 +3,17 @@ import { anywireKeys } from "./keys.js";
 
 type Extensions = { readonly [name: string]: object };
 
-/** What this edge can do for an Anywire peer. It is about one link, and ends with it. */
+/** The extensions that this edge offers to an Anywire peer. They are about one link, and are not passed on. */
 const ofLink: Extensions = { [anywireKeys.window]: {} };
-/** All that an Anywire end may say to another. */
+/** All extensions that Anywire ends exchange. */
 const ofAnywire: readonly string[] = [anywireKeys.window, anywireKeys.legacy];
 
-/** A discover or initialize result for an Anywire peer: it also says what this edge can do. */
+/** A discover or initialize result for an Anywire peer: with the extensions of this edge. */
 export function withExtensions(result: JsonObject): JsonObject {
   return extending(result, ofLink);
 }
 
-/** The same of a service whose server is a legacy one. */
+/** A discover result that says that the server is a legacy one. */
 export function ofLegacyServer(result: JsonObject): JsonObject {
   return extending(result, { [anywireKeys.legacy]: {} });
 }
@@ -28,12 +28,12 @@ export function isAnywireLink(result: JsonObject): boolean {
   return extensionsOf(result)[anywireKeys.window] !== undefined;
 }
 
-/** A result as it passes on beyond the link. */
+/** A result without the extensions of its link, to be passed on. */
 export function beyondLink(result: JsonObject): JsonObject {
   return without(result, Object.keys(ofLink));
 }
 
-/** A result for a peer that is not an Anywire end, which none of this is for. */
+/** A result without any of Anywire's extensions, for a peer that is not an Anywire end. */
 export function forForeignPeer(result: JsonObject): JsonObject {
   return without(result, ofAnywire);
 }

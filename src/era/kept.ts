@@ -1,6 +1,6 @@
 import { isKeptState, type JsonObject } from "../core/index.js";
 
-/** What the maker of a result may keep for a next request, in the terms in which it can be let go of. */
+/** What the server may keep for a next request after this result, in the form in which it can be released. */
 export function keptFor(method: string, result: JsonObject): JsonObject | undefined {
   const { nextCursor, requestState } = result;
   if (typeof nextCursor === "string") return { method, cursor: nextCursor };

@@ -1,6 +1,6 @@
 import type { Fault } from "../core/index.js";
 
-/** A listener of faults that cannot disturb the link it is told about: what it throws is nobody's but its own, and uncaught. */
+/** A fault listener that cannot disturb its link: what it throws becomes an uncaught error. */
 export function safeListener(listener: ((fault: Fault) => void) | undefined): (fault: Fault) => void {
   if (listener === undefined) return ignore;
   return (fault) => {

@@ -1,19 +1,24 @@
 import { Fault, isObject, jsonText, KEPT_STATE, type Request } from "../core/index.js";
 import { decodeBase64, encodeBase64 } from "../stream/index.js";
 
-/** What a sealed state stands for: a call that is kept here, or a state that the service behind this edge gave. */
+/** What a sealed state stands for: a call that is kept here, or a state that the service behind this edge returned. */
 export type Sealed = { readonly call: string; readonly until: number } | { readonly state: string };
 
-/** Seals what a client has to carry from one request to its retry: only its maker can read it back, for the same principal and request, in time. */
+/**
+ * Seals what a client carries from one request to its retry. Only the maker can read it back, for the same principal and request, in time.
+ */
 export interface Seal {
-  /** Whether a `requestState` is one of this seal's, judged by its mark alone. */
+  /** Whether this seal made a `requestState`, judged by its mark alone. */
   mine(state: string): Promise<boolean>;
   close(sealed: Sealed, request: Request, principal: string | undefined): Promise<string>;
-  /** What it stands for, or a Fault `invalid-params`: tampered with, expired, of another principal, or for another request than `request`, if given. */
+  /**
+   * Returns what the state stands for. Throws a Fault `invalid-params` if it was tampered with, has expired, or belongs to another
+   * principal or another request than `request`, if given.
+   */
   open(state: string, request: Request | undefined, principal: string | undefined): Promise<Sealed>;
 }
 
-/** Why a state is not taken. */
+/** The fault of a state that is not accepted. */
 export function badState(why: string): Fault {
   return new Fault("invalid-params", `the requestState is not valid: ${why}`);
 }
@@ -30,13 +35,13 @@ export function randomToken(): string {
   return text(crypto.getRandomValues(new Uint8Array(16)));
 }
 
-/** Bytes that a key has to have at least. */
+/** The least number of bytes of a key. */
 const KEY_BYTES = 32;
 const hmac = { name: "HMAC", hash: "SHA-256" } as const;
 
 /**
- * Makes a seal. With a key its states can be read by every process that has the same one. Without, the key is its own and lives as long
- * as the process.
+ * Makes a seal. With a key, every process that has the same key can read its states. Without one, the key is random and lives as long as
+ * the process.
  */
 export function seal(given?: string | Uint8Array): Seal {
   const secret = typeof given === "string" ? utf8.encode(given) : given;
@@ -69,7 +74,7 @@ export function seal(given?: string | Uint8Array): Seal {
   };
 }
 
-/** What the states of a key begin with: it tells keys apart, and says nothing of the key. */
+/** The prefix of the states of a key. It tells keys apart and reveals nothing about the key. */
 async function nameOf(key: CryptoKey): Promise<string> {
   return text(new Uint8Array(await crypto.subtle.sign("HMAC", key, utf8.encode("the name of this key"))).subarray(0, 16));
 }
@@ -82,7 +87,7 @@ function decodeOr(part: string): Uint8Array<ArrayBuffer> | undefined {
   }
 }
 
-/** Names a request but for the members that a retry adds or renews. */
+/** A digest of a request without the members that a retry adds or renews. */
 async function digest(request: Request): Promise<string> {
   const { inputResponses, requestState, _meta, ...params } = request.params;
   const named = canonical({ method: request.method, params });

@@ -2,12 +2,12 @@ import type { AnswerPart } from "../codec/index.js";
 import { weigh } from "../core/index.js";
 import { utf8Length } from "../stream/index.js";
 
-/** Octets of a chunk, of text as UTF-8. */
+/** Bytes of a chunk; text counts as UTF-8. */
 export function dataSize(data: string | Uint8Array): number {
   return typeof data === "string" ? utf8Length(data) : data.byteLength;
 }
 
-/** What a part counts against the credit of its call, on both ends. */
+/** The weight of a part against the credit of its call. Both ends use it. */
 export function weighPart(part: AnswerPart): number {
   switch (part.kind) {
     case "item":

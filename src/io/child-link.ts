@@ -17,14 +17,17 @@ export interface ChildLink extends Link {
   readonly child: Child;
 }
 
-/** Milliseconds between a closed pipe and the exit that explains it. */
+/** Milliseconds to wait for the exit of a child after its pipe has closed: the exit gives the reason. */
 const verdictMs = 200;
 
-/** Starts a command and speaks newline JSON-RPC with it, or as `framing` says. When it ends, `incoming` gives out what it wrote and throws how it ended. */
+/**
+ * Starts a command and exchanges newline-delimited JSON-RPC with it, or messages framed as `framing` says. When the child ends, `incoming`
+ * returns what it still wrote, then throws how it ended.
+ */
 export async function childLink(command: Command, options: ChildLinkOptions = {}): Promise<ChildLink> {
   const child = await startChild(command, options);
 
-  /** A broken pipe is mostly the first sign of an exit; a child that lives on without its pipes is of no use. */
+  /** A broken pipe is usually the first sign of an exit. A child that runs on without its pipes is of no use. */
   const onEnd = async (fault: Fault | undefined): Promise<Fault> => {
     const cause = fault ?? new Fault("unavailable", "the server closed its output", { data: { reason: "stdout-closed" } });
     if (cause.code !== "overload" && (await within(child.exited, verdictMs))) return exitFault(await child.exited);
@@ -35,7 +38,7 @@ export async function childLink(command: Command, options: ChildLinkOptions = {}
   const link = lineLink(child.stdout, child.stdin, {
     framing: options.framing,
     messageBytes: options.limits?.messageBytes,
-    // A server that takes no more would end the link, and every other call with it.
+    // A message above the server's limit would end the link, with every other call on it.
     sendLength: options.limits?.messageBytes ?? defaultLimits.messageBytes,
     depth: options.limits?.depth,
     onEnd,

@@ -10,9 +10,12 @@ import { textLines } from "./text-lines.js";
 export interface ChildOptions {
   /** Milliseconds between the steps of stop(). */
   readonly graceMs?: number;
-  /** Lines of the child's stderr, long ones in pieces of 64 Ki characters, and a mebibyte in a second at most; without it they go to this process's stderr as they are. */
+  /**
+   * Called with each line of the child's stderr: long lines in pieces of 64 Ki characters, and at most a mebibyte a second. Without it,
+   * stderr goes to this process's stderr unchanged.
+   */
   readonly onStderr?: (line: string) => void;
-  /** Hears of the start and the exit. */
+  /** Receives the start and the exit. */
   readonly observe?: Observer;
 }
 
@@ -23,7 +26,7 @@ export interface Exit {
 }
 
 export interface StopOptions {
-  /** Begins with TERM: for a child that cannot be talked to any more. Hurries a stop() that is under way. */
+  /** Begins with SIGTERM, for a child that no longer responds. Also speeds up a stop() that is already running. */
   readonly now?: boolean;
 }
 
@@ -31,23 +34,23 @@ export interface StopOptions {
 export interface Child extends AsyncDisposable {
   readonly pid: number;
   readonly stdin: Writable;
-  /** Its reader must be attached in the tick that startChild resolves in: Node throws away what nobody reads when the child exits. */
+  /** Attach its reader in the tick in which startChild resolves: when the child exits, Node discards what nobody reads. */
   readonly stdout: Readable;
   /** Never rejects. */
   readonly exited: Promise<Exit>;
-  /** Closes stdin, then TERM, then KILL to the whole group, a grace apart; resolves when the child is reaped. Idempotent. */
+  /** Closes stdin, then sends TERM, then KILL to the whole group, `graceMs` apart. Resolves when the child is reaped. Idempotent. */
   stop(options?: StopOptions): Promise<void>;
 }
 
-/** Bytes of a child's stderr that are passed on in a second; the rest of that second is left out. */
+/** Bytes of a child's stderr that are passed on in a second. The rest of that second is dropped. */
 const stderrBytes = 1024 * 1024;
-/** Milliseconds of rest after so many bytes that are left out: a child that prints without an end must not keep this process busy. */
+/** Milliseconds to pause after dropping that many bytes: a child that prints without end must not keep this process busy. */
 const stderrRestMs = 10;
 
-/** Milliseconds that a dead child's stderr may still be held open by processes that left its group. */
+/** Milliseconds that processes outside the group may keep a dead child's stderr open. */
 const lingerMs = 500;
 
-/** Starts a command without a shell; rejects with `unavailable` and one clear reason if it cannot be started. */
+/** Starts a command without a shell. If it cannot be started, rejects with `unavailable` and one clear reason. */
 export async function startChild(command: Command, options: ChildOptions = {}): Promise<Child> {
   const { graceMs = defaultTimeouts.graceMs, onStderr, observe } = options;
   const running = await spawned(command, onStderr !== undefined);
@@ -63,7 +66,7 @@ export async function startChild(command: Command, options: ChildOptions = {}): 
     void exited.then((exit) => tell(observe, "child", { kind: "exit", ...child, ...exit }));
   }
   if (stderr !== null && onStderr !== undefined) readLines(stderr, onStderr, exited);
-  // Whoever reads and writes these streams hears of errors as well; this is for when nobody does.
+  // For the time when nobody reads or writes these streams. Whoever does has its own error listener.
   stdin.on("error", ignore);
   stdout.on("error", ignore);
 
@@ -71,7 +74,7 @@ export async function startChild(command: Command, options: ChildOptions = {}): 
   const hurried = new Promise<void>((resolve) => {
     hurry = resolve;
   });
-  // A group whose leader has ended is let go and not signalled, so no step needs to ask whether it has.
+  // A group whose leader has ended was released and is not signalled, so no step has to check for that.
   const run = async (): Promise<void> => {
     stdin.end();
     await within(Promise.race([exited, hurried]), graceMs);
@@ -79,7 +82,7 @@ export async function startChild(command: Command, options: ChildOptions = {}): 
     await within(exited, graceMs);
     signalGroup(pid, "SIGKILL");
     await exited;
-    // A process that left the group may hold it open.
+    // A process outside the group may keep it open.
     stdout.destroy();
   };
   let stopping: Promise<void> | undefined;
@@ -97,7 +100,7 @@ function spawned(command: Command, pipeStderr: boolean): Promise<ChildProcess> {
     try {
       const child = spawn(command.command, command.args ?? [], {
         shell: false,
-        // A group of its own: signals reach its descendants, and a Ctrl-C at the terminal does not reach it before us.
+        // A group of its own: signals reach its descendants, and a Ctrl-C in the terminal does not reach the child before us.
         detached: process.platform !== "win32",
         windowsHide: true,
         stdio: ["pipe", "pipe", pipeStderr ? "pipe" : "inherit"],
@@ -112,7 +115,7 @@ function spawned(command: Command, pipeStderr: boolean): Promise<ChildProcess> {
       child.once("error", refuse);
       child.once("spawn", () => {
         child.off("error", refuse);
-        // A signal that could not be delivered: stop() looks at the exit alone.
+        // A signal could not be delivered. stop() only waits for the exit.
         child.on("error", ignore);
         resolve(child);
       });

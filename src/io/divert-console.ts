@@ -1,8 +1,8 @@
 import { Console } from "node:console";
 
 /**
- * Sends what goes through `console` to stderr, where it cannot garble the messages on stdout; the returned function undoes it.
- * The methods of the one console object are replaced, so that modules which hold it are covered too.
+ * Sends `console` output to stderr, where it cannot garble the messages on stdout. The returned function undoes it. The methods of the one
+ * console object are replaced, so that modules that hold a reference are covered too.
  */
 export function divertConsole(): () => void {
   const target = console as unknown as Record<string, unknown>;
@@ -15,7 +15,7 @@ export function divertConsole(): () => void {
   }
   return () => {
     for (const [name, method] of before) {
-      // Whoever replaced it since keeps its own.
+      // If someone has replaced the method since, it stays.
       if (target[name] === diverted[name]) target[name] = method;
     }
     before.clear();

@@ -19,7 +19,7 @@ const windowsNames = [
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** What a child may see: the harmless part of the parent's environment, the names it inherits, and its own additions. */
+/** The environment of a child: the harmless part of the parent's, the variables it inherits by name, and its own additions. */
 export function childEnvironment(
   command: Pick<Command, "env" | "inherit">,
   parent: Environment = process.env,
@@ -29,7 +29,7 @@ export function childEnvironment(
   const seen: Record<string, string> = Object.create(null);
   for (const name of [...names, ...(command.inherit ?? [])]) {
     const value = parent[name];
-    // A value that starts with "()" is a function that some shells would define, and run, in the child.
+    // Some shells would define, and run, a value that starts with "()" as a function in the child.
     if (value !== undefined && !value.startsWith("()")) seen[name] = value;
   }
   for (const [name, value] of Object.entries(command.env ?? {})) seen[name] = value;

@@ -1,16 +1,16 @@
 import type { Incoming, IncomingPart, Outgoing } from "../codec/index.js";
 
-/** How messages stand in a stream of bytes, if not as lines of JSON. */
+/** How messages are framed in a byte stream, if not as lines of JSON. */
 export interface Framing {
-  /** Of one stream. Never more than `maxBytes` of an incomplete message may be held. */
+  /** The reader for one stream. It must not hold more than `maxBytes` of an incomplete message. */
   reader(limits: { readonly maxBytes: number; readonly depth: number }): FrameReader;
-  /** The bytes of a message, with what goes around it. Throws a Fault if it cannot be written. */
+  /** The bytes of a framed message. Throws a Fault if it cannot be written. */
   write(message: Outgoing): Uint8Array;
 }
 
 export interface FrameReader {
   /** The messages that these bytes complete. A Fault that ends the stream is thrown by the first call that completes none. */
   push(bytes: Uint8Array): readonly (Incoming | IncomingPart)[];
-  /** What is left at the end of the stream; throws a Fault if that is half a message. */
+  /** The remaining messages at the end of the stream. Throws a Fault if the stream ended inside a message. */
   end(): readonly (Incoming | IncomingPart)[];
 }

@@ -11,28 +11,28 @@ export interface LineLinkOptions {
   readonly framing?: Framing | undefined;
   /** Bytes of one message. */
   readonly messageBytes?: number | undefined;
-  /** Characters of a message to send; any number unless given. */
+  /** Characters that a sent message may have; no limit unless given. */
   readonly sendLength?: number | undefined;
   /** Nesting of one message. */
   readonly depth?: number | undefined;
-  /** Bad messages after which the peer is left. */
+  /** Bad messages after which the link to the peer is closed. */
   readonly badMessages?: number | undefined;
   /** The backlog at which send() makes its caller wait. */
   readonly highWater?: number | undefined;
-  /** Asked once, at the end or with the fault that broke the link, for what its reader is to get in place of it. */
+  /** Called once, at the end or with the fault that broke the link. Returns the fault for the reader. */
   readonly onEnd?: (fault: Fault | undefined) => Promise<Fault | undefined>;
-  /** What close() does with the streams; by default it ends the one and reads the other to nowhere. */
+  /** What close() does with the streams. By default it ends the writable and discards what the readable still gets. */
   readonly onClose?: () => void;
 }
 
-/** A link over two Node streams: of newline JSON-RPC, or as `framing` says. */
+/** A link over two Node streams: of newline-delimited JSON-RPC, or framed as `framing` says. */
 export interface LineLink extends Link {
   readonly incoming: AsyncIterable<Batch>;
-  /** The peer is gone: send() rejects from now on, `incoming` gives out what the peer still sent and then throws. */
+  /** The peer has gone. From now on send() rejects; `incoming` returns what the peer still sent, then throws. */
   finish(fault: Fault): void;
 }
 
-/** Milliseconds that close() gives a peer to read what was taken for it. */
+/** Milliseconds that close() gives the peer to read what was sent. */
 const flushMs = 500;
 
 export function lineLink(readable: Readable, writable: Writable, options: LineLinkOptions = {}): LineLink {
@@ -91,7 +91,7 @@ export function lineLink(readable: Readable, writable: Writable, options: LineLi
   };
 }
 
-/** A peer that is stuck in a write could not see that its input has ended. */
+/** Keeps reading, because a peer that is stuck in a write could not see that its input has ended. */
 function letGo(readable: Readable, writable: Writable): void {
   writable.end();
   readable.resume();

@@ -18,28 +18,28 @@ import type { LongReads } from "./long-reads.js";
 export type Batch = readonly (Incoming | IncomingPart)[];
 
 export interface LineReader extends Iteration<Batch> {
-  /** The peer is gone: gives out what it still sent, then throws the fault. */
+  /** The peer has gone: returns what it still sent, then throws the fault. */
   finish(fault: Fault): void;
-  /** Looks again whether it may go on. */
+  /** Checks again whether it may continue. */
   wake(): void;
-  /** Reads no more: a pending next() and all later ones end, or throw the reason once. */
+  /** Stops reading. A pending next() and all later ones end; one of them throws the reason, if given. */
   stop(reason?: Fault): void;
 }
 
 export interface LineReaderOptions {
   readonly maxBytes: number;
   readonly depth: number;
-  /** Bad messages after which the peer is left, beside those that it is forgiven. */
+  /** Bad messages after which the link is closed, in addition to those that are forgiven. */
   readonly badMessages: number;
   /** How messages are framed; as lines unless given. */
   readonly framing?: Framing | undefined;
-  /** What becomes of answers to reads that are too long to be held. */
+  /** Handles answers to reads that are too long to be held in memory. */
   readonly reads?: LongReads | undefined;
-  /** Asked once, at the end or with the fault that broke the stream, for what is to be thrown in place of it. */
+  /** Called once, at the end or with the fault that broke the stream. Returns the fault to throw instead. */
   readonly onEnd: (fault: Fault | undefined) => Promise<Fault | undefined>;
 }
 
-/** Milliseconds that finish() waits for the rest in all, should someone else hold the stream open. */
+/** Milliseconds that finish() waits for the rest in total, in case another process holds the stream open. */
 const restMs = 200;
 
 /**
@@ -49,17 +49,17 @@ const restMs = 200;
 const linesAtOnce = 128;
 
 /**
- * Milliseconds that a link may take of one turn of the event loop, for parsing and for what its reader does with the messages. A peer
- * that sends without an end would otherwise keep timers, signals and all other peers waiting.
+ * Milliseconds that a link may use of one turn of the event loop, for parsing and for what its reader does with the messages. Otherwise a
+ * peer that sends without end would keep timers, signals and all other peers waiting.
  */
 const sliceMs = 5;
 
-/** Bad messages that a peer is forgiven in a second, beyond which they are counted. */
+/** Bad messages that a peer is forgiven in a second. */
 const forgivenASecond = 1000;
 
 const end: IteratorResult<Batch, undefined> = { done: true, value: undefined };
 
-/** Newline JSON-RPC from a readable, which is read only as far as its reader asks: so a slow one slows the peer. */
+/** Reads newline-delimited JSON-RPC from a readable, only as far as its reader asks, so that a slow reader slows the peer down. */
 export function lineReader(readable: Readable, options: LineReaderOptions): LineReader {
   return new Reader(readable, options);
 }
@@ -74,7 +74,7 @@ interface Waiting {
 interface Finishing {
   readonly tag: "finishing";
   readonly fault: Fault;
-  /** Runs from the first time that nothing was there; then the wait for the rest is over. */
+  /** Started the first time that nothing was there. When it fires, the wait for the rest is over. */
   timer?: NodeJS.Timeout;
   over: boolean;
 }
@@ -82,7 +82,7 @@ interface Finishing {
 type State =
   | { readonly tag: "open" }
   | Finishing
-  | { readonly tag: "ending" } // the reader waits for what onEnd says
+  | { readonly tag: "ending" } // the reader waits for the result of onEnd
   | { readonly tag: "ended"; fault?: Fault | undefined };
 
 class Reader implements LineReader {
@@ -91,15 +91,15 @@ class Reader implements LineReader {
   readonly #framer: LineFramer | FrameReader;
   #state: State = { tag: "open" };
   #waiting: Waiting | undefined;
-  /** The stream has no more: with the fault, if it broke. */
+  /** Set when the stream has ended, with the fault if it broke. */
   #closed: { readonly fault?: Fault } | undefined;
-  /** The framer has given out its last. */
+  /** Whether the framer has returned its last message. */
   #flushed = false;
-  /** Lines of the last chunk that are still to be parsed, or messages that are still to be given out. */
+  /** Lines of the last chunk that are not parsed yet, or messages that are not returned yet. */
   #lines: readonly Framed[] = [];
-  /** When the link began to take its part of this turn of the event loop. */
+  /** When the link began to use this turn of the event loop. */
   #since = 0;
-  /** Set when it has taken that, until the next turn. */
+  /** Whether the link has used up its part of this turn. */
   #resting = false;
   /** Bad messages that are not forgiven yet. */
   #bad = 0;
@@ -170,7 +170,7 @@ class Reader implements LineReader {
     this.#wake();
   }
 
-  /** What can be had at once. */
+  /** The next messages, without waiting. */
   #take(): Batch | undefined {
     if (this.#lines.length > 0) return this.#parse(this.#lines);
     for (;;) {
@@ -202,7 +202,7 @@ class Reader implements LineReader {
     return batch;
   }
 
-  /** A peer that logs where it should speak is borne with; one that does nothing else has to be left. */
+  /** A peer may write some log lines between its messages. If it sends hardly anything else, the link is closed. */
   #countBad(bad: number): void {
     const now = performance.now();
     this.#bad = Math.max(0, this.#bad - ((now - this.#badSince) / 1000) * forgivenASecond) + bad;
@@ -212,7 +212,7 @@ class Reader implements LineReader {
       throw new Fault("overload", "the peer sends too much that is not a message", { data: { limit: "badMessages", max } });
   }
 
-  /** Leaves the rest of the turn to others once the link has had its part. */
+  /** Yields the rest of the turn to others once the link has used its part. */
   #rest(): void {
     if (this.#resting) return;
     const now = performance.now();
@@ -249,7 +249,7 @@ class Reader implements LineReader {
     }
   };
 
-  /** Someone waits and nothing is there. */
+  /** Called when a reader waits and there is nothing to return. */
   #starve(): void {
     const state = this.#state;
     if (this.#closed !== undefined) {
@@ -299,7 +299,7 @@ class Reader implements LineReader {
     this.#readable.off("end", this.#onClose);
     this.#readable.off("close", this.#onClose);
     this.#readable.off("error", this.#onError);
-    // Errors that come after the end are of no interest, but must not be uncaught.
+    // Errors after the end do not matter, but must not be uncaught.
     this.#readable.off("error", ignore).on("error", ignore);
   }
 }

@@ -5,13 +5,13 @@ import { within } from "../stream/index.js";
 import type { Framing } from "./framing.js";
 
 export interface LineWriter {
-  /** Takes a message; resolves once there is room for the next, rejects with the reason after fail() or close(). */
+  /** Takes a message. Resolves once there is room for the next; rejects with the reason after fail() or close(). */
   send(message: Outgoing): Promise<void>;
-  /** About how many bytes were taken and have not reached the kernel: text counts one a UTF-16 unit. */
+  /** About how many bytes were taken and have not reached the kernel yet. Text counts one byte for each UTF-16 unit. */
   readonly backlog: number;
-  /** Takes no more and drops what waits. The first reason counts. */
+  /** Takes no more messages and drops what waits. The first reason is kept. */
   fail(reason: Fault): void;
-  /** Takes no more; resolves when all that was taken is written, the stream broke, or `ms` have passed. */
+  /** Takes no more messages. Resolves when everything is written, when the stream breaks, or after `ms`. */
   close(reason: Fault, ms: number): Promise<void>;
 }
 
@@ -20,21 +20,24 @@ export interface LineWriterOptions {
   readonly framing?: Framing | undefined;
   /** The backlog at which send() makes its caller wait. */
   readonly highWater: number;
-  /** Characters of one message: a longer one is refused. */
+  /** Characters of one message. A longer one is refused. */
   readonly maxLength: number;
-  /** Hears once that the stream broke by itself. */
+  /** Called once if the stream breaks by itself. */
   readonly onBroken: (fault: Fault) => void;
 }
 
 const room: Promise<void> = Promise.resolve();
-/** Text that is written before its tick is over: else the peer would idle until the last message is made, and we until it has read them all. */
+/**
+ * This much text is written before the tick ends. Otherwise the peer would be idle until the last message is made, and we until it has read
+ * them all.
+ */
 const ENOUGH = 2 * 1024;
-/** Bytes of the memory in which a blob is written. It is used again: to get new memory costs more than all the rest. */
+/** Bytes of the buffer in which a blob is written. It is reused, because allocating costs more than the rest of the work. */
 const BLOB_BYTES = 96 * 1024;
-/** How much such memory is kept. */
+/** How many such buffers are kept. */
 const SPARE = 4;
 
-/** Newline JSON-RPC on a writable. The small messages of one tick leave together. */
+/** Writes newline-delimited JSON-RPC to a writable. The small messages of one tick are written together. */
 export function lineWriter(writable: Writable, options: LineWriterOptions): LineWriter {
   return new Writer(writable, options);
 }
@@ -43,7 +46,7 @@ class Writer implements LineWriter {
   readonly #writable: Writable;
   readonly #options: LineWriterOptions;
   #pending = "";
-  /** Frames of this turn, which leave in one write. */
+  /** The frames of this tick, which are written together. */
   #frames: Uint8Array[] = [];
   #frameBytes = 0;
   readonly #spare: Buffer[] = [];
@@ -96,7 +99,7 @@ class Writer implements LineWriter {
     }
   }
 
-  /** Writes bytes, since base64 need not be looked at for what is no ASCII, nor be joined with what is around it. */
+  /** Writes bytes: base64 is always ASCII, and need not be joined with the text around it. */
   #sendBlob(message: OutgoingNotification & { readonly blob: string }): Promise<void> {
     const [head, blob, tail] = blobPieces(message.blob, message);
     const length = Buffer.byteLength(head) + blob.length + tail.length + 1;
@@ -126,7 +129,7 @@ class Writer implements LineWriter {
     this.#frameBytes = 0;
     this.#writable.off("error", this.#broke);
     this.#writable.off("close", this.#broke);
-    // What the stream still holds may fail later, and must not be an uncaught error.
+    // What the stream still holds may fail later. That must not be an uncaught error.
     this.#writable.off("error", ignore).on("error", ignore);
     this.#drained?.reject(this.#reason);
     this.#drained = undefined;
@@ -203,7 +206,7 @@ function gate(): Gate {
     resolve = yes;
     reject = no;
   });
-  // Who does not wait for room hears of the fault on the next send.
+  // A caller that does not wait for room gets the fault on its next send.
   promise.catch(ignore);
   return { promise, resolve, reject };
 }

@@ -13,9 +13,9 @@ import {
 } from "../codec/index.js";
 import { Fault, toFault } from "../core/index.js";
 
-/** Bytes of a line up to which it is held and parsed whole, whatever it looks like. */
+/** A line of up to this many bytes is held and parsed whole, whatever it contains. */
 const WHOLE_BYTES = 8 * 1024 * 1024;
-/** Bytes that are read at a time, so that a part is no larger. */
+/** Bytes that are scanned at a time, so that no part is larger. */
 const SLICE = 64 * 1024;
 
 export interface LongReadsOptions {
@@ -23,7 +23,7 @@ export interface LongReadsOptions {
   readonly depth: number;
 }
 
-/** Reads the answers to reads from lines that are too long to be held, content by content, as they come. */
+/** Reads the answers to `resources/read` from lines that are too long to be held, content by content, as they arrive. */
 export class LongReads implements LongLines {
   readonly bytes: number;
   readonly #options: LongReadsOptions;
@@ -38,12 +38,12 @@ export class LongReads implements LongLines {
     this.bytes = Math.min(WHOLE_BYTES, options.maxBytes);
   }
 
-  /** Whether the stream has to wait for the reader of the line that it is in. */
+  /** Whether the stream has to wait for the reader of the current line. */
   get paused(): boolean {
     return this.#held && this.#active !== undefined;
   }
 
-  /** Hears of what is sent: reads, and that they are given up. True if the stream has nobody to wait for any more. */
+  /** Notes what is sent: reads, and their cancellations. True if the stream no longer has to wait for anybody. */
   sent(message: Outgoing): boolean {
     if (!("method" in message)) return false;
     if (message.method === "resources/read" && "id" in message) this.#open.add(message.id);
@@ -54,7 +54,7 @@ export class LongReads implements LongLines {
     return paused && !this.paused;
   }
 
-  /** Hears that nobody waits for an answer any more. */
+  /** Notes that nobody waits for an answer any more. */
   answered(id: Id): void {
     this.#open.delete(id);
     if (this.#active === id) this.#active = undefined;
@@ -64,7 +64,7 @@ export class LongReads implements LongLines {
     return this.#open.size > 0;
   }
 
-  /** The reader of a call is behind, or has caught up. */
+  /** The reader of a call has fallen behind (`held`), or has caught up. */
   pace(id: Id, held: boolean): void {
     if (this.#active === id) this.#held = held;
   }
@@ -75,7 +75,7 @@ export class LongReads implements LongLines {
     const { maxBytes, depth } = this.#options;
     const scanned = scanner({ maxBytes, depth });
     const first: AnswerPart[] = [];
-    // What is of another shape is held on, as far as a line may go.
+    // A line of another shape is held whole, up to the limit of a line.
     try {
       for (let at = 0; at < bytes.byteLength; at += SLICE) first.push(...scanned.push(bytes.subarray(at, at + SLICE)));
     } catch {
@@ -100,7 +100,7 @@ export class LongReads implements LongLines {
     };
     return {
       push: (bytes) => {
-        // The rest of what nobody waits for is let go of.
+        // If nobody waits for the rest, it is dropped.
         if (broken !== undefined || this.#active !== id) return [];
         try {
           const parts = found ?? scanned.push(bytes);
@@ -123,7 +123,7 @@ export class LongReads implements LongLines {
     };
   }
 
-  /** The read that a line answers: the one it names, or the only one there is, since many servers name it at the end. */
+  /** The read that a line answers: the one it names, or the only open one, because many servers write the id at the end. */
   #whose(bytes: Uint8Array): Id | undefined {
     const named = /^\s*\{\s*(?:"jsonrpc"\s*:\s*"2\.0"\s*,\s*)?"id"\s*:\s*("(?:[^"\\]|\\.)*"|-?\d+)/.exec(
       new TextDecoder().decode(bytes.subarray(0, 1024)),

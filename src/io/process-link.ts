@@ -11,8 +11,8 @@ export interface ProcessLinkOptions {
 }
 
 /**
- * A link on this process's own stdin and stdout, which it takes over until it is closed: there is one at a time.
- * While it lives `console` writes to stderr. Code that writes to `process.stdout` itself garbles the link; that is not prevented.
+ * A link on this process's own stdin and stdout. It takes them over until it is closed, so there can be only one at a time. Meanwhile
+ * `console` writes to stderr. Code that writes to `process.stdout` directly still garbles the link.
  */
 export function processLink(options: ProcessLinkOptions = {}): Link {
   const restore = divertConsole();
@@ -21,12 +21,13 @@ export function processLink(options: ProcessLinkOptions = {}): Link {
     framing: options.framing,
     messageBytes: options.limits?.messageBytes,
     depth: options.limits?.depth,
-    // Each is answered with an error, so a client that goes on without reading these is held up by them. It has no other link to us.
+    // Each bad message is answered with an error, so a client that does not read the errors is slowed down by them. It has no other link to
+    // us.
     badMessages: Number.POSITIVE_INFINITY,
     onClose: () => {
       restore();
-      // Both stay open for whoever uses them next. A paused stdin does not keep the process alive; it can be
-      // paused only a tick after its listener went, when the stream has taken note of that.
+      // Both stay open for whoever uses them next. A paused stdin does not keep the process alive. It can be paused only a tick after its
+      // listener was removed, when the stream has noticed that.
       process.nextTick(() => stdin.pause());
     },
   });

@@ -8,7 +8,7 @@ export async function startFault(command: Command, code: string | undefined, pla
   const say = (why: string, reason: string): Fault =>
     new Fault("unavailable", `cannot start \`${command.command}\`: ${why}`, { data: { reason } });
 
-  // The system reports a missing directory and a missing command alike.
+  // The system reports the same error for a missing directory and a missing command.
   if (command.cwd !== undefined) {
     const why = await whyNotEntered(command.cwd);
     if (why !== undefined) return say(`the directory \`${command.cwd}\` ${why}`, "bad-directory");

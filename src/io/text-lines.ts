@@ -1,11 +1,11 @@
-/** Cuts bytes into lines of text for a person to read: lenient, and bounded. */
+/** Cuts bytes into lines of text for people to read. It accepts invalid UTF-8 and limits the length of a line. */
 export interface TextLines {
   push(chunk: Uint8Array): void;
-  /** Gives out a last line that had no newline. */
+  /** Returns the last line, if it had no newline. */
   end(): void;
 }
 
-/** A line of more than `maxChars` is given out in pieces, never between the halves of a surrogate pair. */
+/** A line of more than `maxChars` is passed on in pieces, never cut between the halves of a surrogate pair. */
 export function textLines(onLine: (line: string) => void, maxChars: number = 64 * 1024): TextLines {
   const decoder = new TextDecoder();
   let rest = "";

@@ -6,35 +6,35 @@ import { codeOf } from "../stream/index.js";
 /** Certificates or keys in PEM: text, or the bytes of a file. */
 export type Pem = string | Uint8Array;
 
-/** The certificate that a listener shows, and what it wants to see. */
+/** The certificate of a listener, and what it asks of clients. */
 export interface TlsListenOptions {
   readonly key: Pem;
-  /** The certificate, followed by those between it and its root. */
+  /** The certificate, followed by the intermediate certificates. */
   readonly cert: Pem;
-  /** Who signs the certificates of clients; the system's roots unless given. */
+  /** The CAs of client certificates; the system's roots unless given. */
   readonly ca?: Pem | readonly Pem[] | undefined;
-  /** Lets in only clients that show a certificate of `ca`. */
+  /** Accepts only clients that show a certificate signed by `ca`. */
   readonly requestClientCert?: boolean | undefined;
 }
 
-/** How whoever dials checks the server, and what it shows of itself. */
+/** How a client checks the server, and the certificate it shows. */
 export interface TlsDialOptions {
-  /** Who signs the certificates of servers, in place of the system's roots. */
+  /** The CAs of server certificates, in place of the system's roots. */
   readonly ca?: Pem | readonly Pem[] | undefined;
   readonly cert?: Pem | undefined;
   readonly key?: Pem | undefined;
-  /** The name that the server's certificate has to be for; the host of the address unless given. */
+  /** The name that the server's certificate must be valid for; the host of the address unless given. */
   readonly servername?: string | undefined;
 }
 
-/** What a network listener does about eavesdroppers and strangers. */
+/** How a network listener protects itself against eavesdroppers and strangers. */
 export interface SecureListenOptions {
   readonly tls?: TlsListenOptions | undefined;
-  /** Lets other machines connect without TLS, or without credentials: for a listener behind a proxy that has both. */
+  /** Lets other machines connect without TLS or without credentials: for a listener behind a proxy that provides both. */
   readonly insecure?: boolean | undefined;
 }
 
-/** The options of Node's TLS servers: 1.3 or newer. Throws a Fault `invalid-params` if the key and the certificate are of no use. */
+/** The options for Node's TLS servers: TLS 1.3 or newer. Throws a Fault `invalid-params` if the key and the certificate cannot be used. */
 export function serverTls({ key, cert, ca, requestClientCert = false }: TlsListenOptions): TlsOptions {
   const options: TlsOptions = {
     ...contextOf({ key, cert, ca }),
@@ -46,9 +46,9 @@ export function serverTls({ key, cert, ca, requestClientCert = false }: TlsListe
   return options;
 }
 
-/** What Node's TLS clients take, but for the host. Throws a Fault `invalid-params` if what is given is of no use. */
+/** The options for Node's TLS clients, without the host. Throws a Fault `invalid-params` if they cannot be used. */
 export function secureContext(given?: TlsDialOptions): SecureContextOptions & { servername?: string } {
-  // Looking at what is no different from Node's own would cost every dial the reading of all its roots.
+  // Checking Node's defaults would make every dial read all root certificates.
   if (given === undefined) return {};
   const { ca, cert, key, servername } = given;
   const options = contextOf({ key, cert, ca });
@@ -72,7 +72,7 @@ function bytes(pem: Pem): string | Buffer {
   return typeof pem === "string" ? pem : Buffer.from(pem.buffer, pem.byteOffset, pem.byteLength);
 }
 
-/** Now, and not with the first connection. What Node says of it may quote the key, so it is not passed on. */
+/** Checks the options now, not with the first connection. Node's error may quote the key, so it is not passed on. */
 function check(options: SecureContextOptions): void {
   try {
     createSecureContext(options);
@@ -82,20 +82,23 @@ function check(options: SecureContextOptions): void {
   }
 }
 
-/** Whether only this machine can reach what listens there. */
+/** Whether only this machine can reach a listener on that host. */
 export function isLoopback(hostname: string): boolean {
   const host = hostname.replace(/^\[|\]$/g, "").toLowerCase();
   return host === "localhost" || host === "::1" || host === "::ffff:127.0.0.1" || (isIP(host) === 4 && host.startsWith("127."));
 }
 
-/** The fault of a listener that has no certificate to show. */
+/** The fault of a listener that has no certificate. */
 export function noCertificate(scheme: string): Fault {
   return new Fault("invalid-params", `listening on ${scheme}:// needs a certificate: give tls: { key, cert }`, {
     data: { reason: "no-certificate" },
   });
 }
 
-/** Throws a Fault `invalid-params` where a listener would let a network read along, or everybody in it call. `auth`: what checks credentials. */
+/**
+ * Throws a Fault `invalid-params` if a listener would let others in the network read along, or call without credentials. `auth`: the check
+ * of credentials, if there is one.
+ */
 export function checkListen(hostname: string, { tls, insecure, auth }: SecureListenOptions & { readonly auth?: unknown }): void {
   if (insecure === true || isLoopback(hostname)) return;
   if (tls === undefined)

@@ -1,7 +1,7 @@
 import { Fault, redactText } from "../core/index.js";
 import { codeOf } from "../stream/index.js";
 
-const untrusted = "its certificate is signed by nobody who is trusted here (ca names others)";
+const untrusted = "its certificate is not signed by a trusted CA (ca adds one)";
 
 const reasons: Readonly<Record<string, string>> = {
   ECONNREFUSED: "nothing listens there",
@@ -19,17 +19,17 @@ const reasons: Readonly<Record<string, string>> = {
   CERT_HAS_EXPIRED: "its certificate has expired",
 };
 
-/** Why a server could not be reached, in plain words where there are some. */
+/** Why a server could not be reached, in plain words where possible. */
 export function whyUnreached(error: Error): string {
-  // OpenSSL's own words for an answer that is no TLS name a file of its sources.
+  // OpenSSL's message for an answer that is not TLS names one of its source files.
   if (error.message.includes("wrong version number")) return "the server does not speak TLS";
   const code = codeOf(error) ?? "";
-  // The parser of node:http tells in its own terms what it looked for.
+  // The parser of node:http reports what it expected in its own terms.
   if (code.startsWith("HPE_")) return "the server does not speak HTTP";
   return reasons[code] ?? error.message;
 }
 
-/** The fault of an address that cannot be read: whoever gave it has to know, no server was asked. Credentials in it are not repeated. */
+/** The fault of an address that cannot be read. It is the caller's mistake: no server was asked. Credentials in it are removed. */
 export function badAddress(message: string, cause?: unknown): Fault {
   return new Fault("invalid-params", redactText(message), { data: { reason: "address" }, cause });
 }

@@ -2,8 +2,8 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { Socket } from "node:net";
 
 /**
- * Holds the process groups that it is told of and ends them when its stdin does: TERM, and a second later KILL. It outlives whatever ends
- * this process, a SIGKILL too, since it has a session of its own and its stdin ends with this process.
+ * Holds process groups and ends them when its stdin ends: TERM, and a second later KILL. It outlives this process even after a SIGKILL,
+ * because it has a session of its own, and its stdin ends with this process.
  */
 const script = `
 trap '' HUP INT TERM QUIT
@@ -37,13 +37,13 @@ function start(): void {
   const { stdin } = child;
   if (child.pid === undefined || !(stdin instanceof Socket)) return;
   stdin.on("error", () => {});
-  // It is there for as long as this process is, and does not keep it.
+  // The watchdog lives as long as this process, but must not keep it running.
   child.unref();
   stdin.unref();
   running = { process: child, stdin };
 }
 
-/** Has the group ended if this process does not live to do it. The first one starts the watchdog, while the child itself starts. */
+/** Ends the group even if this process dies first. The first call starts the watchdog, while the child itself starts. */
 export function watchGroup(pid: number): void {
   if (running === undefined && process.platform !== "win32") start();
   running?.stdin.write(`hold ${pid}\n`);
@@ -54,7 +54,7 @@ export function unwatchGroup(pid: number): void {
   running?.stdin.write(`drop ${pid}\n`);
 }
 
-/** Ends the watchdog, which holds nothing any more. */
+/** Ends the watchdog when it holds no groups. */
 export function stopWatchdog(): void {
   running?.stdin.end();
   running = undefined;

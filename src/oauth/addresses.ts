@@ -1,6 +1,6 @@
 import { BlockList, isIP } from "node:net";
 
-/** How far away an address is. `forbidden` is where nothing of OAuth lives: link-local, cloud metadata, unspecified, multicast. */
+/** How far away an address is. `forbidden`: where no OAuth server can be: link-local, cloud metadata, unspecified, multicast. */
 export type Reach = "forbidden" | "loopback" | "private" | "public";
 
 function list(...subnets: readonly (readonly [string, number])[]): BlockList {
@@ -27,19 +27,19 @@ const lists: readonly (readonly [Reach, BlockList])[] = [
   ["private", list(["10.0.0.0", 8], ["172.16.0.0", 12], ["192.168.0.0", 16], ["100.64.0.0", 10], ["fc00::", 7])],
 ];
 
-/** The reach of an IP address; an IPv4 address in IPv6 clothes counts as what it is. */
+/** The reach of an IP address. An IPv4 address mapped into IPv6 counts as IPv4. */
 export function reachOf(address: string): Reach {
   const family = isIP(address) === 6 ? "ipv6" : "ipv4";
   return lists.find(([, blocks]) => blocks.check(address, family))?.[0] ?? "public";
 }
 
-/** The address that a URL's host is, if it is one. */
+/** The IP address in a URL's host, if it is one. */
 export function literal(url: URL): string | undefined {
   const host = url.hostname.replace(/^\[|\]$/g, "");
   return isIP(host) === 0 ? undefined : host;
 }
 
-/** Whether a URL names this machine: by its name alone, since what a name resolves to may change. */
+/** Whether a URL names this machine. Only its name counts, because what a name resolves to may change. */
 export function isLoopbackUrl(url: URL): boolean {
   const address = literal(url);
   return address === undefined ? /^(.+\.)?localhost$/.test(url.hostname) : reachOf(address) === "loopback";

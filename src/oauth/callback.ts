@@ -2,21 +2,21 @@ import { createServer } from "node:http";
 import { Fault, toFault } from "../core/index.js";
 import { boundPort } from "../io/index.js";
 
-/** Listens on this machine for the browser that comes back from the authorization server. */
+/** Listens on this machine for the browser to return from the authorization server. */
 export interface Callback extends AsyncDisposable {
   readonly url: string;
-  /** The parameters of the first answer to this state; any other is refused and does not end the wait. */
+  /** The parameters of the first answer with this state. Any other answer is refused, and the wait continues. */
   answer(state: string, signal: AbortSignal): Promise<URLSearchParams>;
 }
 
 const HOST = "127.0.0.1";
 const PATH = "/callback";
 
-/** On the given ports, the first that is free; 0 is any. */
+/** Listens on the first free one of the given ports; 0 is any port. */
 export async function callback(ports: readonly number[]): Promise<Callback> {
   let waiting: { state: string; done(params: URLSearchParams): void } | undefined;
   const server = createServer({ headersTimeout: 10_000, requestTimeout: 10_000 }, (request, response) => {
-    // Taken apart by hand: what stands in a request line need not be a URL.
+    // Parsed by hand: a request line need not be a URL.
     const [path, query = ""] = (request.url ?? "").split("?", 2);
     const params = new URLSearchParams(query);
     const matches = request.method === "GET" && path === PATH && waiting !== undefined && params.get("state") === waiting.state;
@@ -54,7 +54,7 @@ export async function callback(ports: readonly number[]): Promise<Callback> {
     async [Symbol.asyncDispose]() {
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
       server.closeIdleConnections();
-      // The page is still on its way to a browser that has just come; one that holds on is let go.
+      // The page may still be on its way to the browser. A connection that stays open is closed after a while.
       const timer = setTimeout(() => server.closeAllConnections(), 1_000);
       await closed;
       clearTimeout(timer);

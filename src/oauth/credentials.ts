@@ -2,16 +2,16 @@ import type { OAuthClientProvider, StoredOAuthTokens } from "@modelcontextprotoc
 import { Fault } from "../core/index.js";
 import { loadSdk } from "./sdk.js";
 
-/** A program that signs in as itself: with a secret, with a key, or with what its platform says of it. */
+/** A program that signs in as itself: with a secret, a key, or an assertion of its platform. */
 export type ClientCredentials = {
   readonly id: string;
-  /** The authorization server that the credentials are for. Without it the MCP server chooses who gets to see them. */
+  /** The authorization server that the credentials are for. Without it, the MCP server decides who gets them. */
   readonly issuer?: string | undefined;
 } & (
   | { readonly secret: string }
   /** `private_key_jwt`: a PKCS #8 PEM or a JWK. */
   | { readonly privateKey: string | Record<string, unknown>; readonly algorithm: string }
-  /** `jwt-bearer`: a JWT that somebody else signed, such as the token of a workload; asked for with each sign-in. */
+  /** `jwt-bearer`: a JWT that someone else signed, such as a workload token. Called for each sign-in. */
   | { readonly assertion: () => string | Promise<string> }
 );
 
@@ -38,7 +38,7 @@ function assertionProvider(
   const grant = "urn:ietf:params:oauth:grant-type:jwt-bearer";
   let tokens: StoredOAuthTokens | undefined;
   const unused = (): never => {
-    throw new Fault("internal", "nobody is sent anywhere for an assertion");
+    throw new Fault("internal", "an assertion needs no redirect");
   };
   return {
     redirectUrl: undefined,

@@ -9,21 +9,21 @@ export type Asked = Omit<SdkAuthOptions, "authorizationCode" | "iss" | "forceRea
 
 export interface Flow {
   readonly sdk: Sdk;
-  /** What is asked of the authorization server. */
+  /** The request to the authorization server. */
   readonly asked: Asked;
-  /** More scopes are wanted than a refresh can give. */
+  /** Whether more scopes are needed than a refresh can give. */
   readonly more: boolean;
   readonly signal: AbortSignal;
 }
 
-/** Gets tokens without a person: with the client's own credentials. */
+/** Gets tokens without a person, with the client's own credentials. */
 export async function machineFlow(provider: OAuthClientProvider, { sdk, asked, more }: Flow): Promise<void> {
   const result = await sdk.auth(provider, { ...asked, forceReauthorization: more });
   if (result !== "AUTHORIZED")
     throw new Fault("unauthenticated", "a person has to sign in, which this provider does elsewhere", { data: { reason: "redirect" } });
 }
 
-/** Gets tokens by a refresh if that does, otherwise takes a person to the authorization server. */
+/** Gets tokens by a refresh if possible. Otherwise sends a person to the authorization server. */
 export async function personFlow(
   provider: StoredProvider,
   flow: Flow & { readonly redirect: Redirect; readonly patienceMs: number },
@@ -34,7 +34,7 @@ export async function personFlow(
   const registered = urisOf((await provider.kept())?.client) ?? [];
   await using visit = await redirect.open(registered);
   provider.begin(visit.redirectUrl);
-  // Never a refresh here: it was tried.
+  // Never a refresh here, because that was already tried.
   const result = await sdk.auth(provider, { ...asked, forceReauthorization: true });
   if (result === "AUTHORIZED") return;
   if (provider.authorizationUrl === undefined) throw new Fault("internal", "the official client gave no authorization URL");
@@ -46,7 +46,7 @@ export async function personFlow(
   await sdk.auth(provider, { ...asked, authorizationCode: code, ...(iss === null ? undefined : { iss }) });
 }
 
-/** A server names the page, so no redirect, whoever wrote it, gets one that a browser would run or read from the disk. */
+/** A server chooses the page, so no redirect handler may get a URL that a browser would run or read from the disk. */
 function checkPage(url: URL): void {
   if (url.protocol === "https:" || url.protocol === "http:") return;
   throw new Fault("unauthenticated", `will not open an authorization page of scheme ${url.protocol}`, {
@@ -65,7 +65,7 @@ async function refreshed(provider: StoredProvider, { sdk, asked }: Flow): Promis
   }
 }
 
-/** The code of an answer. State and issuer are looked at before anything else that it says. */
+/** The code in an answer. State and issuer are checked before anything else. */
 function codeOf(answer: URLSearchParams, { sdk, provider, state }: { sdk: Sdk; provider: StoredProvider; state: string }): string {
   if (answer.get("state") !== state)
     throw new Fault("unauthenticated", "the answer of the sign-in is not to this request: its state differs", {

@@ -13,9 +13,9 @@ const MAX_BYTES = 1024 * 1024;
 const TIMEOUT_MS = 30_000;
 
 /**
- * A fetch for what a server's metadata points to. It does not go to link-local, metadata or loopback addresses unless the server itself
- * is on loopback, to private ones only if the server is on one, and to plain HTTP only on loopback or on the server's own host.
- * The address is looked at when the connection is made, so that a name cannot change in between; redirects are not followed.
+ * A fetch for URLs from a server's metadata. It does not connect to link-local, metadata or loopback addresses unless the server itself is
+ * on loopback, to private addresses only if the server has one, and over plain HTTP only to loopback or the server's own host. The address
+ * is checked when the connection is made, so that a name cannot change in between. Redirects are not followed.
  */
 export function guardedFetch(server: URL): GuardedFetch {
   const local = isLoopbackUrl(server);
@@ -40,7 +40,7 @@ export function guardedFetch(server: URL): GuardedFetch {
   };
 }
 
-/** Thrown as fetch throws: a TypeError, which discovery does not take for "no such document". */
+/** A TypeError, as fetch throws it, which discovery does not take for a missing document. */
 function refused(url: URL, why: string): TypeError {
   const fault = new Fault("unauthenticated", `will not fetch ${url.origin} for signing in: ${why}`, {
     data: { reason: "refused-address" },

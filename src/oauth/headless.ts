@@ -2,13 +2,13 @@ import { Fault } from "../core/index.js";
 import type { Redirect } from "./redirect.js";
 
 export interface HeadlessOptions {
-  /** Where the answer would go: nothing listens there, it is read from the redirect itself. */
+  /** The redirect URL. Nothing listens there: the answer is read from the redirect itself. */
   readonly redirectUrl?: string | undefined;
 }
 
 const HOPS = 10;
 
-/** Signs in where no person is asked anything: follows the redirects of an authorization server of tests. */
+/** Signs in without a person, by following the redirects of a test authorization server. */
 export function headless({ redirectUrl = "http://127.0.0.1:3000/callback" }: HeadlessOptions = {}): Redirect {
   return {
     open: async () => ({

@@ -4,13 +4,13 @@ import { dirname } from "node:path";
 import { Fault, toFault } from "../core/index.js";
 import { codeOf } from "../stream/index.js";
 
-/** A holder that has not touched its lock for so many milliseconds has died. */
+/** A holder that has not touched its lock for this many milliseconds has died. */
 const STALE_MS = 10_000;
 const TOUCH_MS = 2_000;
 const WAIT_MS = 30_000;
 const RETRY_MS = 20;
 
-/** Runs `work` while no other process that asks for the same file does. */
+/** Runs `work` while no other process runs it for the same file. */
 export async function locked<T>(path: string, work: () => Promise<T>): Promise<T> {
   const lock = `${path}.lock`;
   const name = randomUUID();
@@ -26,7 +26,7 @@ export async function locked<T>(path: string, work: () => Promise<T>): Promise<T
     return await work();
   } finally {
     clearInterval(touch);
-    // One that was taken for dead must not remove the lock of its successor.
+    // A holder that was taken for dead must not remove the lock of its successor.
     if ((await readFile(lock, "utf8").catch(() => "")) === name) await rm(lock, { force: true });
   }
 }

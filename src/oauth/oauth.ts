@@ -10,29 +10,29 @@ import { memoryStore, type TokenStore, tokenStore } from "./store.js";
 import { terminal } from "./terminal.js";
 
 export interface OAuthOptions {
-  /** How a person signs in; from the terminal unless given. */
+  /** How a person signs in; in the terminal unless given. */
   readonly redirect?: Redirect | undefined;
-  /** The credentials of a program: then no person signs in. */
+  /** The credentials of a program. With these no person signs in. */
   readonly credentials?: ClientCredentials | undefined;
-  /** A provider of the official client that needs no person, in place of all the rest. */
+  /** A provider of the official client that needs no person. It replaces all other options. */
   readonly provider?: OAuthClientProvider | undefined;
   /** Where tokens are kept; in `tokenPath()` unless given. Tokens of `credentials` are not kept. */
   readonly store?: TokenStore | undefined;
-  /** Scopes to ask for besides those that the server names. */
+  /** Scopes to ask for in addition to those that the server names. */
   readonly scopes?: readonly string[] | undefined;
-  /** A client that was registered beforehand. */
+  /** A client that was registered in advance. */
   readonly client?: RegisteredClient | undefined;
-  /** The URL of this client's metadata document: its id at authorization servers that take such. */
+  /** The URL of this client's metadata document, which is its id at authorization servers that support it. */
   readonly clientMetadataUrl?: string | undefined;
-  /** What a dynamic registration says of this client. */
+  /** The client metadata for a dynamic registration. */
   readonly clientMetadata?: Partial<OAuthClientMetadata> | undefined;
-  /** Asks for tokens that are bound to a key of this process (DPoP); they are not kept, unless in a `store` that is given. */
+  /** Asks for tokens that are bound to a key of this process (DPoP). They are kept only in a given `store`. */
   readonly dpop?: boolean | undefined;
   /** Milliseconds for a person to sign in; 300,000 unless given. */
   readonly patienceMs?: number | undefined;
 }
 
-/** Signs in at whatever authorization server an MCP server names when it answers 401, and keeps the tokens. */
+/** Signs in at the authorization server that an MCP server names when it answers 401, and keeps the tokens. */
 export function oauth(options: OAuthOptions = {}): HttpAuth {
   const {
     patienceMs = defaultTimeouts.patienceMs,

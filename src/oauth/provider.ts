@@ -9,11 +9,11 @@ import type {
 } from "@modelcontextprotocol/client";
 import type { Kept, TokenStore } from "./store.js";
 
-/** A client that the authorization server knows already. */
+/** A client that the authorization server already knows. */
 export interface RegisteredClient {
   readonly id: string;
   readonly secret?: string | undefined;
-  /** The authorization server that it is known to: the id and the secret go nowhere else. */
+  /** The authorization server that knows it: the id and the secret are sent nowhere else. */
   readonly issuer?: string | undefined;
 }
 
@@ -23,22 +23,22 @@ export interface ProviderOptions {
   readonly metadata: Omit<OAuthClientMetadata, "redirect_uris">;
   readonly metadataUrl?: string | undefined;
   readonly client?: RegisteredClient | undefined;
-  /** Tokens are bound to this key. */
+  /** The key that tokens are bound to. */
   readonly dpop?: DpopSession | undefined;
 }
 
-/** Thrown through the helpers of the official client when a refresh did not do and a person has to sign in. */
+/** Thrown through the helpers of the official client when a refresh failed and a person has to sign in. */
 export class SignInNeeded extends Error {}
 
-/** Only a name for where answers would go: while tokens are refreshed nobody is sent anywhere. */
+/** A placeholder redirect URL: while tokens are refreshed, nobody is sent there. */
 const NOWHERE = "http://127.0.0.1/callback";
 
-/** What the helpers of the official client ask of an application, over a token store. One flow at a time. */
+/** What the helpers of the official client need from an application, on top of a token store. One flow at a time. */
 export class StoredProvider implements OAuthClientProvider {
   readonly clientMetadataUrl?: string;
-  /** Absent for a client that is known beforehand: at another issuer it must fail and not be registered anew. */
+  /** Absent for a client that was registered in advance: at another issuer it must fail instead of being registered again. */
   readonly saveClientInformation?: (client: StoredOAuthClientInformation, context?: { issuer: string }) => Promise<void>;
-  /** Where the authorization page is, once the flow got so far. */
+  /** The URL of the authorization page, once the flow has reached it. */
   authorizationUrl: URL | undefined;
   readonly #options: ProviderOptions;
   #redirectUrl: string | undefined;
@@ -53,7 +53,7 @@ export class StoredProvider implements OAuthClientProvider {
       this.saveClientInformation = async (client, context) => this.#put(context?.issuer ?? client.issuer, { client });
   }
 
-  /** Forgets the flow before: discovery is done anew, since a server may have moved to another authorization server. */
+  /** Resets the previous flow. Discovery is repeated, because a server may have moved to another authorization server. */
   begin(redirectUrl?: string): void {
     this.#redirectUrl = redirectUrl;
     this.#discovery = undefined;
@@ -88,11 +88,11 @@ export class StoredProvider implements OAuthClientProvider {
       };
     const kept = (await this.kept(context?.issuer))?.client;
     if (this.#redirectUrl === undefined) {
-      // The helper would register a client that comes back to nowhere.
+      // The helper would register a client with a redirect URL that nobody listens on.
       if (kept === undefined) throw new SignInNeeded();
       return kept;
     }
-    // A registration for another port is of no use to a browser that has to come back to this one.
+    // A registration for another port is useless: the browser has to come back to this one.
     return urisOf(kept)?.includes(this.#redirectUrl) === false ? undefined : kept;
   }
 
@@ -130,7 +130,7 @@ export class StoredProvider implements OAuthClientProvider {
     if (kept === undefined || scope === "verifier" || scope === "discovery") return;
     const { client, tokens, ...rest } = kept;
     await this.#options.store.put(this.#options.server, scope === "tokens" && client !== undefined ? { ...rest, client } : rest);
-    // The helper would go on by itself, and register a client that comes back to nowhere.
+    // The helper would continue by itself, and register a client with a redirect URL that nobody listens on.
     if (scope !== "client" && this.#redirectUrl === undefined) throw new SignInNeeded();
   }
 
@@ -145,7 +145,7 @@ export class StoredProvider implements OAuthClientProvider {
   }
 }
 
-/** The redirect URLs that a client was registered with; undefined if it was not registered dynamically. */
+/** The redirect URLs of a registered client; undefined if it was not registered dynamically. */
 export function urisOf(client: StoredOAuthClientInformation | undefined): readonly string[] | undefined {
   return client !== undefined && "redirect_uris" in client && Array.isArray(client.redirect_uris) ? client.redirect_uris : undefined;
 }

@@ -1,6 +1,6 @@
 import { Fault } from "../core/index.js";
 
-/** The official client, of which the OAuth helpers are used. */
+/** The official client, whose OAuth helpers are used. */
 export type Sdk = typeof import("@modelcontextprotocol/client");
 
 /** Loads the official client when it is first needed: it is an optional peer dependency. */

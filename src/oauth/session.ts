@@ -15,10 +15,10 @@ export interface OAuthSessionOptions {
   readonly scopes?: readonly string[] | undefined;
 }
 
-/** What a challenge says. */
+/** The content of a challenge. */
 type Said = ReturnType<Sdk["extractWWWAuthenticateParams"]>;
 
-/** How many different scopes a server may want one after the other: it must not keep a person signing in. */
+/** How many different scopes a server may ask for in sequence: it must not make a person sign in again and again. */
 const STEPS = 16;
 
 /** The credentials for one MCP server. */
@@ -27,9 +27,9 @@ export class OAuthSession {
   readonly #options: OAuthSessionOptions;
   readonly #signIn: Shared<boolean> = shared();
   #provider: Promise<OAuthClientProvider> | undefined;
-  /** Every scope that a call turned out to need: each later sign-in asks for them too. */
+  /** Every scope that a call needed. Each later sign-in asks for them too. */
   #needed: string | undefined;
-  /** What was stepped up to: asked for once, whatever was granted. */
+  /** Scopes that were already asked for by stepping up: each only once, whatever was granted. */
   readonly #steps = new Set<string>();
   /** Undefined until the provider was asked. */
   #tokens: { readonly current: StoredOAuthTokens | undefined } | undefined;
@@ -80,7 +80,7 @@ export class OAuthSession {
     if (step && !this.#step(said)) return false;
     const granted = current?.scope;
     if (step) this.#needed = sdk.computeScopeUnion(this.#needed, granted, said.scope);
-    // Many a server names no scopes for a token that has expired: then those it had.
+    // Many servers name no scopes when a token has expired. Then the previous ones are asked for.
     const scope = sdk.computeScopeUnion(this.#needed, said.scope ?? granted, this.#options.scopes?.join(" "));
     const guarded = guardedFetch(this.#url);
     const asked = {
@@ -106,7 +106,7 @@ export class OAuthSession {
   }
 }
 
-/** Only what the official client's helpers look at. */
+/** Only what the helpers of the official client read. */
 function responseOf({ status, header }: Challenge): Response {
   const headers = new Headers();
   for (const name of ["www-authenticate", "dpop-nonce"]) {
@@ -116,7 +116,7 @@ function responseOf({ status, header }: Challenge): Response {
   return new Response(null, { status, headers });
 }
 
-/** Every failed sign-in is the same for the call that waited for it. What servers say is shown without its control characters. */
+/** A failed sign-in always gives this fault. Control characters are removed from the server's text. */
 function signInFault(error: unknown, server: URL): Fault {
   const inner = error instanceof TypeError && error.cause instanceof Fault ? error.cause : error;
   const said = (inner instanceof Error ? inner.message : String(inner)).replaceAll(/\p{Cc}/gu, " ").slice(0, 500);

@@ -1,6 +1,6 @@
-/** One run for all who want it at the same time; it is given up when the last of them has gone. */
+/** One run that is shared by all who ask for it at the same time. It is aborted when the last of them has left. */
 export interface Shared<T> {
-  /** The outcome of the run that is under way, or of the one that is started now. */
+  /** The outcome of the current run, or of one that is started now. */
   join(run: (signal: AbortSignal) => Promise<T>, signal?: AbortSignal): Promise<T>;
 }
 

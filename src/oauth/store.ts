@@ -6,7 +6,7 @@ import type { StoredOAuthClientInformation, StoredOAuthTokens } from "@modelcont
 import { Fault, isObject, toFault } from "../core/index.js";
 import { locked } from "./lock.js";
 
-/** What one authorization server gave for one MCP server. */
+/** What one authorization server issued for one MCP server. */
 export interface Kept {
   readonly issuer: string;
   readonly client?: StoredOAuthClientInformation;
@@ -15,23 +15,23 @@ export interface Kept {
 
 /** Where tokens and registrations are kept, by the URL of the MCP server and the issuer. */
 export interface TokenStore {
-  /** What an issuer gave for a server; without an issuer, what was put last. */
+  /** What an issuer issued for a server; without an issuer, what was last stored. */
   get(server: string | URL, issuer?: string): Promise<Kept | undefined>;
   put(server: string | URL, kept: Kept): Promise<void>;
-  /** Drops everything of a server; whether there was anything. */
+  /** Deletes everything for a server. Returns whether there was anything. */
   forget(server: string | URL): Promise<boolean>;
 }
 
-/** By server, then by issuer; the last one of a server is the one in use. */
+/** By server, then by issuer. The last one of a server is in use. */
 type Shelf = Map<string, Map<string, Kept>>;
 
-/** `$XDG_CONFIG_HOME/anywire/tokens.json`, or the same below `~/.config`. */
+/** `$XDG_CONFIG_HOME/anywire/tokens.json`, or the same under `~/.config`. */
 export function tokenPath(env: Readonly<Record<string, string | undefined>> = process.env): string {
   const home = env["XDG_CONFIG_HOME"];
   return join(home === undefined || home === "" ? join(homedir(), ".config") : home, "anywire", "tokens.json");
 }
 
-/** Tokens in a file that only its owner can read, replaced as a whole with every change. */
+/** Tokens in a file that only its owner can read. Every change replaces the whole file. */
 export function tokenStore(path: string = tokenPath()): TokenStore {
   return store({
     alone: (work) => locked(path, work),
@@ -62,7 +62,7 @@ export function memoryStore(): TokenStore {
   return store({ alone: (work) => work(), load: async () => shelf, save: async () => {} });
 }
 
-/** Drops the tokens and the registration of a server: the next connection signs in anew. */
+/** Deletes the tokens and the registration for a server, so that the next connection signs in again. */
 export function forget(server: string | URL, tokens: TokenStore = tokenStore()): Promise<boolean> {
   return tokens.forget(server);
 }
@@ -70,13 +70,13 @@ export function forget(server: string | URL, tokens: TokenStore = tokenStore()):
 interface Shelving {
   load(): Promise<Shelf>;
   save(shelf: Shelf): Promise<void>;
-  /** Keeps other processes out meanwhile. */
+  /** Runs `work` while other processes are locked out. */
   alone<T>(work: () => Promise<T>): Promise<T>;
 }
 
 function store({ load, save, alone }: Shelving): TokenStore {
   let last: Promise<unknown> = Promise.resolve();
-  // One change at a time, each on what the file says then: other processes write it too.
+  // One change at a time, each based on the current file: other processes write it too.
   const change = <T>(apply: (shelf: Shelf) => T): Promise<T> => {
     const done = last.then(() =>
       alone(async () => {

@@ -3,15 +3,15 @@ import { openUrl } from "./open-url.js";
 import type { Redirect } from "./redirect.js";
 
 export interface TerminalOptions {
-  /** The port on 127.0.0.1 that the browser comes back to; any free one unless given. */
+  /** The port on 127.0.0.1 that the browser returns to; any free one unless given. */
   readonly port?: number | undefined;
-  /** Whether to start a browser; if stderr is a terminal, unless given. */
+  /** Whether to start a browser; unless given, only if stderr is a terminal. */
   readonly open?: boolean | undefined;
-  /** Says where to sign in; writes to stderr unless given. */
+  /** Prints where to sign in; to stderr unless given. */
   readonly print?: ((text: string) => void) | undefined;
 }
 
-/** Signing in from a terminal: prints the URL, opens a browser, and waits on 127.0.0.1 for it to come back. */
+/** Signs in from a terminal: prints the URL, opens a browser, and waits on 127.0.0.1 for it to return. */
 export function terminal(options: TerminalOptions = {}): Redirect {
   const { open = process.stderr.isTTY === true, print = (text) => void process.stderr.write(text) } = options;
   return {

@@ -1,9 +1,9 @@
 import { type CallEvent, type Fault, isObject, type JsonObject, type Observed, type Observer, redactText } from "../core/index.js";
 
 export interface JsonLogOptions {
-  /** Takes each line, without its line break. */
+  /** Called with each line, without a line break. */
   readonly write: (line: string) => void;
-  /** Gives the time; that of the system unless given. */
+  /** Returns the time; that of the system unless given. */
   readonly now?: (() => Date) | undefined;
   /** Which events to write; all of them unless given. */
   readonly events?: readonly LogEvent[] | undefined;
@@ -13,7 +13,7 @@ export type LogEvent = "call" | "session" | "upstream" | "child" | "refusal";
 
 /**
  * An observer that writes a line of JSON when a call ends, something is refused, a session opens or ends, or an upstream or a child
- * changes. Arguments and results are never in it, nor what a server says of an error: it may quote them.
+ * changes. It never contains arguments or results, nor the error text of a server, which may quote them.
  */
 export function jsonLog({ write, now = () => new Date(), events }: JsonLogOptions): Observer {
   const line = (event: LogEvent, members: JsonObject): void => write(JSON.stringify({ time: now().toISOString(), event, ...members }));
@@ -67,12 +67,12 @@ function callMembers({ call, outcome, fault, bytes, milliseconds }: CallEvent & 
   };
 }
 
-/** The beginning of the identity tells callers apart, and is not enough to be taken for one. */
+/** The beginning of the identity tells callers apart, but is not enough to impersonate one. */
 function placeOf({ side, wire, identity }: Observed): JsonObject {
   return { side, wire, ...(identity === undefined ? {} : { caller: identity.slice(0, 8) }) };
 }
 
-/** What a fault says of itself by name: the limit that was reached, or how the peer went. */
+/** The named details of a fault: the limit that was reached, or how the peer ended. */
 function detail(fault: Fault | undefined): JsonObject {
   if (!isObject(fault?.data)) return {};
   const { limit, reason } = fault.data;
@@ -82,7 +82,7 @@ function detail(fault: Fault | undefined): JsonObject {
   };
 }
 
-/** Of a connection or a process: the text is Anywire's own. */
+/** For a connection or a process: the text is Anywire's own. */
 function ownFault(fault: Fault): JsonObject {
   return { error: fault.code, message: shortened(fault.message), ...detail(fault) };
 }
@@ -94,10 +94,10 @@ function clientOf(client: JsonObject | undefined): JsonObject {
 
 const LONGEST = 200;
 
-/** A name that somebody else chose. */
+/** A name that somebody else chose, shortened. */
 function shortened(text: string): string {
   if (text.length <= LONGEST && !/[\s=@]/.test(text)) return text;
-  // More than is shown, so that a secret is not cut down to something that does not look like one.
+  // Redacts more than is shown, so that a secret is not cut down to something that does not look like one.
   const safe = redactText(text.slice(0, 2 * LONGEST));
   return safe.length > LONGEST ? `${safe.slice(0, LONGEST)}…` : safe;
 }

@@ -1,6 +1,6 @@
 import { AMBIENT, legacyMethods, listMembers } from "../core/index.js";
 
-/** The label of what is not named: a client chooses method names, and must not choose how many series there are. */
+/** The label of unknown names: a client chooses method names, and must not choose how many series there are. */
 export const OTHER = "other";
 
 const methods: ReadonlySet<string> = new Set([
@@ -27,7 +27,7 @@ export function methodLabel(method: string): string {
   return methods.has(method) ? method : OTHER;
 }
 
-/** The first so many names; each further one is `other`. */
+/** Keeps the first names, up to a limit; each further one becomes `other`. */
 export class CappedNames {
   readonly #most: number;
   readonly #names = new Set<string>();
@@ -36,7 +36,7 @@ export class CappedNames {
     this.#most = most;
   }
 
-  /** `proven`: the name is known to mean something, and may take a place. */
+  /** `proven`: the name is known to be valid, and may take a place. */
   label(name: string, proven: boolean): string {
     if (this.#names.has(name)) return name;
     if (!proven || this.#names.size >= this.#most || name.length > 128) return OTHER;

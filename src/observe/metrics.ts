@@ -4,13 +4,13 @@ import { type Family, Histogram, Numbers, observe } from "./series.js";
 
 export interface MetricsOptions {
   /**
-   * Counts calls by the name of their tool too: `true` for the first 100 names, or how many. Further ones, and names that no server has
-   * answered to, are counted as `other`.
+   * Also counts calls by tool name: `true` for the first 100 names, or a number. Further names, and names that no server has answered to,
+   * are counted as `other`.
    */
   readonly tools?: boolean | number | undefined;
 }
 
-/** A number that is read when the metrics are: its value, or one for each value of a label. */
+/** A number that is read when the metrics are read: one value, or one for each value of a label. */
 export interface Reading {
   readonly type: "counter" | "gauge";
   readonly name: string;
@@ -19,12 +19,12 @@ export interface Reading {
   read(): number | Readonly<Record<string, number>>;
 }
 
-/** An observer that counts. One may watch any number of listeners and connections. */
+/** An observer that counts. It may watch any number of listeners and connections. */
 export interface Metrics extends Observer {
-  /** All of them in Prometheus' text format. */
+  /** All metrics in Prometheus' text format. */
   text(): string;
   readonly contentType: string;
-  /** Adds a number of your own. */
+  /** Adds a metric of your own. */
   add(reading: Reading): void;
 }
 
@@ -47,14 +47,14 @@ export function metrics(options: MetricsOptions = {}): Metrics {
   };
 }
 
-/** What is counted of the calls on one wire. */
+/** The counters for the calls on one wire. */
 interface WireCounts {
   readonly open: { value: number };
   bytes: { value: number } | undefined;
   readonly methods: Memo<{ count(outcome: string, seconds: number): void }>;
 }
 
-/** Values that are made once for each name. The names are few: of wires, known methods and outcomes. */
+/** Values that are made once for each name. There are few names: of wires, known methods and outcomes. */
 class Memo<T> {
   readonly #made = new Map<string, T>();
   readonly #make: (name: string) => T;
@@ -87,7 +87,7 @@ class CallMetrics {
   readonly #toolCalls = new Numbers("counter", "anywire_tool_calls_total", "Calls of tools that came in.", ["tool", "outcome"]);
   readonly #toolSeconds = new Numbers("counter", "anywire_tool_seconds_total", "Seconds that calls of tools took.", ["tool"]);
   readonly #tools: CappedNames | undefined;
-  /** The numbers that every call changes, so that nobody has to look for them by all of their labels. */
+  /** The numbers that every call changes, so that they need not be looked up by all their labels. */
   readonly #counts = { listen: this.#countsOf("listen"), dial: this.#countsOf("dial") };
   readonly families: readonly Family[] = [
     this.#calls,
@@ -180,7 +180,7 @@ class LinkMetrics {
   ];
   /** An upstream may name any limit in its error. */
   readonly #rules = new CappedNames(RULES);
-  /** Those that were ready, so that the end of one that never was is not counted. */
+  /** Upstreams that were ready, so that the end of one that never was is not counted. */
   readonly #ready = new Map<string, number>();
 
   session({ kind, wire }: SessionEvent): void {

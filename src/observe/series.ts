@@ -3,9 +3,9 @@ export const durationBounds: readonly number[] = [0.01, 0.02, 0.05, 0.1, 0.2, 0.
 
 type LabelValues = readonly string[];
 
-/** Numbers under one name, told apart by labels. */
+/** Numbers with one name, told apart by labels. */
 export interface Family {
-  /** As Prometheus reads it. */
+  /** The text that Prometheus reads. */
   text(): string;
 }
 
@@ -36,7 +36,7 @@ export class Numbers implements Family {
     return this.#values.size === 0 ? "" : text;
   }
 
-  /** The number of these values, to be changed in place by whoever counts often. */
+  /** The number for these labels. Whoever counts often may keep it and change it in place. */
   at(values: LabelValues): { value: number } {
     const key = values.join("\0");
     let found = this.#values.get(key);
@@ -50,7 +50,7 @@ export class Numbers implements Family {
 
 export interface Distribution {
   readonly values: LabelValues;
-  /** Of each bucket alone; the last is beyond all bounds. */
+  /** Counts of the single buckets. The last one is beyond all bounds. */
   readonly counts: number[];
   sum: number;
 }
@@ -67,7 +67,7 @@ export class Histogram implements Family {
     this.#labels = labels;
   }
 
-  /** What was observed of these values, for `observe`. */
+  /** The distribution for these labels, to be passed to `observe`. */
   at(values: LabelValues): Distribution {
     const key = values.join("\0");
     let found = this.#found.get(key);

@@ -9,9 +9,9 @@ import { printFile } from "./print/print.js";
 
 export interface CatalogueOptions {
   readonly package: string;
-  /** Numbers and names to keep. */
+  /** Field numbers and names to keep. */
   readonly lock?: Lock | undefined;
-  /** Formats become rules. True if not given. */
+  /** Whether formats become rules; true unless given. */
   readonly formats?: boolean;
 }
 
@@ -22,9 +22,9 @@ export interface Catalogue {
   readonly lock: Lock;
 }
 
-/** Converts tools one by one, so that whoever has many can show how far it is. */
+/** Converts tools one by one, so that progress can be shown. */
 export interface CatalogueWriter {
-  /** Throws a Fault for a tool that cannot be converted; the others are not affected. */
+  /** Throws a Fault for a tool that cannot be converted. The others are not affected. */
   add(tool: ToolSchemas): ConvertedTool;
   finish(): Catalogue;
 }
@@ -56,7 +56,7 @@ export function catalogueWriter(options: CatalogueOptions): CatalogueWriter {
   };
 }
 
-/** A catalogue as the files of a buf module that builds and lints without a network: path and text. */
+/** A catalogue as the files of a buf module that builds and lints without network access: path and text. */
 export function* moduleFiles(catalogue: Catalogue): Generator<readonly [path: string, text: string]> {
   yield ["buf.yaml", bufYaml];
   yield [
@@ -93,7 +93,7 @@ export function toolsOf(value: unknown): ToolSchemas[] {
   return list as ToolSchemas[];
 }
 
-/** What a package is called by default: after the server. */
+/** The default package name, after the server. */
 export function packageOf(server: string): string {
   return `tools.${snakeCase(server)}.v1`;
 }

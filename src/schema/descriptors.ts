@@ -4,17 +4,17 @@ import { file_buf_validate_validate } from "../codec/gen/validate.js";
 import { Fault } from "../core/index.js";
 import type { ConvertedTool } from "./convert/tool.js";
 
-/** Messages by their full names, out of a descriptor set. */
+/** The messages of a descriptor set, by full name. */
 export interface MessageSet {
   get(name: string): DescMessage | undefined;
-  /** All messages of the files that the set itself brings, outer ones before those within. */
+  /** All messages of the files in the set itself, outer ones before nested ones. */
   [Symbol.iterator](): Iterator<DescMessage>;
 }
 
-/** Files in a set, and bytes of it. */
+/** Limits on the files of a set, and on its bytes. */
 const [FILES, BYTES] = [10_000, 64 * 1024 * 1024];
 
-/** Files that a set need not bring: whoever reads it has them. A copy that comes along is not looked at. */
+/** Files that a set may leave out, because every reader has them. A copy in the set is ignored. */
 const known: ReadonlyMap<string, wkt.FileDescriptorProto> = new Map(
   [
     wkt.file_google_protobuf_any,
@@ -37,7 +37,7 @@ export function isKnownFile(name: string): boolean {
   return known.has(name);
 }
 
-/** Reads a FileDescriptorSet: slim, or with all that it imports. Throws a Fault for what is none, or lacks a file. */
+/** Reads a FileDescriptorSet: slim, or with all its imports. Throws a Fault if it is invalid or lacks a file. */
 export function readDescriptorSet(bytes: Uint8Array): MessageSet {
   if (bytes.byteLength > BYTES) throw unreadable(`it has more than ${BYTES} bytes`);
   let files: readonly wkt.FileDescriptorProto[];
@@ -52,13 +52,13 @@ export function readDescriptorSet(bytes: Uint8Array): MessageSet {
   return { get: (name) => registry.getMessage(name), [Symbol.iterator]: () => own[Symbol.iterator]() };
 }
 
-/** All that is in files, and in those that they import. Throws a Fault if one is lacking, or is wrong. */
+/** Everything in the files and their imports. Throws a Fault if one is missing or wrong. */
 export function fileRegistry(files: readonly wkt.FileDescriptorProto[]): FileRegistry {
   if (files.length > FILES) throw unreadable(`it has more than ${FILES} files`);
   const given = new Map(files.filter(({ name }) => !known.has(name)).map((file) => [file.name, file]));
   const ordered: wkt.FileDescriptorProto[] = [];
   const done = new Set<string>();
-  // Without recursion: imports may go as deep as their sender likes.
+  // Without recursion, because the sender chooses how deep imports go.
   for (const { name } of files) {
     const path = [name];
     while (path.length > 0) {

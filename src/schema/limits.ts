@@ -1,4 +1,4 @@
-/** What a schema may cost before it is refused. Real ones stay far below: the largest of 1,174 tools has 1,500 values, 12 levels deep. */
+/** What a schema may cost before it is refused. Real ones stay far below: the largest of 1,174 tools has 1,500 values and 12 levels. */
 export const schemaLimits = {
   /** Values in a schema. */
   values: 50_000,
@@ -6,11 +6,11 @@ export const schemaLimits = {
   depth: 128,
   /** Characters of all strings and names in a schema. */
   characters: 2_000_000,
-  /** Schemas that are looked at while one is converted: references and allOf can make many out of few. */
+  /** Schemas that are visited while one is converted: references and allOf can make many out of few. */
   steps: 50_000,
-  /** Values of an enum that become a rule; a longer one is residual. */
+  /** Values of an enum that become a rule. A longer one is residual. */
   enumValues: 1_000,
-  /** Characters of a CEL expression; what would take more is residual. */
+  /** Characters of a CEL expression. What would take more is residual. */
   expression: 4_000,
 } as const;
 

@@ -9,13 +9,13 @@ import type { SdkServer } from "./types.js";
 
 export interface AttachOptions {
   readonly era: Era;
-  /** Who the server is told that it serves; a modern one is told with every request. */
+  /** The client that the server is told about. A modern server is told with every request. */
   readonly client: { readonly info?: JsonObject; readonly capabilities: JsonObject };
   readonly limits?: Partial<Limits> | undefined;
   readonly onFault?: ((fault: Fault) => void) | undefined;
 }
 
-/** Opens a server of the SDK as a service, in this process. Closing the connection closes the server. */
+/** Opens a server of the SDK as a service, within this process. Closing the connection closes the server. */
 export async function attach(server: SdkServer, { era, client, limits, onFault }: AttachOptions): Promise<Connection> {
   const [near, far] = linkPair();
   const transport = linkTransport(far, serverPassage(limits?.callBytes ?? defaultLimits.callBytes));
@@ -31,7 +31,7 @@ export async function attach(server: SdkServer, { era, client, limits, onFault }
     await server.close().catch((error) => onFault?.(toFault(error)));
     return reason;
   });
-  // A server that is to be connected anew must have let go of its transport first.
+  // A server that is to be connected again must have released its transport first.
   const close = async (): Promise<void> => {
     await connection.close();
     await closed;
@@ -39,13 +39,13 @@ export async function attach(server: SdkServer, { era, client, limits, onFault }
   return { ...connection, closed, close, [Symbol.asyncDispose]: close };
 }
 
-/** `connect` alone serves the legacy era; the SDK's entry for stdio serves both, on any transport. */
+/** `connect` alone serves only the legacy era. The SDK's entry for stdio serves both, on any transport. */
 async function connectModern(server: SdkServer, options: ServeStdioOptions): Promise<void> {
   const sdk = await modernSdk();
   if (sdk === undefined) throw new Fault("internal", "@modelcontextprotocol/server is not installed");
   const own = Object.hasOwn(server, "connect");
   const connect = server.connect;
-  // The entry passes no auth info on: it is lifted from the channel that the entry connects the server to, this once.
+  // The entry does not pass on auth info, so it is taken from the channel that the entry connects the server to, this once.
   server.connect = async (channel) => {
     if (own) server.connect = connect;
     else Reflect.deleteProperty(server, "connect");

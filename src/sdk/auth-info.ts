@@ -2,12 +2,12 @@ import { type Context, isObject, type JsonObject, type Message } from "../core/i
 import type { SdkAuthInfo, SdkMessage, SdkTransport } from "./types.js";
 
 /**
- * Where a message carries who sent it, on its way to a server in this process: `_meta` is copied by spreading from
- * edge to edge, which takes a symbol along, and no wire ever writes one.
+ * The key under which a message carries its sender on the way to a server in this process: spreading `_meta` from edge to edge copies a
+ * symbol, and no wire ever writes one.
  */
 const AUTH: unique symbol = Symbol("anywire.authInfo");
 
-/** The caller as the SDK's handlers expect it: the principal, and the bearer token if the edge kept it. */
+/** The caller in the form that the SDK's handlers expect: the principal, and the bearer token if the edge kept it. */
 export function callerAuthInfo({ client, metadata }: Context): SdkAuthInfo | undefined {
   if (client.identity.principal === undefined) return undefined;
   const header = metadata["authorization"];
@@ -21,7 +21,7 @@ export function withAuthInfo(message: Message, authInfo: SdkAuthInfo | undefined
   return { method: message.method, params: { ...message.params, _meta: { ...(isObject(kept) ? kept : undefined), [AUTH]: authInfo } } };
 }
 
-/** Makes a connected transport hand over in `extra` what the messages carry. */
+/** Makes a connected transport pass on in `extra` the auth info of its messages. */
 export function liftAuthInfo(transport: SdkTransport): void {
   const deliver = transport.onmessage;
   transport.onmessage = (message, extra) => {

@@ -20,18 +20,17 @@ import { linkTransport } from "./link-transport.js";
 import type { SdkTransport } from "./types.js";
 
 export interface ClientTransportOptions extends Omit<DialOptions, "client" | "signal"> {
-  /** Wires of your own, asked before those of the package. */
+  /** Your own wires, which are tried before the built-in ones. */
   readonly wires?: readonly Wire[] | undefined;
-  /** Items of a page of a list that the server does not page itself; 1024 unless said otherwise. */
+  /** Items in a page of a list that the server does not page itself; 1024 unless given. */
   readonly pageSize?: number | undefined;
-  /** Headers of every call, lower case, on wires that have them. */
+  /** Headers of every call, in lower case, on wires that have headers. */
   readonly metadata?: Context["metadata"] | undefined;
 }
 
 /**
- * The transport by which the SDK's Client, v1 or v2 and in either era, reaches what is at an address or a service in
- * this process. An address is dialed when the client first calls, as the client that it says it is; closing the
- * transport closes what was dialed, and not a service that was given.
+ * The transport with which the SDK's Client, v1 or v2 and in either era, reaches an address or a service in this process. An address is
+ * dialed at the client's first call, with the client's own info. Closing the transport closes what was dialed, but not a given service.
  */
 export function clientTransport(to: Address | Service, options: ClientTransportOptions = {}): SdkTransport {
   const [near, far] = linkPair();
@@ -45,7 +44,7 @@ export function clientTransport(to: Address | Service, options: ClientTransportO
         limits,
         onFault,
         pageSize,
-        // The SDK's client and this end of the link are one program.
+        // The SDK's client and this end of the link belong to the same program.
         identity,
         ...(metadata === undefined ? undefined : { metadata }),
       })
@@ -69,11 +68,11 @@ export function clientTransport(to: Address | Service, options: ClientTransportO
 
 const LEFT = new Fault("cancelled", "the client closed its transport");
 
-/** A link whose end is no half of one: the client that closed it reads no more answers, and nothing has to wait for them. */
+/** A link without a half-closed state: a client that closed it reads no more answers, so nothing waits for them. */
 function withoutDrain(link: Link): Link {
   return {
     ...link,
-    // What passes goes through the SDK, as JSON.
+    // Messages pass through the SDK, as JSON.
     traits: sharedStream.traits,
     send: (message, options) => link.send(plainMessage(message), options),
     incoming: (async function* () {
@@ -92,7 +91,7 @@ function plainMessage(message: Outgoing): Outgoing {
 
 interface Upstream {
   readonly service: Service;
-  /** Resolves when nothing can be called any more. */
+  /** Resolves when no more calls are possible. */
   readonly closed: Promise<Fault | undefined>;
   close(): Promise<void>;
 }
@@ -101,7 +100,10 @@ function given(service: Service & Partial<Connection>): Upstream {
   return { service, closed: service.closed ?? new Promise(() => {}), close: () => Promise.resolve() };
 }
 
-/** Dials in the client's own era where the server speaks both: a legacy server asks in the middle of a call, and so its client expects. */
+/**
+ * Dials in the client's own era if the server speaks both: a legacy client expects questions in the middle of a call, as a legacy server
+ * asks them.
+ */
 async function dialAs(
   { era, info, capabilities }: Client,
   address: Address,
@@ -113,13 +115,13 @@ async function dialAs(
   try {
     return await wire.dial(address, { ...told, era: "legacy" });
   } catch (error) {
-    // Only a server that answered can be one that speaks the other era.
+    // Only a server that has answered may speak the other era.
     if (!(error instanceof Fault) || (error.rpcCode === undefined && error.code !== "unsupported-version")) throw error;
     return await wire.dial(address, { ...told, era: "modern" });
   }
 }
 
-/** Dials with the identity of its first caller, which a legacy server is told once and for all. */
+/** Dials with the identity of its first caller, which a legacy server is told once. */
 function dialed(address: Address, options: ClientTransportOptions): Upstream {
   let connection: Promise<Connection> | undefined;
   let ended: (reason: Fault | undefined) => void;
@@ -133,7 +135,7 @@ function dialed(address: Address, options: ClientTransportOptions): Upstream {
     connection.then(
       (opened) => void opened.closed.then(ended),
       () => {
-        // Whoever calls next tries again.
+        // The next call tries again.
         connection = undefined;
       },
     );

@@ -4,7 +4,7 @@ import { type ClientTransportOptions, clientTransport } from "./client-transport
 import { type SdkServiceOptions, sdkService } from "./sdk-service.js";
 import type { SdkExtra, SdkMessage, SdkSendOptions, SdkTransport } from "./types.js";
 
-/** What both transports have in common with the SDK's own: handlers that whoever connects sets. */
+/** The part of the SDK's Transport that both transports share: handlers that the SDK sets. */
 abstract class Passed implements SdkTransport {
   onclose?: (() => void) | undefined;
   onerror?: ((error: Error) => void) | undefined;
@@ -14,7 +14,7 @@ abstract class Passed implements SdkTransport {
   abstract send(message: SdkMessage, options?: SdkSendOptions): Promise<void>;
   abstract close(): Promise<void>;
 
-  /** Hands everything that comes on another transport on to this one's handlers. */
+  /** Passes on what arrives on another transport to this one's handlers. */
   protected hear(inner: SdkTransport, closed: () => void): void {
     inner.onmessage = (message, extra) => this.onmessage?.(message, extra);
     inner.onerror = (error) => this.onerror?.(error);
@@ -48,14 +48,15 @@ export class GrpcClientTransport extends Passed {
 export interface GrpcServerTransportOptions extends ServeOptions, Pick<SdkServiceOptions, "authInfo"> {}
 
 /**
- * Serves a `McpServer` or `Server` of the SDK, v1 or v2, over gRPC: `await server.connect(new GrpcServerTransport("grpc://127.0.0.1:50051"))`.
- * As with every transport of the SDK that is one session, so one client at a time; `serveSdk` with a factory serves many.
+ * Serves a `McpServer` or `Server` of the SDK, v1 or v2, over gRPC: `await server.connect(new
+ * GrpcServerTransport("grpc://127.0.0.1:50051"))`. Like every transport of the SDK it is one session, so one client at a time. Use
+ * `serveSdk` with a factory to serve many.
  */
 export class GrpcServerTransport extends Passed {
   readonly #address: string;
   readonly #options: GrpcServerTransportOptions;
   #listener: Listener | undefined;
-  /** The way to the client that is there now. */
+  /** The transport to the current client. */
   #inner: SdkTransport | undefined;
 
   constructor(address: string, options: GrpcServerTransportOptions = {}) {
@@ -64,7 +65,7 @@ export class GrpcServerTransport extends Passed {
     this.#options = options;
   }
 
-  /** Where it listens, with the port that was chosen; undefined before start(). */
+  /** The address, with the port that was chosen; undefined before start(). */
   get address(): string | undefined {
     return this.#listener?.address;
   }

@@ -8,19 +8,19 @@ import type { SdkMessage, SdkSendOptions, SdkTransport } from "./types.js";
 type Single = Exclude<Incoming, IncomingBatch>;
 export type Received = Exclude<Single, { kind: "bad" }>;
 
-/** What one end does with the messages that pass, beside passing them. */
+/** What one end does with passing messages. */
 export interface Passage {
-  /** Hears of a message for the SDK; undefined if it is not for the SDK after all. */
+  /** Called with a message for the SDK. Returns undefined if the SDK should not get it. */
   receive?(message: Received): Received | undefined;
-  /** Calls `pass` with the message as the link is to get it, when it may be sent. */
+  /** Calls `pass` with the message for the link, as soon as it may be sent. */
   send?(message: OutgoingMessage, related: string | number | undefined, pass: (message: OutgoingMessage) => Promise<void>): Promise<void>;
-  /** Before the first message is read. */
+  /** Called before the first message is read. */
   start?(): void;
-  /** Nothing passes any more. What it resolves is waited for by close(). */
+  /** Called when nothing passes any more. close() waits for the returned promise. */
   end?(): void | Promise<void>;
 }
 
-/** A link in the clothes of the SDK's Transport: one link, one session, either role. */
+/** Adapts a link to the SDK's Transport: one link, one session, either role. */
 export function linkTransport(link: Link, passage: Passage = {}): SdkTransport {
   return new LinkTransport(link, passage);
 }
@@ -60,7 +60,7 @@ class LinkTransport implements SdkTransport {
       ready = refusal;
     }
     await (this.#passage.send === undefined ? this.#link.send(ready) : this.#passage.send(ready, options?.relatedRequestId, this.#pass));
-    // A handler that sends without an end may wait for nothing else, and a link in this process need not make it wait.
+    // A handler may send without end and never wait for anything else. A link in this process need not make it wait, so this does.
     const rest = overtime(++this.#sent);
     if (rest !== undefined) await rest;
   }
@@ -76,7 +76,7 @@ class LinkTransport implements SdkTransport {
   #end(): void {
     if (this.#state === "closed") return;
     this.#state = "closed";
-    // The SDK ends its calls in onclose, and must not wait for the other end to be done.
+    // The SDK ends its calls in onclose, and must not wait for the other end.
     this.#ended = this.#passage.end?.();
     this.onclose?.();
   }
@@ -90,8 +90,8 @@ class LinkTransport implements SdkTransport {
             this.onerror?.(message.fault);
             continue;
           }
-          // The SDK takes a response at once but a notification only in a later microtask, and by then has forgotten
-          // the call that its progress belongs to. A turn of the event loop between them keeps their order.
+          // The SDK handles a response at once, but a notification only in a later microtask. By then it has forgotten the call that the
+          // progress belongs to. A turn of the event loop between them keeps their order.
           if (notified && (message.kind === "result" || message.kind === "error")) {
             await new Promise<void>((resolve) => setImmediate(resolve));
             notified = false;
@@ -118,7 +118,7 @@ class LinkTransport implements SdkTransport {
     }
   }
 
-  /** What the SDK is given: its handlers must have numbers, so that a request without is refused here and an answer becomes an error. */
+  /** The message for the SDK. Its handlers need plain numbers: otherwise a request is refused here, and an answer becomes an error. */
   #readable(message: Received): (SdkMessage & JsonObject) | undefined {
     try {
       return withNumbers(rpcOf(message), "");
@@ -134,7 +134,7 @@ class LinkTransport implements SdkTransport {
 
 function rpcOf(message: Received): SdkMessage & JsonObject {
   const rpc = receivedMessage(message);
-  // Its interfaces have no index signature, and a copy of every message would cost.
+  // Its interfaces have no index signature, and copying every message would be slow.
   if (message.kind !== "error" || message.id !== undefined) return rpc as object as SdkMessage & JsonObject;
   const { id, ...rest } = { id: null, ...rpc };
   return rest;
@@ -148,7 +148,7 @@ function unsendable(message: SdkMessage, cause: unknown): OutgoingMessage | unde
   return { jsonrpc: "2.0", id, error: { code: -32603, message: `the result is not JSON: ${toFault(cause).message}` } };
 }
 
-/** The messages of a batch; the SDK knows no answers in parts. */
+/** The messages of a batch. The SDK does not know answers in parts. */
 function singles(message: Incoming | IncomingPart): readonly Single[] {
   if (message.kind === "part") return [];
   return message.kind === "batch" ? message.messages : [message];

@@ -1,22 +1,22 @@
 import type { Id } from "../codec/index.js";
 
-/** Holds back what belongs to calls whose readers are slow, by the credit that each of them grants. Order within a call is kept. */
+/** Holds back messages of calls whose readers are slow, by the credit that each reader grants. Order within a call is kept. */
 export interface Pace {
   open(id: Id, window: number): void;
-  /** The reader has read `messages` more that took credit: what they took is there again. */
+  /** The reader has read `messages` more that took credit, so their credit is available again. */
   grant(id: Id, messages: number): void;
   /** Calls `go` when the call has credit, and takes `bytes` of it; 0 takes none. A call that is not open has no limit. */
   take(id: Id, bytes: number, go: () => void): void;
-  /** Calls `go` after all that waits, and closes the call. */
+  /** Calls `go` after everything that waits, and closes the call. */
   last(id: Id, go: () => void): void;
-  /** Nobody will grant any more: what waits goes on. */
+  /** No more credit will come, so waiting messages continue. */
   release(id: Id): void;
   close(): void;
 }
 
 interface Account {
   room: number;
-  /** What the messages took that went and were not read, as far as is known. */
+  /** The credit of the messages that were sent and not read yet, as far as known. */
   readonly unread: number[];
   readonly waiting: { readonly bytes: number; readonly go: () => void }[];
   /** Bytes that wait. */
@@ -24,8 +24,8 @@ interface Account {
 }
 
 /**
- * A handler that waits for its notifications to be sent is slowed by its reader. One that does not is let go once
- * `limit` bytes wait: then the reader's own limit ends the call.
+ * A handler that awaits its notifications is slowed down by its reader. One that does not is no longer held back once `limit` bytes wait:
+ * then the reader's own limit ends the call.
  */
 export function pace(limit: number): Pace {
   const accounts = new Map<Id, Account>();

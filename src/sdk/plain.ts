@@ -1,12 +1,12 @@
 /**
- * The value as JSON would carry it: members that are undefined go, `toJSON` is heeded. What is plain already is
- * returned itself, because most of it is and copying a large result costs. Throws what JSON.stringify would throw.
+ * The value as JSON would carry it: undefined members are removed, `toJSON` is called. A plain value is returned itself, because most
+ * values are plain and copying a large result is slow. Throws what JSON.stringify would throw.
  */
 export function plain<T>(value: T): T {
   return convert(value, 0) as T;
 }
 
-/** Deeper than any message that an edge lets through; a value that contains itself ends here. */
+/** Deeper than any message that an edge accepts. A value that contains itself ends here. */
 const MAX_DEPTH = 1000;
 
 function convert(value: unknown, depth: number): unknown {
@@ -46,6 +46,6 @@ function convertObject(value: object, depth: number): unknown {
     changed ||= made !== member || made === undefined;
     if (made !== undefined) members.push([name, made]);
   }
-  // Not by assignment, which would take a member `__proto__` for the prototype.
+  // Not by assignment, which would set the prototype for the key `__proto__`.
   return changed ? Object.fromEntries(members) : value;
 }

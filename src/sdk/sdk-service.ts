@@ -26,33 +26,32 @@ import type { SdkAuthInfo, SdkServer, SdkServerFactory } from "./types.js";
 
 export interface SdkServiceOptions {
   /**
-   * `match`, unless said otherwise: modern callers are served in their own era where the server can. `legacy`: never, so
-   * that handlers which ask in the middle of a call can ask modern callers too; each that can be asked gets a server of its own.
+   * `match`, the default: modern callers are served in their own era if the server can. `legacy`: never, so that handlers which ask in the
+   * middle of a call can also ask modern callers. Each caller that can be asked then gets a server of its own.
    */
   readonly era?: "match" | "legacy" | undefined;
-  /** Servers at a time; 4096 unless said otherwise, and one where a server is given instead of a factory. */
+  /** Servers at the same time; 4096 unless given, and one if a server is given instead of a factory. */
   readonly sessions?: number | undefined;
-  /** Of these, those for one principal, or for callers without one from one remote address; a quarter unless said otherwise. */
+  /** How many of these one principal may have; a quarter unless given. Callers without a principal count by remote address. */
   readonly sessionsPerPrincipal?: number | undefined;
-  /** Milliseconds that a server is kept which nothing calls; 60,000 unless said otherwise. */
+  /** Milliseconds that an unused server is kept; 60,000 unless given. */
   readonly idleMs?: number | undefined;
-  /** Who calls, for the server's handlers; by default the principal and its bearer token, if there is a principal. */
+  /** The caller, for the server's handlers; by default the principal and its bearer token, if there is a principal. */
   readonly authInfo?: ((context: Context) => SdkAuthInfo | undefined) | undefined;
   readonly limits?: Partial<Limits> | undefined;
-  /** Hears of what went wrong outside any call. */
+  /** Called with what went wrong outside any call. */
   readonly onFault?: ((fault: Fault) => void) | undefined;
 }
 
-/** A service over servers of the SDK, which it opens and closes as they are needed. */
+/** A service over SDK servers, which it opens and closes as needed. */
 export interface SdkService extends Service, AsyncDisposable {
-  /** Closes every server; calls that are open fail. */
+  /** Closes every server. Open calls fail. */
   close(): Promise<void>;
 }
 
 /**
- * Serves servers of the official SDK, v1 or v2, on any wire. A factory makes one for each legacy client, and one for the modern
- * callers of each principal. A server that is given itself serves one client at a time, and the legacy era only,
- * as with its own connect().
+ * Serves servers of the official SDK, v1 or v2, on any wire. A factory makes one for each legacy client, and one for the modern callers of
+ * each principal. A single given server serves one client at a time, and only the legacy era, as with its own connect().
  */
 export function sdkService(source: SdkServer | SdkServerFactory, options: SdkServiceOptions = {}): SdkService {
   return new ServerService(source, options);
@@ -64,7 +63,7 @@ class ServerService implements SdkService {
   readonly #sessions: Connections;
   readonly #authInfo: (context: Context) => SdkAuthInfo | undefined;
   #modern: Promise<boolean> | undefined;
-  /** The server that was made to find out what it speaks: for the caller it was made for, and no other. */
+  /** The server that was made to find out what it speaks. It is only for the caller it was made for. */
   #first: { readonly server: SdkServer; readonly context: Context } | undefined;
 
   constructor(source: SdkServer | SdkServerFactory, options: SdkServiceOptions) {
@@ -116,7 +115,7 @@ class ServerService implements SdkService {
       const open = (): Promise<Connection> => this.#open("modern", context, { capabilities: {} });
       return this.#sessions.lease({ key: name("modern", who), owner, presence: false, open });
     }
-    // Whoever cannot be asked shares: a server that no one answers cannot mistake one client for another.
+    // Callers that cannot be asked share a server: without answers, a server cannot confuse them.
     const alone = client.era === "legacy" || canBeAsked(client);
     const key = alone ? name("client", client.identity.key, client.capabilities) : name("shared", who);
     const told = alone

@@ -4,10 +4,10 @@ import { anywireKeys } from "../era/index.js";
 import type { Passage, Received } from "./link-transport.js";
 import { type Pace, pace } from "./pace.js";
 
-/** Methods whose results say what a server can do. */
+/** Methods whose results contain the server's capabilities. */
 const greetings: ReadonlySet<string> = new Set(["initialize", "server/discover"]);
 const PROGRESS = "notifications/progress";
-/** Notifications that are nobody's answer, also if they were sent while a request was answered. */
+/** Notifications that belong to no call, even if they were sent while a request was answered. */
 const common: ReadonlySet<string> = new Set([
   "notifications/cancelled",
   "notifications/tools/list_changed",
@@ -17,8 +17,8 @@ const common: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * What an SDK server needs on the link to its caller: it says of each message which request it belongs to, so the
- * caller need not guess, and it keeps to the caller's credit, which the SDK's own transports have none of.
+ * What an SDK server needs on the link to its caller: it names the request that each message belongs to, so that the caller need not guess,
+ * and it respects the caller's credit, which the SDK's own transports do not have.
  */
 export function serverPassage(callBytes: number): Passage {
   const paces = pace(callBytes);
@@ -56,7 +56,7 @@ export function serverPassage(callBytes: number): Passage {
   };
 }
 
-/** Passes the message on when its turn comes; at once where nothing holds it back. */
+/** Passes the message on when its turn comes, at once if nothing holds it back. */
 function inTurn(
   wait: (go: () => void) => void,
   message: OutgoingMessage,
@@ -79,7 +79,7 @@ function stamped(params: JsonObject, call: Id): JsonObject {
   return { ...params, _meta: { ...kept, [anywireKeys.call]: call } };
 }
 
-/** Says that this end keeps to credit; the dialing end takes it out again. */
+/** Announces that this end respects credit. The dialing end removes it again. */
 function withWindow(result: JsonObject): JsonObject {
   const capabilities = isObject(result["capabilities"]) ? result["capabilities"] : {};
   const extensions = isObject(capabilities["extensions"]) ? capabilities["extensions"] : {};

@@ -1,19 +1,19 @@
 import type { Era } from "../core/index.js";
 
 /**
- * The official SDK's types, as far as they are used here and in a shape that v1 and both packages of v2 fit: so that
- * these declarations need none of them.
+ * The official SDK's types, as far as they are used here, in a shape that fits v1 and both packages of v2. So these declarations depend on
+ * none of them.
  */
 export interface SdkMessage {
   readonly jsonrpc: "2.0";
 }
 
 export interface SdkSendOptions {
-  /** The request that the message was sent while answering. */
+  /** The request during whose handling the message was sent. */
   readonly relatedRequestId?: string | number | undefined;
 }
 
-/** Who called, as the SDK's handlers see it: `extra.authInfo` in v1, `ctx.http.authInfo` in v2. */
+/** The caller, as the SDK's handlers see it: `extra.authInfo` in v1, `ctx.http.authInfo` in v2. */
 export interface SdkAuthInfo {
   token: string;
   clientId: string;
@@ -44,7 +44,7 @@ export interface SdkServer {
   close(): Promise<void>;
 }
 
-/** What a factory is told of the instance that is wanted. */
+/** What a factory is told about the server that is needed. */
 export interface SdkServerContext {
   readonly era: Era;
   readonly authInfo?: SdkAuthInfo;

@@ -1,4 +1,4 @@
-/** Returns an iterator without waiting for it; what its cleanup throws has nobody to go to. */
+/** Returns an iterator without waiting for it. Nobody can handle what its cleanup throws, so that is ignored. */
 export function abandon(open: () => AsyncIterator<unknown>): void {
   try {
     open()

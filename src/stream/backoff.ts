@@ -3,17 +3,17 @@ const LONGEST_MS = 10_000;
 const SLOW_MS = 60_000;
 
 export interface BackoffOptions {
-  /** Milliseconds after the first failure. */
+  /** Milliseconds to wait after the first failure. */
   readonly firstMs?: number | undefined;
-  /** Milliseconds at most. */
+  /** The longest wait in milliseconds. */
   readonly longestMs?: number | undefined;
   /** Failures in a row after which it is exhausted. */
   readonly tries?: number | undefined;
-  /** Milliseconds from then on. */
+  /** Milliseconds to wait after that. */
   readonly slowMs?: number | undefined;
 }
 
-/** When to try again: soon, then after ever longer waits, each a little random so that clients do not come all at once. */
+/** When to try again: soon, then after ever longer waits. Each is a little random, so that clients do not all come at once. */
 export class Backoff<Reason> {
   #failures = 0;
   #at = 0;

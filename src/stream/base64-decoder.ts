@@ -5,14 +5,14 @@ import { type NativeBuffer, type NativeView, platform } from "./platform.js";
 const native = platform.Buffer;
 const latin1 = new TextDecoder("latin1");
 
-/** Decodes base64 that comes as bytes, in pieces of any size. Throws a SyntaxError on what decodeBase64() would not take either. */
+/** Decodes base64 that arrives as bytes, in pieces of any size. Throws a SyntaxError for what decodeBase64() would refuse. */
 export interface Base64Decoder {
   push(text: Uint8Array): void;
-  /** The text is over: all that it stands for. */
+  /** Ends the text and returns all decoded bytes. */
   finish(): Uint8Array;
 }
 
-/** `length`: how many bytes it is about to be. They are decoded into memory of that size, so no text is ever held. */
+/** `length` is the expected number of bytes. They are decoded straight into memory of that size, so no text is held. */
 export function base64Decoder(length: number): Base64Decoder {
   return native === undefined ? new Pieces() : new Decoder(native, length);
 }
@@ -34,7 +34,7 @@ class Decoder implements Base64Decoder {
   readonly #full: Uint8Array[] = [];
   #memory: NativeView & Uint8Array;
   #at = 0;
-  /** Characters of a group that has not come whole. */
+  /** Characters of an incomplete group. */
   #carry = "";
   #padded = false;
 

@@ -5,7 +5,7 @@ const native = platform.Buffer;
 
 const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 const form = /^[A-Za-z0-9+/]*={0,2}$/;
-/** From this length on the expression takes longer than all the rest. */
+/** From this length on the regular expression takes longer than everything else. */
 const LONG = 1024;
 /** Up to this length a loop is faster than a call out of JavaScript, which would have to be copied from. */
 const SHORT = 84;
@@ -29,7 +29,7 @@ export function isBase64(text: string): boolean {
   return isWhole(text, native.from(text, "base64"), native);
 }
 
-/** Throws a SyntaxError on anything but whole, padded groups of the standard alphabet. Spare bits of the last group are ignored. */
+/** Throws a SyntaxError for anything but whole, padded groups of the standard alphabet. Spare bits of the last group are ignored. */
 export function decodeBase64(text: string): Uint8Array {
   const judged = native === undefined || text.length < LONG;
   if (text.length % 4 !== 0 || (judged && !form.test(text))) throw new SyntaxError("the text is not base64");
@@ -54,7 +54,7 @@ function padding(text: string): number {
   return text.endsWith("==") ? 2 : text.endsWith("=") ? 1 : 0;
 }
 
-/** Base64 of a stream: pieces that joined are the base64 of the whole. */
+/** Base64 of a stream. The joined pieces are the base64 of the whole. */
 export interface Base64Stream {
   /** Base64 of whole groups of three bytes; up to two bytes wait for the next chunk. */
   push(chunk: Uint8Array): string;
@@ -68,7 +68,7 @@ export function base64Stream(): Base64Stream {
     push(chunk) {
       const bytes = carry.byteLength === 0 ? chunk : concat([carry, chunk]);
       const whole = bytes.byteLength - (bytes.byteLength % 3);
-      // A copy, since the chunk may be its owner's to use again.
+      // A copy, because the owner may reuse the chunk.
       carry = bytes.slice(whole);
       return whole === 0 ? "" : encodeBase64(bytes.subarray(0, whole));
     },
@@ -113,7 +113,7 @@ export function isShortBase64(text: string): boolean {
   return length === end || (last & (length - end === 1 ? 3 : 15)) === 0;
 }
 
-/** For runtimes without Buffer; the text was found to be base64. */
+/** For runtimes without Buffer. The text must be valid base64. */
 export function decodePure(text: string): Uint8Array {
   return decodeInto(text, new Uint8Array(base64Length(text)), 0);
 }

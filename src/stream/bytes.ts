@@ -1,4 +1,4 @@
-/** The chunks as one. A single chunk comes back itself, not as a copy. */
+/** Joins the chunks. A single chunk is returned itself, not copied. */
 export function concat(chunks: readonly Uint8Array[]): Uint8Array {
   const [first] = chunks;
   if (chunks.length === 1 && first !== undefined) return first;

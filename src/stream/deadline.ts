@@ -1,12 +1,12 @@
-/** A signal that aborts with its parent or when its time is up, until it is disposed of. */
+/** A signal that aborts with its parent or when its time is up, until it is disposed. */
 export interface Deadline extends Disposable {
   /** Aborts with the parent's reason, or with a `TimeoutError`. */
   readonly signal: AbortSignal;
-  /** Whether it was the time that ran out. */
+  /** Whether the time ran out. */
   readonly expired: boolean;
 }
 
-/** setTimeout fires at once for a longer wait. */
+/** The longest wait of setTimeout. A longer one would fire at once. */
 const LONGEST = 2 ** 31 - 1;
 
 /** `using scope = deadline(signal, ms)`: leaving the scope clears the timer and unhooks the parent. Infinity sets no timer. */

@@ -1,4 +1,4 @@
-/** The code of an error of Node's, such as `ENOENT`; undefined for one that has none. */
+/** The code of a Node error, such as `ENOENT`; undefined if it has none. */
 export function codeOf(error: unknown): string | undefined {
   return error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : undefined;
 }

@@ -21,7 +21,7 @@ export class Fifo<T> {
     const item = this.#items[head];
     this.#items[head] = undefined;
     this.#head = head + 1;
-    // Moving the rest down once half is spent keeps the array within twice its content, at a constant cost an item.
+    // Moving the rest down once half is used keeps the array within twice its content, at a constant cost for each item.
     if (this.#head >= 64 && this.#head * 2 >= this.#items.length) {
       this.#items = this.#items.slice(this.#head);
       this.#head = 0;

@@ -11,9 +11,9 @@ type Arrival<T> = { readonly source: Source<T>; readonly value: T } | { readonly
 const DONE = { done: true, value: undefined } as const;
 
 /**
- * One stream of many, in the order in which values come; each source has one next() pending, so at most one value of each waits.
- * The first error is told after what came before it and returns every other source. Leaving does so too, at once, and does not
- * wait for them: a generator in the middle of its next() would hold the reader.
+ * Merges streams, in the order in which values arrive. Each source has one next() pending, so at most one value of each waits. The first
+ * error is thrown after the values before it, and ends every other source. Leaving does so too, at once, without waiting for them: a
+ * generator that is inside its next() would hold the reader.
  */
 export function merge<T>(...sources: readonly AsyncIterable<T>[]): Iteration<T> {
   return new Merged(sources);
@@ -76,7 +76,7 @@ class Merged<T> implements Iteration<T> {
     }
   }
 
-  /** Gives the reader what came first; its source goes on only now. */
+  /** Gives the reader the first value. Its source continues only now. */
   #deliver(): void {
     const reader = this.#reader;
     if (reader === undefined) return;

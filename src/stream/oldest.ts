@@ -1,4 +1,4 @@
-/** Takes out what was put in first, as from a memory that is full. */
+/** Deletes the entry that was added first, as from a cache that is full. */
 export function dropOldest<K>(entries: Map<K, unknown>): void {
   for (const key of entries.keys()) {
     entries.delete(key);

@@ -2,35 +2,38 @@ import { Fifo } from "./fifo.js";
 import type { Iteration } from "./iteration.js";
 
 export interface PipeOptions<T> {
-  /** Values that may wait; 1024 unless said otherwise. */
+  /** Values that may wait; 1024 unless given. */
   readonly items?: number;
-  /** What `size` may add up to in waiting values. Needs `size`. */
+  /** The most that the `size` of all waiting values may add up to. Needs `size`. */
   readonly bytes?: number;
   readonly size?: (value: T) => number;
 }
 
-/** A bounded queue between producers and one reader, who makes one next() at a time. */
+/** A bounded queue between producers and one reader, which makes one next() at a time. */
 export interface Pipe<T> extends Iteration<T> {
   /**
-   * Resolves `true` once the value was taken: writers wait in order for room, and a value above the whole byte
-   * limit for an empty pipe. Resolves `false` if it was not, since the pipe is closed, failed or abandoned.
+   * Resolves with `true` once the value was taken. Writers wait in order for room; a value above the whole byte limit waits for an empty
+   * pipe. Resolves with `false` if it was not taken, because the pipe is closed, failed or abandoned.
    */
   write(value: T): Promise<boolean>;
   /** Takes the value if that needs no waiting. */
   offer(value: T): boolean;
-  /** Ends the stream after what was taken. The first close or fail counts. */
+  /** Ends the stream after the values that were taken. Only the first close or fail has an effect. */
   close(): void;
-  /** Ends it with `reason`, told once, after what was taken; with `now` in place of that, also after an earlier close. */
+  /**
+   * Ends the stream with `reason`, thrown once, after the values that were taken. With `now` those are dropped, even after an earlier
+   * close.
+   */
   fail(reason: unknown, options?: { readonly now?: boolean }): void;
   next(): Promise<IteratorResult<T, undefined>>;
-  /** Abandons: a pending next() ends, what waits is dropped, and the producers hear of it. */
+  /** Abandons the pipe: a pending next() ends, waiting values are dropped, and the producers are told. */
   return(): Promise<IteratorResult<T, undefined>>;
   [Symbol.asyncIterator](): Pipe<T>;
-  /** Calls `listener` if the reader leaves before the end, at once if it has; the returned function stops listening. */
+  /** Calls `listener` if the reader leaves before the end, at once if it has left already. The returned function stops listening. */
   onAbandon(listener: () => void): () => void;
   /** Values that wait for the reader. */
   readonly length: number;
-  /** What they add up to by `size`. */
+  /** Their total `size`. */
   readonly bytes: number;
 }
 
@@ -65,7 +68,7 @@ class BoundedPipe<T> implements Pipe<T> {
   readonly #maxBytes: number;
   readonly #size: ((value: T) => number) | undefined;
   readonly #values = new Fifo<T>();
-  /** As measured when each value was taken: a value that changes meanwhile must not unbalance the sum. */
+  /** Measured when each value was taken: a value that changes later must not unbalance the sum. */
   readonly #sizes = new Fifo<number>();
   readonly #writers = new Fifo<Writer<T>>();
   #bytes = 0;
@@ -160,7 +163,7 @@ class BoundedPipe<T> implements Pipe<T> {
     return () => void listeners.delete(entry);
   }
 
-  /** To a reader that waits, past the queue: it is empty then, and so are the writers. */
+  /** Gives the value to a waiting reader directly. The queue is empty then, and no writer waits. */
   #hand(value: T): boolean {
     const reader = this.#takeReader();
     if (reader === undefined) return false;
@@ -181,7 +184,7 @@ class BoundedPipe<T> implements Pipe<T> {
     return this.#size === undefined ? 0 : this.#size(value);
   }
 
-  /** Lets waiting writers in, in order, as far as there is room. */
+  /** Lets waiting writers in, in order, as long as there is room. */
   #admit(): void {
     for (let writer = this.#writers.peek(); writer !== undefined; writer = this.#writers.peek()) {
       if (!this.#enqueue(writer.value, writer.size)) return;
@@ -223,7 +226,7 @@ class BoundedPipe<T> implements Pipe<T> {
   }
 }
 
-/** One listener that throws must not keep the others from hearing. */
+/** Calls one listener. If it throws, the others are still called. */
 function tell(listener: () => void): void {
   try {
     listener();

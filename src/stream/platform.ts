@@ -1,4 +1,4 @@
-/** What of Node's Buffer is used where there is one: it is many times faster than code in JavaScript. */
+/** The parts of Node's Buffer that are used where it exists: it is many times faster than JavaScript. */
 export interface NativeBuffer {
   from(bytes: ArrayBufferLike, offset: number, length: number): NativeView;
   from(text: string, encoding: "base64"): Uint8Array;
@@ -15,14 +15,14 @@ interface Platform {
   readonly Buffer?: NativeBuffer;
   readonly process?: { emitWarning?(warning: string, options: { readonly type: string; readonly detail?: string }): void };
   readonly setImmediate?: (run: () => void) => unknown;
-  /** It is everywhere, and makes this a type that the global object surely has. */
+  /** Exists everywhere. It makes this a type that the global object certainly has. */
   readonly Object: ObjectConstructor;
 }
 
-/** The global object, with what a browser does not have. */
+/** The global object, with members that a browser may not have. */
 export const platform: Platform = globalThis;
 
-/** Lets the process end although this timer waits. In a browser a timer is a number. */
+/** Lets the process end while this timer waits. In a browser a timer is a number. */
 export function unref(timer: unknown): void {
   if (typeof timer === "object" && timer !== null && "unref" in timer && typeof timer.unref === "function") timer.unref();
 }

@@ -1,15 +1,15 @@
 /**
- * Values by id, for what comes and goes with every call. A Map would do, were it not that V8 lets every table that a Map has
- * outgrown point to the next and keep what was in it: once one of them is old, all later ones outlive the collections of the
- * young generation, and with them the calls of the time.
+ * Values by id, for what comes and goes with every call. Unlike a Map, it does not keep old calls in memory: in V8 every table that a Map
+ * has outgrown points to the next and keeps its content. Once one of them is in the old generation, all later ones survive young
+ * collections, and the calls of that time with them.
  */
 export class Registry<V extends object> {
-  /** By open addressing. A key counts only where there is a value. */
+  /** Open addressing. A key is valid only where there is a value. */
   #keys: number[] = [];
   #values: (V | undefined)[] = [];
   #mask = 0;
   #count = 0;
-  /** Few peers have ids that are strings. */
+  /** Few peers use strings as ids. */
   #named: Map<string, V> | undefined;
 
   get size(): number {
@@ -29,7 +29,7 @@ export class Registry<V extends object> {
       (this.#named ??= new Map()).set(id, value);
       return;
     }
-    // Many a link has one call in all, and that by a name.
+    // Many links have only one call, with a string id.
     if (this.#mask === 0) this.#reset(LEAST);
     const at = this.#find(id);
     if (this.#values[at] === undefined) {
@@ -49,7 +49,7 @@ export class Registry<V extends object> {
     const mask = this.#mask;
     let gap = this.#find(id);
     if (this.#values[gap] === undefined) return false;
-    // What would not be found any more, with a gap before it, moves into the gap.
+    // Entries that could not be found behind a gap move into it.
     for (let at = (gap + 1) & mask; this.#values[at] !== undefined; at = (at + 1) & mask) {
       const key = this.#keys[at] ?? 0;
       if (((at - key) & mask) < ((at - gap) & mask)) continue;
@@ -67,7 +67,7 @@ export class Registry<V extends object> {
     this.#named?.clear();
   }
 
-  /** What is there now: numbers first, from the lowest up. */
+  /** The current values: those with numeric ids first, in ascending order. */
   values(): V[] {
     const numbered = this.#values.flatMap((value, at) => (value === undefined ? [] : [{ key: this.#keys[at] ?? 0, value }]));
     numbered.sort((a, b) => a.key - b.key);
@@ -80,7 +80,7 @@ export class Registry<V extends object> {
     return [...numbers, ...(this.#named?.keys() ?? [])];
   }
 
-  /** Where the id is, or belongs. */
+  /** Where the id is, or would be. */
   #find(id: number): number {
     let at = id & this.#mask;
     while (this.#values[at] !== undefined && this.#keys[at] !== id) at = (at + 1) & this.#mask;
@@ -102,6 +102,6 @@ export class Registry<V extends object> {
   }
 }
 
-/** Places, a power of two: those of an empty registry, and how many it keeps once it is empty again. */
+/** Slots, a power of two: of an empty registry, and the most that are kept when it is empty again. */
 const LEAST = 16;
 const MOST = 1024;

@@ -1,14 +1,14 @@
 type Schedule = (run: () => void) => unknown;
 
-/** Node's own is as soon as the others were served; browsers have none. */
+/** setImmediate runs as soon as other work was served. Browsers do not have it. */
 const later: Schedule = (globalThis as { readonly setImmediate?: Schedule }).setImmediate ?? ((run) => setTimeout(run, 0));
 
-/** Milliseconds that all loops together may take of one turn of the event loop. */
+/** Milliseconds that all loops together may use of one turn of the event loop. */
 const TURN_MS = 10;
-/** Rounds of a loop that are not looked at: most are over before. */
+/** Rounds of a loop without a check: most loops end before that. */
 const ROUNDS = 16;
 
-/** When the first loop looked in this turn. */
+/** When the first loop was checked in this turn. */
 let since: number | undefined;
 const begin = (): void => {
   since = undefined;
@@ -20,8 +20,8 @@ function nextTurn(): Promise<void> {
 }
 
 /**
- * For loops that nobody can end but a timer, a signal or a peer, and that may never wait by themselves: promises that are settled already
- * let nothing else run. Ask with the number of the round, and wait for what is returned.
+ * For loops that only a timer, a signal or a peer can end, and that may never wait by themselves: settled promises let nothing else run.
+ * Call it with the number of the round, and await the result.
  */
 export function overtime(round: number): Promise<void> | undefined {
   if (round % ROUNDS !== 0) return undefined;

@@ -6,8 +6,8 @@ type Step<T> = IteratorResult<T, undefined>;
 const DONE = { done: true, value: undefined } as const;
 
 /**
- * The source until the signal aborts: then it ends without an error, also during a pending next(), and the source is
- * returned without waiting for it. The signal is listened to from the first next() to the end.
+ * The source until the signal aborts. Then it ends without an error, even during a pending next(), and the source is returned without
+ * waiting for it. The signal is listened to from the first next() to the end.
  */
 export function until<T>(source: AsyncIterable<T>, signal: AbortSignal): Iteration<T> {
   return new Until(source, signal);

@@ -2,7 +2,7 @@ import { platform } from "./platform.js";
 
 const native = platform.Buffer;
 
-/** Bytes of the text in UTF-8. A lone surrogate counts as the U+FFFD that it is written as. */
+/** Bytes of the text in UTF-8. A lone surrogate counts as U+FFFD, as which it is written. */
 export function utf8Length(text: string): number {
   return native === undefined ? lengthPure(text) : native.byteLength(text);
 }
@@ -19,8 +19,8 @@ export function lengthPure(text: string): number {
 }
 
 /**
- * Cuts on a code point boundary: the head is the longest of at most `maxBytes` bytes of UTF-8, and at least one code point.
- * Costs what the head does, whatever the length of the rest.
+ * Cuts at a code point: the head is the longest with at most `maxBytes` bytes of UTF-8, and has at least one code point. The cost depends
+ * on the head only.
  */
 export function cutText(text: string, maxBytes: number): readonly [head: string, rest: string] {
   if (text.length * 3 <= maxBytes) return [text, ""];
@@ -46,7 +46,7 @@ const widths = [
   { units: 2, bytes: 4 },
 ] as const;
 
-/** The code point at `at`, in code units of the string and in bytes of UTF-8. */
+/** The width of the code point at `at`, in code units of the string and in bytes of UTF-8. */
 function widthAt(text: string, at: number): Width {
   const unit = text.charCodeAt(at);
   if (unit < 0x80) return widths[0];
@@ -56,9 +56,12 @@ function widthAt(text: string, at: number): Width {
   return next >= 0xdc00 && next <= 0xdfff ? widths[3] : widths[2];
 }
 
-/** Text of a stream of bytes. Throws a TypeError on what is no UTF-8 and is spent then; a byte order mark is kept as text. */
+/**
+ * Decodes a stream of bytes as text. Throws a TypeError for invalid UTF-8, and cannot be used after that. A byte order mark is kept as
+ * text.
+ */
 export interface Utf8Decoder {
-  /** Whole code points only; the bytes of a cut one wait for the next chunk. */
+  /** Returns whole code points; the bytes of a partial one wait for the next chunk. */
   push(chunk: Uint8Array): string;
   /** Throws if the stream ended inside a code point. */
   finish(): void;

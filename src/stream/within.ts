@@ -1,4 +1,4 @@
-/** Whether a promise settles within `ms`; the timer does not outlive the answer. The promise must not reject. */
+/** Whether a promise settles within `ms`. The timer is cleared. The promise must not reject. */
 export function within(promise: Promise<unknown>, ms: number): Promise<boolean> {
   return new Promise((resolve) => {
     const timer = setTimeout(resolve, ms, false);

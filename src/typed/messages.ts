@@ -6,10 +6,10 @@ import { encodeBase64 } from "../stream/index.js";
 
 const PREFIX = "type.googleapis.com/";
 
-/** Why arguments are no message of the schema. */
+/** Thrown if arguments are not a message of the schema. */
 export class Unfit extends Error {}
 
-/** One schema: its messages as JSON, and packed as an Any in JSON. */
+/** One schema: converts its messages to and from JSON, and JSON with a packed Any. */
 export class Messages {
   readonly schema: DescMessage;
   readonly #values: ValueCodec;
@@ -19,7 +19,7 @@ export class Messages {
     this.#values = messageCodec(schema);
   }
 
-  /** The message that arguments are, packed or as ordinary JSON. Throws Unfit. */
+  /** The message in the arguments, packed or as ordinary JSON. Throws Unfit. */
   read(args: JsonObject): Message {
     const { typeName } = this.schema;
     if (isTyped(args)) {

@@ -20,7 +20,7 @@ import { encodeBase64 } from "../stream/index.js";
 import { Messages, Unfit } from "./messages.js";
 import { protovalidate } from "./validate.js";
 
-/** JSON-RPC's code for arguments that break their schema. */
+/** The JSON-RPC code for arguments that violate their schema. */
 export const VALIDATION_FAILED = -33001;
 
 /** The tools of a server that take messages. */
@@ -55,7 +55,7 @@ export function messageTools(): MessageTools {
   };
 }
 
-/** Publishes the JSON Schema; what is checked is the message. */
+/** Only publishes the JSON Schema. The message itself is checked elsewhere. */
 function published(schema: DescMessage): StandardSchema {
   const json = (): JsonObject => messageSchema(schema);
   return { "~standard": { version: 1, vendor: "anywire", validate: (value) => ({ value }), jsonSchema: { input: json, output: json } } };
@@ -96,7 +96,7 @@ function wrapped(
   if (given !== undefined) return run;
   return (args: JsonObject, ctx: HandlerContext) => {
     if (validate !== undefined) return run(args, ctx);
-    // What the handler makes may be a generator, so waiting for the validator is one, too.
+    // The handler may return a generator, so waiting for the validator is a generator too.
     return (async function* () {
       validate = await protovalidate();
       const made = await run(args, ctx);
@@ -109,7 +109,7 @@ function isGenerator(made: unknown): made is AsyncGenerator<unknown, unknown, un
   return typeof made === "object" && made !== null && Symbol.asyncIterator in made;
 }
 
-/** Packed for a caller that packed its arguments, as ordinary JSON for any other. */
+/** Packs the result if the caller packed its arguments; otherwise it is ordinary JSON. */
 function resultOf(gives: Messages, made: unknown, packed: boolean): unknown {
   if (!isObject(made) || made["$typeName"] !== gives.schema.typeName) return made;
   const message = made as unknown as Message;
@@ -118,7 +118,7 @@ function resultOf(gives: Messages, made: unknown, packed: boolean): unknown {
   return { content: [messageBlock(url, value)] };
 }
 
-/** A result that says why nothing ran; on proto-mcp it is the error of the call. */
+/** A result that says why the tool did not run. On proto-mcp it becomes the error of the call. */
 function refused(why: string, data: Readonly<Record<string, string>>): CallToolResult {
   const message = `invalid arguments\n${why}`;
   return {
@@ -133,7 +133,7 @@ interface Wanted {
   readonly schemas: boolean;
 }
 
-/** What a request of proto-mcp asks of a list besides its items. */
+/** What a proto-mcp request asks of a list in addition to its items. */
 function wantedIn({ _meta }: JsonObject): Wanted | undefined {
   if (!isObject(_meta)) return undefined;
   const refs = _meta[BSR_REFS];
@@ -147,7 +147,7 @@ function showing(reply: Reply, { refs, schemas }: Wanted, inline: ReadonlyMap<st
   const meta = isObject(reply.value["_meta"]) ? reply.value["_meta"] : {};
   if (refs !== undefined && !refs.has(meta[BSR_REF])) return undefined;
   const set = schemas ? inline.get(String(reply.value["name"])) : undefined;
-  // A tool has one source of its schema: who asks for the descriptor gets that.
+  // A tool has one schema source. A client that asks for the descriptor gets that.
   const { [BSR_REF]: _, ...others } = meta;
   return set === undefined ? reply : { kind: "item", value: { ...reply.value, _meta: { ...others, [INLINE_SCHEMA]: set } } };
 }

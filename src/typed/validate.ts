@@ -4,8 +4,8 @@ import { type BrokenRule, Fault, type Validate } from "../core/index.js";
 let loaded: Promise<Validate> | undefined;
 
 /**
- * Validation by the rules of `buf.validate`. `@bufbuild/protovalidate` is loaded with the first call: that takes half a second. Rejects if it is not
- * installed.
+ * Validation by the rules of `buf.validate`. `@bufbuild/protovalidate` is loaded with the first call, which takes half a second. Rejects if
+ * it is not installed.
  */
 export function protovalidate(): Promise<Validate> {
   loaded ??= import("@bufbuild/protovalidate").then(

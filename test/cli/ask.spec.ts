@@ -197,7 +197,7 @@ if (hasTerminal) {
       expect(counting.stdout).toMatch(/\r\[#+\.+\] +\d+% \d of 4/);
       expect(counting.stdout).toMatch(/\r +\rcounted to 4\r\n$/);
       const octets = await onTerminal(["read", "demo://picture", ...demo]).ended;
-      expect([octets.code, octets.stdout]).toEqual([2, expect.stringContaining("write it with -o <file>")]);
+      expect([octets.code, octets.stdout]).toEqual([2, expect.stringContaining("save it with -o <file>")]);
       const odd = ["--", process.execPath, fixture("odd.mjs")];
       expect((await onTerminal(["call", "colours", ...odd]).ended).stdout).toBe("\\u001b[2Jgone\r\n");
     });

@@ -26,7 +26,7 @@ describe("messages that stay incomplete", () => {
     const ended = await Promise.all(outcomes);
     const refused = ended.filter(({ status }) => status === "8");
     expect(refused.length).toBeGreaterThanOrEqual(4);
-    expect(refused[0]).toMatchObject({ message: expect.stringContaining("as much as it may for this connection") });
+    expect(refused[0]).toMatchObject({ message: expect.stringContaining("too much data for this connection") });
     const late = ended.filter(({ status }) => status === "4");
     expect(late.length + refused.length).toBe(8);
     expect(late[0]?.message).toBe("a message did not arrive whole within 700 ms");

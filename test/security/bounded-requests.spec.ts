@@ -38,7 +38,10 @@ describe("the headers of requests that are open", () => {
     const refused: unknown[] = [];
     for (let n = 0; n < 100; n++) void outcome(rpc(session, `${SERVICE}CallTool`, large)).then((how) => refused.push(how));
     await until(() => refused.length > 20);
-    expect(refused[0]).toMatchObject({ status: "8", message: `the server holds as much as it may for this connection: ${MIB} bytes` });
+    expect(refused[0]).toMatchObject({
+      status: "8",
+      message: `the server holds too much data for this connection: the limit is ${MIB} bytes`,
+    });
     expect(heldBytes()).toBeGreaterThan(0.8 * MIB);
     expect(heldBytes()).toBeLessThanOrEqual(MIB + 64 * 1024);
     session.destroy();

@@ -56,7 +56,10 @@ describe("the share of a connection", () => {
     }
     await until(() => refused.length >= 7);
     for (const how of refused)
-      expect(how).toMatchObject({ status: "8", message: `the server holds as much as it may for this connection: ${4 * MIB} bytes` });
+      expect(how).toMatchObject({
+        status: "8",
+        message: `the server holds too much data for this connection: the limit is ${4 * MIB} bytes`,
+      });
     expect(heldBytes()).toBeGreaterThan(3 * MIB);
     session.destroy();
     await until(() => heldBytes() === 0);

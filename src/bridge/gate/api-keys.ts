@@ -6,9 +6,9 @@ import { dropOldest } from "../../stream/index.js";
 import { type KeyLine, keyLine, matchesScrypt, sha256 } from "./key-lines.js";
 
 export interface ApiKeysOptions {
-  /** Hears of a file that cannot be read any more, and of lines in it that are no keys. */
+  /** Called if the file can no longer be read, and for each invalid line in it. */
   readonly onFault?: ((fault: Fault) => void) | undefined;
-  /** Milliseconds after which the file is looked at again; 1,000 unless given. */
+  /** Milliseconds after which the file is checked again; 1,000 unless given. */
   readonly recheckMs?: number | undefined;
 }
 
@@ -16,13 +16,13 @@ export interface ApiKeysOptions {
 const REMEMBERED = 1_000;
 
 /**
- * Lets in whoever has a key of a file: as a bearer token, or in `X-API-Key`. The file has hashes only, one `name:hash` a line, and is
- * read again when it changes. While it cannot be read, nobody is let in. Throws if it cannot be read now.
+ * Admits callers with a key of a file: as a bearer token, or in `X-API-Key`. The file has only hashes, one `name:hash` a line, and is read
+ * again when it changes. While it cannot be read, nobody is admitted. Throws if it cannot be read now.
  */
 export async function apiKeys(path: string, options: ApiKeysOptions = {}): Promise<AuthOptions> {
   const file = new KeyFile(path, options);
   await file.load();
-  // So that a key that was taken out of the file ends its streams soon.
+  // So that a key that was removed from the file soon loses its streams.
   return { verify: (token) => file.verify(token), tokenHeader: "x-api-key", recheckMs: 5_000 };
 }
 
@@ -30,13 +30,13 @@ class KeyFile {
   readonly #path: string;
   readonly #options: ApiKeysOptions;
   #lines: readonly KeyLine[] = [];
-  /** What the file was when it was read. */
+  /** Identifies the version of the file that was read. */
   #stamp = "";
   #checked = 0;
   #loading: Promise<void> | undefined;
-  /** By the digest of the key, so that no key is kept. */
+  /** Slow checks by the digest of the key, so that no key is kept. */
   #slow = new Map<string, Promise<string | undefined>>();
-  /** Those that were found to be keys: however many others guess, who has one is not checked again. */
+  /** Keys that were found valid: their owners are not checked again, however many others guess. */
   #proved = new Map<string, string>();
   #slowWaiting = 0;
   #lastSlow: Promise<unknown> = Promise.resolve();
@@ -57,7 +57,7 @@ class KeyFile {
     }
     const digest = sha256(token);
     let found: string | undefined;
-    // Every line is compared, so that the time says nothing of which one it was.
+    // Every line is compared, so that the time does not reveal which one matched.
     for (const { name, hash } of this.#lines) if (hash.kind === "sha256" && timingSafeEqual(hash.digest, digest)) found = name;
     found ??= await this.#verifySlowly(token, digest.toString("hex"));
     return found === undefined ? undefined : { id: found };

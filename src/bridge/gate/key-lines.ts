@@ -1,6 +1,6 @@
 import { createHash, randomBytes, scrypt, timingSafeEqual } from "node:crypto";
 
-/** A line of a file of API keys: who the key stands for, and what is kept of it. */
+/** A line of an API key file: the name that the key stands for, and its hash. */
 export interface KeyLine {
   readonly name: string;
   readonly hash: { readonly kind: "sha256"; readonly digest: Buffer } | ScryptHash;
@@ -17,10 +17,10 @@ interface ScryptHash {
 
 const named = /^([^\s:#][^\s:]*):(\S+)$/;
 const scryptText = /^scrypt\$(\d{1,8})\$(\d{1,2})\$(\d{1,2})\$([A-Za-z0-9+/_=-]{8,128})\$([A-Za-z0-9+/_=-]{20,172})$/;
-/** Bytes that checking one key may take. */
+/** Bytes of memory that checking one key may take. */
 const SCRYPT_MEMORY = 64 * 1024 * 1024;
 
-/** `name:sha256hex` or `name:scrypt$N$r$p$salt$hash` in base64; undefined of a line that is neither. */
+/** Reads `name:sha256hex` or `name:scrypt$N$r$p$salt$hash` in base64; undefined for any other line. */
 export function keyLine(line: string): KeyLine | undefined {
   const [, name, text] = named.exec(line) ?? [];
   if (name === undefined || text === undefined) return undefined;
@@ -48,7 +48,7 @@ export function matchesScrypt(key: string, { cost, blockSize, parallel, salt, di
   });
 }
 
-/** A fresh key, and the line for the file that lets it in. */
+/** A new key, and the line to add to the file. */
 export function newKey(name: string): { readonly key: string; readonly line: string } {
   const key = `aw_${randomBytes(32).toString("base64url")}`;
   return { key, line: `${name}:${sha256(key).toString("hex")}` };

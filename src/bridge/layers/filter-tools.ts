@@ -2,15 +2,15 @@ import { Fault, failing, glob, jsonText, type Layer, type Replies, type Reply } 
 import { overtime } from "../../stream/index.js";
 import { lookalike } from "./lookalikes.js";
 
-/** Which tools clients see and may call, by globs over their names: `*` is any text, `?` any character, `{a,b}` either. */
+/** The tools that clients see and may call, by globs over their names: `*` is any text, `?` any character, `{a,b}` either. */
 export interface ToolFilter {
-  /** Only these; all of them unless given. */
+  /** Only these tools; all of them unless given. */
   readonly allow?: readonly string[] | undefined;
-  /** None of these, even if they are allowed. */
+  /** Not these tools, even if they are allowed. */
   readonly deny?: readonly string[] | undefined;
 }
 
-/** Hides tools from lists, which go on to stream as they come, and refuses calls of them. */
+/** Hides tools from lists, which still stream, and refuses calls of them. */
 export function filterTools({ allow, deny = [] }: ToolFilter): Layer {
   const allowed = allow?.map(nameGlob);
   const denied = deny.map(nameGlob);
@@ -37,7 +37,7 @@ function notOffered(name: unknown): Fault {
   return new Fault("invalid-params", `the tool ${jsonText(name)} is not offered here: the bridge does not allow it`);
 }
 
-/** A slash in a name is a character like any other, which it is not in the URIs that globs are made for. */
+/** In tool names a slash is an ordinary character. In URIs, which globs are made for, it is not. */
 function nameGlob(pattern: string): (name: string) => boolean {
   const compiled = glob(pattern.replaceAll("/", "\0"));
   return (name) => compiled.matches(name.replaceAll("/", "\0"));

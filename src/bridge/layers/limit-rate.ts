@@ -2,7 +2,7 @@ import { AMBIENT, type Context, Fault, failing, type Layer, type LimitName, type
 import { dropOldest } from "../../stream/index.js";
 import { lookalike } from "./lookalikes.js";
 
-/** So many calls in so many milliseconds; as many may come at once. */
+/** A number of calls in a number of milliseconds. They may all come at once. */
 export interface Rate {
   readonly calls: number;
   readonly ms: number;
@@ -15,19 +15,19 @@ export interface RateLimits {
   readonly perTool?: Rate | undefined;
 }
 
-/** Clients that are remembered: those that called longest ago are forgotten first. */
+/** Clients that are remembered. Those that called longest ago are forgotten first. */
 const CLIENTS = 10_000;
-/** Tools of one client that are told apart: the rest count as one, so nobody makes a tool be forgotten by calling others. */
+/** Tools of one client that are counted separately. The rest count as one, so that nobody can get a tool forgotten by calling others. */
 const TOOLS = 256;
 /** Tools of all clients together. */
 const ALL_TOOLS = 100_000;
 
-/** Calls that last as long as somebody listens, signs of life, and what lets go of a list. */
+/** Not limited: calls that last as long as somebody listens, pings, and the notification that releases a list. */
 const free: ReadonlySet<string> = new Set([AMBIENT, "subscriptions/listen", "ping", RELEASE]);
 
 /**
- * Refuses what a client calls beyond its rate, with `overload` and `data.retryAfterMs`, and drops its notifications beyond it. Other
- * clients do not notice.
+ * Refuses a client's calls beyond its rate, with `overload` and `data.retryAfterMs`, and drops its notifications beyond it. Other clients
+ * are not affected.
  */
 export function limitRate({ perClient, perTool }: RateLimits): Layer {
   const clients = perClient === undefined ? undefined : new Buckets(perClient);
@@ -45,7 +45,7 @@ export function limitRate({ perClient, perTool }: RateLimits): Layer {
       const later = tools.take(quotaOwner(context.client.identity), name.slice(0, 128));
       return later > 0 ? failing(tooMany("toolRate", later)) : inner.call(request, context);
     },
-    // A server may do as much for a notification as for a call.
+    // A server may do as much work for a notification as for a call.
     async notify(notification, context) {
       const wait = clientWait(notification, context);
       if (wait > 0) throw tooMany("clientRate", wait);
@@ -67,7 +67,7 @@ interface Bucket {
 
 class Buckets {
   readonly #rate: Rate;
-  /** The one that was used last comes last. */
+  /** The last used comes last. */
   readonly #buckets = new Map<string, Bucket>();
 
   constructor(rate: Rate) {
@@ -82,7 +82,7 @@ class Buckets {
     return this.#buckets.has(key);
   }
 
-  /** Takes one call out; milliseconds until there is one, if there is none. */
+  /** Takes one call out. Returns the milliseconds until there is one, or 0. */
   take(key: string): number {
     const { calls, ms } = this.#rate;
     const found = this.#buckets.get(key) ?? { left: calls, since: performance.now() };
@@ -95,7 +95,7 @@ class Buckets {
     return 0;
   }
 
-  /** Forgets those that were used longest ago and are full again: they say nothing. */
+  /** Forgets the buckets that were used longest ago and are full again: they hold no information. */
   forgetFull(): void {
     for (const [key, bucket] of this.#buckets) {
       if (this.#fill(bucket) < this.#rate.calls) return;
@@ -112,12 +112,12 @@ class Buckets {
   }
 }
 
-/** No tool has this name: names are told apart by what stands behind it. */
+/** The key for the rest. No tool can have it, because the keys of tools have a prefix. */
 const REST = "rest";
 
 class ToolBuckets {
   readonly #rate: Rate;
-  /** By client; the one that called last comes last. */
+  /** By client. The one that called last comes last. */
   readonly #clients = new Map<string, Buckets>();
   #size = 0;
 

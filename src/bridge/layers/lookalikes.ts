@@ -1,12 +1,13 @@
 import { beside, Fault, type Message } from "../../core/index.js";
 
-/** Members of a message, and of the params of a call, by which a layer decides. */
+/** The members of a message, and of the params of a call, that layers check. */
 const ofMessage: ReadonlySet<string> = new Set(["jsonrpc", "id", "method", "params"]);
 const ofParams: ReadonlySet<string> = new Set(["name"]);
 
 /**
- * What is wrong with a message that has members whose names differ from these by case or folding only. Unknown members are passed on, and
- * some servers, those that read JSON as Go's library does, would take them for the real ones: another tool than the one that was looked at.
+ * The fault of a message that has members whose names differ from these only by case or Unicode folding. Unknown members are passed on, and
+ * some servers, such as those that use Go's JSON library, would take them for the real ones: they would call another tool than the one that
+ * was checked.
  */
 export function lookalike({ method, params }: Message): Fault | undefined {
   const found = lookalikeIn(beside(params), ofMessage) ?? (method === "tools/call" ? lookalikeIn(params, ofParams) : undefined);
@@ -20,7 +21,7 @@ function lookalikeIn(object: object | undefined, names: ReadonlySet<string>): st
   return undefined;
 }
 
-/** The long s and the sign for kelvin fold to letters, too. */
+/** The long s and the Kelvin sign also fold to letters. */
 function folded(key: string): string {
   return key.toLowerCase().replaceAll("ſ", "s").replaceAll("\u212a", "k");
 }

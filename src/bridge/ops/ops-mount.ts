@@ -2,20 +2,20 @@ import { admit, type GateOptions, type Mount, nodeExchange } from "../../io/inde
 import type { UpstreamState } from "../types.js";
 
 export interface OpsOptions extends GateOptions {
-  /** Paths that say `ok` as long as the process answers; `/healthz` unless given. */
+  /** Paths that answer `ok` as long as the process runs; `/healthz` unless given. */
   readonly health?: readonly string[] | undefined;
-  /** What the server behind is doing: `/readyz` says it. */
+  /** The state of the server, for `/readyz`. */
   readonly state: () => UpstreamState;
-  /** What `/metrics` shows; without it there is no such path. */
+  /** The content of `/metrics`. Without it the path does not exist. */
   readonly metrics?: { text(): string; readonly contentType: string } | undefined;
 }
 
-/** States in which a call is worth sending. A server that starts with the first call is ready for it. */
+/** States in which a call is worth sending. A server that starts with the first call counts as ready. */
 const ready: ReadonlySet<UpstreamState> = new Set(["ready", "idle"]);
 
 /**
- * What those who run a bridge look at, on the port of its wires. `/healthz` and `/readyz` tell everybody, since probes have neither
- * credentials nor a name for the host; `/metrics` wants both.
+ * Endpoints for operators, on the port of the wires. `/healthz` and `/readyz` answer everybody, because probes have neither credentials nor
+ * a matching Host. `/metrics` requires both.
  */
 export function opsMount(options: OpsOptions): Mount {
   const { health = ["/healthz"], state, metrics } = options;

@@ -1,4 +1,4 @@
-/** What to talk to: an address, or a command to start. */
+/** The server to talk to: an address, or a command to start. */
 export type Target =
   | string
   | { readonly command: string; readonly args: readonly string[]; readonly speaks?: "grpc+stdio" | "http+stdio" | "proto+stdio" };
@@ -6,12 +6,12 @@ export type Target =
 /** A command line, checked against the table. */
 export interface Input {
   readonly positionals: readonly string[];
-  /** Undefined for commands that talk to nobody. */
+  /** Undefined for commands that talk to no server. */
   readonly target: Target | undefined;
   readonly options: Options;
 }
 
-/** Values by option; a flag's are empty strings, one for each time it was given. */
+/** Values by option. A flag has an empty string for each time it was given. */
 export class Options {
   readonly #values: ReadonlyMap<string, readonly (string | number)[]>;
 
@@ -19,7 +19,7 @@ export class Options {
     this.#values = values;
   }
 
-  /** The same with these as well, as if they had been given before all others. */
+  /** The same options with others added, as if they had been given first. */
   after(earlier: Readonly<Record<string, readonly string[]>>): Options {
     const values = new Map(this.#values);
     for (const [name, given] of Object.entries(earlier)) if (given.length > 0) values.set(name, [...given, ...(values.get(name) ?? [])]);
@@ -39,7 +39,7 @@ export class Options {
     return typeof value === "string" ? value : undefined;
   }
 
-  /** The value of an option that takes one of these words, as its table says: any other has been refused. */
+  /** The value of an option that takes one of these words. The parser has already refused any other. */
   oneOf<T extends string>(name: string, words: readonly T[]): T | undefined {
     const text = this.text(name);
     return words.find((word) => word === text);

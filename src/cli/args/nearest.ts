@@ -1,4 +1,4 @@
-/** How many characters have to be inserted, deleted, changed or swapped with their neighbour to make `b` of `a`. */
+/** The number of characters to insert, delete, change or swap with their neighbour to turn `a` into `b`. */
 export function distance(a: string, b: string): number {
   let before: number[] = [];
   let last: number[] = Array.from({ length: b.length + 1 }, (_, at) => at);
@@ -16,7 +16,7 @@ export function distance(a: string, b: string): number {
   return last[b.length] ?? 0;
 }
 
-/** Looks for the name nearest to a wrong one among any number, of which it keeps one. */
+/** Finds the name nearest to a wrong one among any number, and keeps only that one. */
 export class Nearest {
   readonly #wrong: string;
   #found: string | undefined;
@@ -24,7 +24,7 @@ export class Nearest {
 
   constructor(wrong: string) {
     this.#wrong = wrong.toLowerCase();
-    // Further away than this it is another name and no slip; and so it is where not one character is the same.
+    // A name that differs more than this is not a typo. Nor is one without a single common character.
     this.#least = Math.min(Math.max(wrong.length < 5 ? 1 : 2, Math.floor(wrong.length / 3)) + 1, Math.max(1, wrong.length));
   }
 
@@ -47,7 +47,7 @@ export function nearest(wrong: string, names: Iterable<string>): string | undefi
   return search.found;
 }
 
-/** The end of a sentence that names something unknown. */
+/** The end of an error about an unknown name. */
 export function suggestion(found: string | undefined): string {
   return found === undefined ? "" : `; did you mean ${found}?`;
 }

@@ -1,6 +1,6 @@
 import type { OptionSpec } from "../table/types.js";
 
-/** The value as the command gets it, or what is wrong with it. */
+/** The value for the command, or what is wrong with it. */
 export type OptionValue = { readonly value: string | number } | { readonly problem: string };
 
 const durationUnits: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 };

@@ -15,12 +15,12 @@ export type ParsedLine =
 
 interface Given {
   readonly spec: OptionSpec | undefined;
-  /** As it was written. */
+  /** The option as it was typed. */
   readonly raw: string;
   readonly value: string | undefined;
 }
 
-/** Reads a command line by a table. What comes after `--` is a command to start, and none of ours. */
+/** Parses a command line by a table. What comes after `--` is a command to start, and is not parsed. */
 export function parse(args: readonly string[], table: readonly CommandSpec[] = commands): ParsedLine {
   const dashes = args.indexOf("--");
   const own = dashes < 0 ? args : args.slice(0, dashes);
@@ -64,12 +64,12 @@ function unknownCommand(word: string, table: readonly CommandSpec[]): string {
   return `unknown command ${JSON.stringify(word)}${suggestion(near) || `; ${table === commands ? "anywire --help" : "help"} lists the commands`}`;
 }
 
-/** Every option of every command: one name means the same kind everywhere, so a command line can be read before its command is known. */
+/** Every option of every command. A name has the same kind everywhere, so a command line can be read before its command is known. */
 const known: ReadonlyMap<string, OptionSpec> = new Map(
   [...everywhere, ...commands.flatMap(({ options }) => options)].map((option) => [option.name, option]),
 );
 
-/** `--many-tools 5` as `--many-tools=5`: an option whose value may be left out takes the next word only if it is a number. */
+/** `--many-tools 5` as `--many-tools=5`: an option with an optional value takes the next word only if it is a number. */
 function joinOptional(args: readonly string[]): string[] {
   const joined: string[] = [];
   for (const word of args) {
@@ -93,7 +93,7 @@ function scan(args: readonly string[]): { given: Given[]; words: string[] } {
   for (const token of tokens) {
     if (token.kind === "positional") words.push(token.value);
     else if (token.kind === "option") {
-      // Another option in the place of a value means that the value was forgotten; written with = it is one all the same.
+      // Another option in place of a value means that the value was forgotten. Written with =, it is a value.
       const forgotten = token.inlineValue === false && /^--?[a-z]/i.test(token.value);
       given.push({ spec: known.get(token.name), raw: token.rawName, value: forgotten ? undefined : token.value });
     }
@@ -101,7 +101,7 @@ function scan(args: readonly string[]): { given: Given[]; words: string[] } {
   return { given, words };
 }
 
-/** What somebody may have meant by an option that is like none. */
+/** A hint for an unknown option that is similar to no other. */
 function hint(command: CommandSpec, raw: string): string {
   if (/^-[yp]$/.test(raw) && command.target !== undefined && command.target !== false)
     return `; an option of the command that starts the server goes after --: anywire ${command.name} -- npx ${raw} …`;
@@ -109,7 +109,7 @@ function hint(command: CommandSpec, raw: string): string {
   return `; see anywire ${command.name} --help`;
 }
 
-/** The values by option, or what is wrong. */
+/** The values by option, or what is wrong with them. */
 function optionsOf(command: CommandSpec, given: readonly Given[]): Options | string {
   const own = [...command.options, ...everywhere];
   const values = new Map<string, (string | number)[]>();

@@ -5,17 +5,17 @@ import { nearest, suggestion } from "./nearest.js";
 type Sorted = Pick<Input, "positionals" | "target">;
 
 const address = /^[a-z][a-z0-9+.-]*:/i;
-/** A host with its port, as it is often typed; `localhost:8000` would pass for an address. */
+/** A host and port without a scheme, as often typed. `localhost:8000` would otherwise look like an address. */
 const bareHost = /^(?:localhost|\[[0-9a-f:]+\]|[a-z0-9-]+(?:\.[a-z0-9-]+)+):\d+(?:\/|$)/i;
 
 export interface ServerGiven {
-  /** What came after `--`. */
+  /** The words after `--`. */
   readonly started: readonly string[] | undefined;
-  /** Whether options say that a file has the server. */
+  /** Whether options say that a file defines the server. */
   readonly configured: boolean;
 }
 
-/** Sorts words into what the command takes and what to talk to, or says what is wrong. */
+/** Sorts the words into the command's arguments and the server, or returns what is wrong. */
 export function positionalsOf(command: CommandSpec, words: readonly string[], { started, configured }: ServerGiven): Sorted | string {
   if (!command.target) {
     if (started !== undefined) return `anywire ${command.name} starts no command: leave out --`;
@@ -26,7 +26,7 @@ export function positionalsOf(command: CommandSpec, words: readonly string[], { 
   if (started !== undefined) {
     const [name, ...args] = started;
     if (name === undefined) return "after -- comes the command that starts the server";
-    // A scheme right before -- says what is spoken with the command.
+    // A scheme right before -- names the protocol of the command.
     const [, speaks] = /^((?:grpc|http|proto)\+stdio):$/.exec(words.at(-1) ?? "") ?? [];
     if (speaks === "grpc+stdio" || speaks === "http+stdio" || speaks === "proto+stdio")
       return checked(command, words.slice(0, -1), { command: name, args, speaks });
@@ -41,7 +41,7 @@ export function positionalsOf(command: CommandSpec, words: readonly string[], { 
   if (lacking !== undefined && lacking.optional !== true) return missing(command, lacking);
   if (command.target === "or-file" && words.length > least) return checked(command, words, undefined);
   if (firstStray(command, words) >= 0) {
-    // An optional word may be the first of the command that is meant.
+    // An optional word may be the start of the command to run.
     const begins = words.findIndex((word, at) => at >= least && !isPair(word));
     return `to start a command put -- before it: ${line(command, words.slice(0, begins))} -- ${words.slice(begins).join(" ")}`;
   }
@@ -52,7 +52,7 @@ function line(command: CommandSpec, words: readonly string[]): string {
   return ["anywire", command.name, ...words].join(" ");
 }
 
-/** The first word that the command has no place for; -1 if it has one for each. */
+/** The first word that the command has no place for; -1 if there is none. */
 function firstStray(command: CommandSpec, words: readonly string[]): number {
   return words.findIndex((word, at) => {
     const spec = specAt(command, words, at);
@@ -60,7 +60,7 @@ function firstStray(command: CommandSpec, words: readonly string[]): number {
   });
 }
 
-/** An optional word before pairs is left out where a pair stands in its place. */
+/** An optional word before pairs is left out if there is a pair in its place. */
 function specAt(command: CommandSpec, words: readonly string[], at: number): PositionalSpec | undefined {
   const { positionals } = command;
   const spec = positionals[at] ?? positionals.at(-1);

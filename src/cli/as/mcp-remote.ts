@@ -79,7 +79,7 @@ function clientOf(given: ForeignArgs): { readonly client: readonly string[]; rea
   return { client: ["--client-id", id, "--client-secret-env", "MCP_REMOTE_CLIENT_SECRET"], env: { MCP_REMOTE_CLIENT_SECRET: secret } };
 }
 
-/** JSON, or `@file` of it. */
+/** Reads JSON, or `@file` with JSON. */
 function jsonOf(given: ForeignArgs, flag: string): Readonly<Record<string, unknown>> | undefined {
   const text = given.text(flag);
   if (text === undefined) return undefined;
@@ -87,7 +87,7 @@ function jsonOf(given: ForeignArgs, flag: string): Readonly<Record<string, unkno
     const value: unknown = JSON.parse(expanded(text.startsWith("@") ? readFileSync(text.slice(1), "utf8") : text));
     if (isObject(value)) return value;
   } catch {
-    // The text may hold a secret, and so may what the parser says of it.
+    // The text may hold a secret, and so may the parser's error.
   }
   throw misuse(`--${flag} takes a JSON object, or @ and the name of a file with one`);
 }

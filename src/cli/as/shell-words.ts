@@ -1,4 +1,4 @@
-/** A command line as words: split at spaces where it needs no shell, else given to one. */
+/** Splits a command line at spaces if it needs no shell. Otherwise a shell runs it. */
 export function shellWords(line: string): string[] {
   const words = line.trim().match(/(?:"[^"\\$`]*"|'[^']*'|[^\s"'])+/g) ?? [];
   const plain = words.map((word) => word.replaceAll(/"([^"]*)"|'([^']*)'/g, "$1$2"));

@@ -8,15 +8,15 @@ import type { ForeignArgs, ForeignFlag, ForeignProgram } from "./types.js";
 
 export const foreignPrograms: readonly ForeignProgram[] = [supergateway, mcpProxy, mcpRemote];
 
-/** Our command line for that of another program. */
+/** Our command line in place of another program's. */
 export interface Translated {
   readonly args: readonly string[];
-  /** What has no meaning here, and what differs. */
+  /** Notes about flags that have no meaning here, or a different one. */
   readonly notes: readonly string[];
   readonly env: Readonly<Record<string, string>>;
 }
 
-/** Reads the arguments that follow `bridge --as <name>`. Throws a Fault for what is no flag of that program, nor of the bridge. */
+/** Translates the arguments after `bridge --as <name>`. Throws a Fault for a flag that neither that program nor the bridge has. */
 export function translate(name: string | undefined, args: readonly string[]): Translated {
   const program = foreignPrograms.find((each) => each.name === name);
   if (program === undefined) {
@@ -40,7 +40,7 @@ export function translate(name: string | undefined, args: readonly string[]): Tr
   };
 }
 
-/** Their flags by name, and our own as they are. */
+/** Their flags by name, and ours unchanged. */
 function scan(program: ForeignProgram, args: readonly string[]): { readonly given: ForeignArgs; readonly own: readonly string[] } {
   const dashes = args.indexOf("--");
   const all = dashes < 0 ? args : args.slice(0, dashes);
@@ -84,7 +84,7 @@ function scan(program: ForeignProgram, args: readonly string[]): { readonly give
   };
 }
 
-/** A flag as it is written there: also in kebab-case, and with `no-` before a switch. */
+/** Finds a flag: also in kebab-case, and with `no-` before a switch. */
 function flagOf({ flags }: ForeignProgram, name: string): ForeignFlag | undefined {
   const camel = name.replaceAll(/-([a-z])/g, (_dash, letter: string) => letter.toUpperCase());
   const found = flags.find((flag) => flag.name === name || flag.name === camel);
@@ -113,7 +113,7 @@ function takenBy({ name, takes }: ForeignFlag, inline: string | undefined, all: 
   return { values: values.length === 0 ? [""] : values, words: values.length };
 }
 
-/** An option of the bridge itself may stand among them. */
+/** Options of the bridge itself may be among them. */
 function takenByOurs(name: string, inline: string | undefined, all: readonly string[], at: number): Taken | undefined {
   const option = bridgeCommand.options.find((each) => each.name === name);
   if (option === undefined) return undefined;

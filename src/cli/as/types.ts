@@ -1,62 +1,62 @@
-/** A flag of another program, and what it comes to here. */
+/** A flag of another program, and its meaning here. */
 export interface ForeignFlag {
   readonly name: string;
-  /** `switch` takes true or false at most, `list` every word up to the next flag. */
+  /** `switch` takes at most true or false, `list` every word up to the next flag. */
   readonly takes: "switch" | "value" | "list";
-  /** What stands in its place here. */
+  /** Our option for it. */
   readonly ours?: string;
-  /** Our arguments for a value of it. Without this, `compose` looks at the flag. */
+  /** Our arguments for its value. Without this, `compose` handles the flag. */
   readonly give?: (value: string) => readonly string[];
-  /** Why it has no meaning here: said on stderr when it is given. */
+  /** Why it has no meaning here. Printed on stderr when it is given. */
   readonly ignored?: string;
-  /** Why nothing is started with it. */
+  /** Why it is refused. */
   readonly refused?: string;
 }
 
-/** What was given, by flag. */
+/** The given arguments, by flag. */
 export interface ForeignArgs {
   has(flag: string): boolean;
   text(flag: string): string | undefined;
   list(flag: string): readonly string[];
-  /** Words that are no flags; what comes after `--` is in `command`. */
+  /** Words that are not flags. What comes after `--` is in `command`. */
   readonly words: readonly string[];
   readonly command: readonly string[] | undefined;
 }
 
-/** Our arguments for all that a flag alone does not say: where to listen, what to talk to. */
+/** Our arguments for everything that is not a single flag: where to listen, what to talk to. */
 export interface Composed {
   readonly args: readonly string[];
   /** The command to start. */
   readonly command?: readonly string[];
-  /** What the user should know. */
+  /** Notes for the user. */
   readonly notes?: readonly string[];
-  /** Secrets, which are no arguments. */
+  /** Secrets, which must not be arguments. */
   readonly env?: Readonly<Record<string, string>>;
 }
 
-/** A program that `anywire bridge --as` stands in for. */
+/** A program that `anywire bridge --as` can replace. */
 export interface ForeignProgram {
   readonly name: string;
-  /** The one whose `--help` the flags are from. */
+  /** The version whose `--help` lists these flags. */
   readonly version: string;
   readonly flags: readonly ForeignFlag[];
-  /** The first word that is no flag begins the command to start. */
+  /** Whether the first word that is not a flag begins the command to start. */
   readonly wordsAreCommand?: true;
-  /** Throws a Fault if the program would not start either. */
+  /** Throws a Fault if the program itself would not start either. */
   compose(given: ForeignArgs): Composed;
 }
 
-/** The same option of ours, with the value as it is. */
+/** Our option of the same meaning, with the value unchanged. */
 export function sameOption(option: string): Pick<ForeignFlag, "ours" | "give"> {
   return { ours: `--${option}`, give: (value) => [`--${option}`, value] };
 }
 
-/** Milliseconds, or seconds, as a duration of ours. */
+/** Our duration option, for a value in milliseconds or seconds. */
 export function duration(option: string, unit: "ms" | "s"): Pick<ForeignFlag, "ours" | "give"> {
   return { ours: `--${option}`, give: (value) => [`--${option}`, `${value}${unit}`] };
 }
 
-/** An option of ours that takes no value, for a switch that is on. */
+/** Our flag, for a switch that is on. */
 export function turnedOn(option: string): Pick<ForeignFlag, "ours" | "give"> {
   return { ours: `--${option}`, give: (value) => (value === "false" ? [] : [`--${option}`]) };
 }

@@ -4,7 +4,7 @@ import type { Screen } from "../out/screen.js";
 import { askForm } from "./form.js";
 import type { Terminal } from "./terminal.js";
 
-/** Puts a server's questions to the person at the terminal, one after another. */
+/** Asks the person at the terminal a server's questions, one after another. */
 export function askPerson(at: Terminal): AskHandler<ElicitParams, ElicitResult> {
   let last: Promise<unknown> = Promise.resolve();
   return (params, { signal }) => {
@@ -17,7 +17,7 @@ export function askPerson(at: Terminal): AskHandler<ElicitParams, ElicitResult> 
   };
 }
 
-/** Refuses every question, and says so. */
+/** Refuses every question, and prints that. */
 export function refusePerson(screen: Screen): AskHandler<ElicitParams, ElicitResult> {
   return ({ message }) => {
     screen.line(`anywire: the server asks ${JSON.stringify(cleanLine(String(message)))}, but there is no terminal to answer at: refused`);
@@ -30,7 +30,7 @@ function askHere(params: ElicitParams, at: Terminal, signal: AbortSignal): Promi
   return askForm(params.requestedSchema, at, signal);
 }
 
-/** Shows where the server wants its user to go. The page is the user's to open: nothing is opened from here. */
+/** Shows the URL that the server wants its user to visit. The user has to open it: nothing is opened from here. */
 async function askUrl(params: ElicitParams, at: Terminal, signal: AbortSignal): Promise<ElicitResult> {
   const { screen } = at;
   const url = webAddress(params.url);
@@ -47,7 +47,7 @@ async function askUrl(params: ElicitParams, at: Terminal, signal: AbortSignal): 
   return { action: /^(y|yes)$/i.test(typed.trim()) ? "accept" : "decline" };
 }
 
-/** In the form that hides nothing: a host of look-alike letters shows as what it is. */
+/** The URL in a form that hides nothing: look-alike letters in the host become visible. */
 function webAddress(url: unknown): URL | undefined {
   if (typeof url !== "string" || !URL.canParse(url)) return undefined;
   const parsed = new URL(url);

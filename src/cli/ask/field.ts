@@ -20,7 +20,7 @@ export interface FormField {
 
 export type FieldValue = { readonly value: unknown } | { readonly problem: string };
 
-/** The fields of an elicitation's schema, in its order. */
+/** The fields of an elicitation's schema, in order. */
 export function formFields(schema: JsonObject | undefined): FormField[] {
   const properties = isObject(schema?.["properties"]) ? schema["properties"] : {};
   const required = Array.isArray(schema?.["required"]) ? schema["required"] : [];
@@ -44,7 +44,7 @@ function plainType(type: unknown): FormField["type"] {
   return type === "number" || type === "integer" || type === "boolean" ? type : "string";
 }
 
-/** With names of their own, or without, or as older servers write them. */
+/** The choices of a field: with titles, without, or in the form of older servers. */
 function choicesOf(property: JsonObject): Choice[] {
   const source = property["type"] === "array" && isObject(property["items"]) ? property["items"] : property;
   const titled = source["oneOf"] ?? source["anyOf"];
@@ -55,7 +55,7 @@ function choicesOf(property: JsonObject): Choice[] {
   return source["enum"].map((value, at) => ({ value: String(value), title: String(names[at] ?? value) }));
 }
 
-/** What was typed as the field's value, or what is wrong with it. */
+/** The typed text as the field's value, or what is wrong with it. */
 export function readField(field: FormField, text: string): FieldValue {
   const { schema } = field;
   switch (field.type) {

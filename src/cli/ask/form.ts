@@ -3,7 +3,7 @@ import { cleanLine } from "../out/clean.js";
 import { type FormField, formFields, readField } from "./field.js";
 import type { Terminal } from "./terminal.js";
 
-/** What is typed in place of an answer. A backslash before it makes it one. */
+/** Commands that can be typed instead of an answer. A backslash before one makes it an answer. */
 const DECLINE = "!";
 const LEAVE_OUT = "-";
 

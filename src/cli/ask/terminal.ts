@@ -3,18 +3,18 @@ import { Fault } from "../../api/index.js";
 import { forPerson } from "../out/clean.js";
 import type { Screen } from "../out/screen.js";
 
-/** Where a person is asked. */
+/** Asks a person. */
 export interface Terminal {
   readonly screen: Screen;
-  /** The line that was typed; undefined when there is no more input. Rejects when `signal` aborts. One question at a time. */
+  /** Returns the typed line; undefined when there is no more input. Rejects when `signal` aborts. One question at a time. */
   ask(question: string, signal: AbortSignal): Promise<string | undefined>;
   close(): void;
 }
 
 /**
- * Asks on `screen`, and reads the lines of what `open` opens once the first question is asked. With `terminal: false` the terminal stays
- * in its usual mode: it edits the line itself, and Ctrl-C is a signal like at any other time. Otherwise the reader edits, and goes on
- * reading between questions to see the keys.
+ * Asks on `screen`, and reads lines from what `open` opens at the first question. With `terminal: false` the terminal stays in its usual
+ * mode: it edits the line itself, and Ctrl-C is a signal as always. Otherwise the reader edits, and keeps reading between questions to see
+ * the keys.
  */
 export function askTerminal(open: () => Interface, screen: Screen): Terminal {
   let lines: Interface | undefined;

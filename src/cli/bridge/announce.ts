@@ -1,7 +1,7 @@
 import type { ListenAddress } from "../../api/index.js";
 import { snippet } from "./snippet.js";
 
-/** What people call the wires; in this order. */
+/** The usual names of the wires, in this order. */
 const titles: readonly (readonly [wire: string, title: string])[] = [
   ["http", "Streamable HTTP"],
   ["sse", "HTTP+SSE"],
@@ -24,7 +24,7 @@ export interface Announced {
   readonly keyed: boolean;
 }
 
-/** Where the server now is, a line for each wire, and what to paste into a client. */
+/** The addresses of the server, a line for each wire, and what to paste into a client. */
 export function announcement({ name, addresses, publicUrl, client, keyed }: Announced): readonly string[] {
   const rows = [...addresses].sort((a, b) => rank(a) - rank(b)).map(({ wire, address }) => [titleOf(wire), shown(wire, address)] as const);
   const widest = Math.max(...rows.map(([title]) => title.length));
@@ -38,7 +38,7 @@ export function announcement({ name, addresses, publicUrl, client, keyed }: Anno
   ];
 }
 
-/** A public URL without a path is that of a proxy which passes the path on. */
+/** A public URL without a path belongs to a proxy that passes the path on. */
 function publicAddress(given: URL, http: string | undefined): string {
   return given.pathname === "/" && http !== undefined ? new URL(new URL(http).pathname, given).href : given.href;
 }
@@ -52,7 +52,7 @@ function titleOf(wire: string): string {
   return titles.find(([name]) => name === wire)?.[1] ?? wire;
 }
 
-/** A client is given the URL of the stream; only our own addresses name the wire before it. */
+/** Clients need the plain URL of the stream. Only our own addresses begin with the wire. */
 function shown(wire: string, address: string): string {
   return wire === "sse" ? address.replace(/^sse\+/, "") : address;
 }

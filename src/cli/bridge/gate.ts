@@ -9,7 +9,7 @@ import { listenTls } from "../session/pem.js";
 
 const loopback = ["localhost", "127.0.0.1", "[::1]"];
 
-/** Who is let in, by name of the host, page, certificate and key. `warn` hears of keys that cannot be read later. */
+/** The options for who is let in, by host, page, certificate and key. `warn` is called if the keys cannot be read later. */
 export async function gateOptions(options: Options, warn: (text: string) => void): Promise<ServeOptions> {
   const publicUrl = publicUrlOf(options);
   const hosts = [...options.texts("allow-host"), ...(publicUrl === undefined ? [] : [publicUrl.hostname])];
@@ -19,14 +19,14 @@ export async function gateOptions(options: Options, warn: (text: string) => void
     trustedProxy,
     tls: listenTls(options),
     insecure: options.has("insecure"),
-    // Where a proxy names the user, nobody else gets in.
+    // If a proxy names the user, nobody else is let in.
     auth: (await authOf(options, warn)) ?? (trustedProxy?.userHeader === undefined ? undefined : { verify: () => undefined }),
     ...(hosts.length === 0 ? undefined : { allowedHosts: [...loopback, ...hosts] }),
     ...(origins.length === 0 ? undefined : { allowedOrigins: origins }),
   };
 }
 
-/** Where clients reach it through a proxy. */
+/** The URL at which clients reach the bridge through a proxy. */
 export function publicUrlOf(options: Options): URL | undefined {
   const text = options.text("public-url");
   if (text === undefined || text === "") return undefined;
@@ -61,7 +61,7 @@ async function authOf(options: Options, warn: (text: string) => void): Promise<S
   }
 }
 
-/** Lets in clients with the key that is in an environment variable. */
+/** Lets in clients with the key in an environment variable. */
 export function oneKey(variable: string): ServeOptions["auth"] {
   const key = process.env[variable];
   if (key === undefined || key === "")

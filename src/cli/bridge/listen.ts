@@ -8,14 +8,14 @@ export const PORT = 8000;
 /** How many ports after the first are tried. */
 const TRIED = 100;
 
-/** Where to listen, and whether the port was not asked for. */
+/** Where to listen, and a note if the port was not chosen by the user. */
 export interface Listening {
   readonly addresses: readonly string[];
-  /** Said where the usual port is in use. */
+  /** Printed if the usual port is in use. */
   readonly note?: string | undefined;
 }
 
-/** The addresses of `--listen`; without any, every wire on the first free port from 8000 on. */
+/** The addresses of `--listen`. Without any: every wire on the first free port from 8000 on. */
 export async function listening(options: Options): Promise<Listening> {
   const given = options.texts("listen");
   const secure = options.has("tls-cert") ? "s" : "";

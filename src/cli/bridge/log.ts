@@ -8,7 +8,7 @@ import { wireLog } from "../session/wire-log.js";
 /** What the bridge writes on stderr while it runs. */
 export interface BridgeLog {
   readonly observe: Observer | undefined;
-  /** For the person who runs it. */
+  /** Prints a line for the person who runs it. */
   notice(text: string): void;
   /** A line that the server wrote on its stderr. */
   server(line: string): void;
@@ -19,13 +19,13 @@ export interface BridgeLogOptions {
   /** How often `-v` was given. */
   readonly verbose: number;
   readonly view: Screen;
-  /** Bytes that wait to be written: beyond a limit nothing more is. */
+  /** Bytes that wait to be written. Beyond a limit, nothing more is written. */
   readonly backlog: () => number;
 }
 
 const BACKLOG_BYTES = 1024 * 1024;
 const LONGEST = 2_000;
-/** Lines of a server's stderr in a second; it may say more than anybody can read. */
+/** Lines of a server's stderr in a second: it may print more than anybody can read. */
 const LINES_A_SECOND = 200;
 
 export function bridgeLog(options: BridgeLogOptions): BridgeLog {
@@ -52,7 +52,7 @@ export function bridgeLog(options: BridgeLogOptions): BridgeLog {
   };
 }
 
-/** What becomes of the server, and with `-v` each call and refusal. */
+/** Logs changes of the server, and with `-v` each call and refusal. */
 function textLog(write: (line: string) => void, verbose: boolean): Observer {
   const told: Partial<Record<UpstreamEvent["kind"], (event: UpstreamEvent) => string>> = {
     lost: (event) => `lost the server: ${reasonOf(event)}; starting it again`,
@@ -83,7 +83,7 @@ function reasonOf(event: UpstreamEvent): string {
   return "reason" in event && event.reason !== undefined ? event.reason.message : "the connection ended";
 }
 
-/** Each message as it crosses a wire. */
+/** Logs each message that crosses a wire. */
 function frameLog(write: (line: string) => void): Observer {
   const logs = new Map<string, Observer>();
   return {
@@ -96,7 +96,7 @@ function frameLog(write: (line: string) => void): Observer {
   };
 }
 
-/** Passes on so many lines a second, and then says how many it left out. */
+/** Passes on a limited number of lines a second, then prints how many were left out. */
 function paced(write: (line: string) => void): (line: string) => void {
   let since = 0;
   let count = 0;

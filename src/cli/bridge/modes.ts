@@ -2,7 +2,7 @@ import type { Askable, Rate, SessionMode } from "../../bridge/index.js";
 import type { Options } from "../args/input.js";
 import { misuse } from "../session/mistake.js";
 
-/** What `--sessions` says. */
+/** The value of `--sessions`. */
 export function sessionMode(options: Options): SessionMode | undefined {
   const text = options.text("sessions");
   if (text === undefined || text === "auto" || text === "shared" || text === "own") return text;
@@ -13,7 +13,7 @@ export function sessionMode(options: Options): SessionMode | undefined {
 
 const askable: readonly Askable[] = ["elicitation", "sampling", "roots"];
 
-/** What `--offer` says. */
+/** The value of `--offer`. */
 export function offered(options: Options): readonly Askable[] | undefined {
   const text = options.text("offer");
   if (text === undefined) return undefined;
@@ -27,7 +27,7 @@ export function offered(options: Options): readonly Askable[] | undefined {
 
 const rateUnits: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000 };
 
-/** What `--rate` or `--tool-rate` says. */
+/** The value of `--rate` or `--tool-rate`. */
 export function rateOf(options: Options, name: "rate" | "tool-rate"): Rate | undefined {
   const text = options.text(name);
   if (text === undefined) return undefined;

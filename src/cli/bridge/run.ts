@@ -14,11 +14,11 @@ import { dialOptions, signInOptions, upstreamAddress, upstreamTarget } from "./u
 
 export interface Around {
   readonly log: BridgeLog;
-  /** Lines of the server's stderr, also to be quoted when it does not start. */
+  /** Called with each line of the server's stderr. It is also quoted if the server does not start. */
   readonly onStderr: (line: string) => void;
-  /** Says where to sign in. */
+  /** Prints where to sign in. */
   readonly print: (line: string) => void;
-  /** Fires when no more calls are taken. */
+  /** Fires when no more calls are accepted. */
   readonly stopping: AbortSignal;
 }
 

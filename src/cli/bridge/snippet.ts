@@ -1,6 +1,6 @@
 import type { Target } from "../args/input.js";
 
-/** What a client is told, for pasting. */
+/** What the snippet tells a client. */
 export interface SnippetOptions {
   readonly name: string;
   readonly url: string;
@@ -26,7 +26,7 @@ const snippets: Readonly<Record<string, Snippet>> = {
   }),
 };
 
-/** The lines to print; without a client, the form that most of them take. */
+/** The lines to print; without a client, the form that most clients accept. */
 export function snippet(client: string | undefined, options: SnippetOptions): readonly string[] {
   if (client === "none") return [];
   const { where, lines } = snippets[client ?? ""]?.(options) ?? short(options);
@@ -46,7 +46,7 @@ function pretty(value: object): readonly string[] {
   return JSON.stringify(value, undefined, 2).split("\n");
 }
 
-/** A short name for the server: of its package, script or host. */
+/** A short name for the server, from its package, script or host. */
 export function serverName(target: Target): string {
   const words = typeof target === "string" ? [hostOf(target)] : [target.command, ...target.args];
   const telling = words.filter(
@@ -60,7 +60,7 @@ export function serverName(target: Target): string {
   return plain === "" ? "server" : plain;
 }
 
-/** The last part of a path or of a package's name, without its version or extension. A script called `index` says nothing. */
+/** The last part of a path or package name, without version or extension. The name `index` is skipped, because it says nothing. */
 function base(word: string): string {
   const parts = word
     .replace(/(?<=.)@[\w.^~-]*$/, "")

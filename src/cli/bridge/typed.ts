@@ -1,6 +1,6 @@
 import { guard, isObject, type Layer, type Request, type Service } from "../../core/index.js";
 
-/** Types the tools of the server for clients of proto-mcp. What converts schemas is loaded with the first of them. */
+/** Types the server's tools for proto-mcp clients. The converter is loaded with the first such request. */
 export function typedOnDemand(): Layer {
   return (inner) => {
     let loading: Promise<Service> | undefined;
@@ -18,7 +18,7 @@ export function typedOnDemand(): Layer {
   };
 }
 
-/** Whether a request has what only the clients of proto-mcp send, as far as that can be seen at once. */
+/** Whether a request has what only proto-mcp clients send, as far as that is quick to check. */
 function mayBeTyped({ method, params }: Request): boolean {
   if (method === "tools/call") return isObject(params["arguments"]) && "@type" in params["arguments"];
   const { _meta } = params;

@@ -20,7 +20,7 @@ export function upstreamTarget({ target, options }: Input): Target {
   return found;
 }
 
-/** This very command, as a server on stdin and stdout. */
+/** This same command, as a server on stdin and stdout. */
 function demoTarget(): Target {
   return { command: process.execPath, args: [process.argv[1] ?? "anywire", "demo"] };
 }
@@ -52,7 +52,7 @@ export function dialOptions(target: Target, options: Options): UpstreamDialOptio
   };
 }
 
-/** How to sign in where the server asks for it. */
+/** How to sign in if the server asks for it. */
 export function signInOptions(options: Options): { readonly oauth: OAuthOptions; readonly port: number | undefined } {
   const [id, variable] = [options.text("client-id"), options.text("client-secret-env")];
   const secret = variable === undefined ? undefined : process.env[variable];

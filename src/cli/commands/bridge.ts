@@ -60,7 +60,7 @@ export async function runBridge(given: Input): Promise<number> {
   }
 }
 
-/** A tour that cannot be had, as where clients need a key, leaves the bridge as it is. */
+/** Shows the tour. If that fails, for example because clients need a key, the bridge keeps running. */
 async function showTour({ listeners }: Bridge, signal: AbortSignal, log: BridgeLog): Promise<void> {
   const { wireTour } = await import("../../demo/index.js");
   const print = (line: string): void => say(line, process.stdout);
@@ -72,7 +72,7 @@ async function showTour({ listeners }: Bridge, signal: AbortSignal, log: BridgeL
   if (!signal.aborted) print("\nIt listens until Ctrl-C. To put another server there: anywire bridge -- <command>");
 }
 
-/** Nothing but JSON-RPC goes to stdout where a client reads it. */
+/** If a client reads stdout, only JSON-RPC is written there. */
 function announce({ listeners }: Bridge, input: Input, log: BridgeLog): void {
   const { options } = input;
   const addresses = listeners.flatMap((listener) => listener.addresses ?? [{ wire: "", address: listener.address }]);
@@ -105,7 +105,7 @@ async function failed(
   return code;
 }
 
-/** The key goes to the person, its hash to the file. */
+/** Prints the key for the user, and the line with its hash for the file. */
 function hashKey(name: string): number {
   if (!isKeyName(name)) throw misuse(`--hash-key takes a name without spaces or colons, not ${JSON.stringify(name)}`);
   const { key, line } = newKey(name);

@@ -48,7 +48,7 @@ async function argumentsOf({ client, input, signal }: CommandSession, given: Jso
   const tool = await find(client.tools({ signal }), (each) => each.name, name, "tool");
   const schema = tool?.inputSchema ?? {};
   const args = { ...given, ...typedArguments(words, schema) };
-  // What was given as JSON is sent as it is, to let the server judge.
+  // Arguments given as JSON are sent unchanged, so that the server checks them.
   if (given === undefined) checkRequired(args, schema);
   return args;
 }
@@ -79,7 +79,7 @@ function logText({ level, logger, data }: LogEntry): string {
   return cleanLine(`${level}${logger === undefined ? "" : ` ${logger}`}: ${text}`);
 }
 
-/** Saves what has bytes, says where, and gives what is left to be shown. */
+/** Saves the binary contents, prints where, and returns the rest. */
 async function saved({ screen, input }: CommandSession, result: CallToolResult, files: SaveTo): Promise<CallToolResult> {
   const all = await saveBlobs(result.content, files, input.positionals[0] ?? "");
   for (const { path, mimeType, size } of all) screen.line(`anywire: saved ${path} (${cleanLine(mimeType)}, ${bytesText(size)})`);
@@ -100,7 +100,7 @@ async function writeResult({ out, style, screen, tty }: CommandSession, result: 
     await out.write(`${JSON.stringify(result.structuredContent, undefined, 2)}\n`);
 }
 
-/** Whether the content only repeats what is there as structured content, which reads better set out. */
+/** Whether the content only repeats the structured content, which is easier to read formatted. */
 function isCopy({ content, structuredContent }: CallToolResult): boolean {
   const [only, ...others] = content;
   if (structuredContent === undefined || others.length > 0 || only?.type !== "text") return false;

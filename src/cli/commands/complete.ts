@@ -34,7 +34,7 @@ async function refOf({ client, signal }: CommandSession, what: string): Promise<
     if (uriTemplate === what) return { type: "ref/resource", uri: what };
     near.offer(uriTemplate);
   }
-  // A server may complete what it does not list.
+  // A server may complete a template that it does not list.
   if (near.found === undefined) return { type: "ref/resource", uri: what };
   throw absent(`the server has no resource template ${what}; did you mean ${near.found}?`);
 }

@@ -35,8 +35,8 @@ async function toStdout(session: CommandSession, uri: string, start: number): Pr
     if (json) await out.write(`${JSON.stringify(line(chunk))}\n`);
     else if (input.options.has("force")) await out.write(typeof data === "string" ? Buffer.from(data) : data);
     else if (!tty || typeof data === "string") await out.write(data);
-    else throw misuse("this resource is octets, not text: write it with -o <file>, or --force them on the terminal");
-    // On a terminal the data itself shows how far it has come.
+    else throw misuse("this resource is binary: save it with -o <file>, or print it anyway with --force");
+    // On a terminal the data itself shows the progress.
     if (!tty) meter(chunk);
   }
 }
@@ -77,7 +77,7 @@ function octets(data: string | Uint8Array): number {
   return typeof data === "string" ? Buffer.byteLength(data) : data.byteLength;
 }
 
-/** Shows on stderr how far a read has come, and how fast it goes. */
+/** Shows on stderr how far a read has come, and how fast it is. */
 function metered({ screen }: CommandSession, start: number): (chunk: ResourceChunk) => void {
   const began = performance.now();
   let read = 0;

@@ -12,7 +12,7 @@ import { exitCodes } from "../table/exit-codes.js";
 const ADDRESS = "http://127.0.0.1:8000";
 const loopback = ["localhost", "127.0.0.1", "[::1]"];
 
-/** Fetches the messages of a tool, and says where they are from. */
+/** Fetches the messages of a tool, and prints where they come from. */
 export async function resolve({ options }: Input, reference: string | undefined): Promise<number> {
   if (reference === undefined) throw misuse("schema resolve needs a reference: buf.build/acme/tools/acme.tools.v1.SearchRequest:v1");
   const stop = stops();
@@ -47,7 +47,7 @@ export async function resolve({ options }: Input, reference: string | undefined)
   }
 }
 
-/** `host`, or `host=url` where it is elsewhere. */
+/** `host`, or `host=url` if it is elsewhere. */
 function registriesOf(options: Options): Record<string, RegistryOptions> | undefined {
   const given = options.texts("registry");
   const common = { ca: dialTls(options)?.ca, ...(options.has("pin") ? { pins: options.texts("pin") } : undefined) };

@@ -88,7 +88,7 @@ async function check(input: Input, source: ToolSource, folder: string): Promise<
   return breaking.length + failures.length === 0 ? exitCodes.ok : exitCodes.failed;
 }
 
-/** Converts all tools that can be; what is wrong with the others is told, and does not keep them from being converted. */
+/** Converts all tools that can be converted. Problems with the others are printed. */
 async function convert(input: Input, source: ToolSource, lock: Lock | undefined): Promise<{ catalogue: Catalogue; failures: string[] }> {
   const name = input.options.text("package") ?? lock?.package ?? packageOf(source.server);
   const writer = catalogueWriter({ package: name, lock, formats: !input.options.has("no-formats") });
@@ -118,7 +118,7 @@ async function lockOf(folder: string): Promise<Lock | undefined> {
   return parseLock(text);
 }
 
-/** Files of tools that are gone. */
+/** Deletes the files of removed tools. */
 async function removeFormer({ lock, package: name }: Catalogue, folder: string): Promise<void> {
   for (const { file, former } of Object.values(lock.tools))
     if (former === true) await unlink(join(folder, name.replaceAll(".", "/"), `${file}.proto`)).catch(() => {});

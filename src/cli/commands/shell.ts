@@ -16,7 +16,7 @@ import { exitCodes } from "../table/exit-codes.js";
 
 const LEAVE = Symbol("leave");
 
-/** Runs line after line on one connection: those that a person types, or those of a script on stdin. */
+/** Runs line after line on one connection: typed by a person, or from a script on stdin. */
 export function runShell(input: Input): Promise<number> {
   let at: ShellTerminal | undefined;
   return withClient(input, (session) => (at === undefined ? runScript(session) : converse(session, at)), {
@@ -27,7 +27,7 @@ export function runShell(input: Input): Promise<number> {
   });
 }
 
-/** All lines are run; the exit code is that of the first that failed. */
+/** Runs all lines. The exit code is that of the first line that failed. */
 async function runScript(session: CommandSession): Promise<number> {
   const { screen, signal } = session;
   let [first, at]: [first: number, at: number] = [exitCodes.ok, 0];
@@ -100,7 +100,7 @@ function overview(width: number): string {
   return `${columns([...rows, ["help [command]", "show this, or the options of a command"], ["exit", "leave"]], width)}\n`;
 }
 
-/** Within the shell the name of the program is not typed. */
+/** Removes the program name, which is not typed within the shell. */
 function bare(text: string): string {
   return text.replace(/^( *)anywire (?!\w+:)/gm, "$1");
 }

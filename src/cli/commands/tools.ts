@@ -18,7 +18,7 @@ export function runTools(input: Input, using: WithClient = withClient): Promise<
   });
 }
 
-/** One tool, whole: its schemas and annotations too. */
+/** Prints one tool completely, with its schemas and annotations. */
 async function writeTool({ out, style, input, width }: CommandSession, tools: AsyncIterable<Tool>, name: string): Promise<number> {
   const tool = await find(tools, (each) => each.name, name, "tool");
   if (tool === undefined) return exitCodes.failed;
@@ -47,7 +47,7 @@ function entryOf({ name, title, description, inputSchema }: Tool): Entry {
   return { name, about: description ?? title ?? "", details: [signature(isObject(inputSchema) ? inputSchema : {})] };
 }
 
-/** The arguments in one line: `text=<string> [times=<integer>]`. */
+/** The arguments on one line: `text=<string> [times=<integer>]`. */
 function signature(schema: JsonObject): string {
   const properties = isObject(schema["properties"]) ? schema["properties"] : {};
   const required = requiredNames(schema);

@@ -24,7 +24,7 @@ export function runWatch(input: Input, using: WithClient = withClient): Promise<
   });
 }
 
-/** A watch has no end of its own: here the timeout is for all of it. */
+/** A watch never ends by itself, so the timeout applies to all of it. */
 function limited(signal: AbortSignal, ms: number | undefined): { readonly signal: AbortSignal; release(): void } {
   if (ms === undefined) return { signal, release: () => {} };
   const controller = new AbortController();

@@ -2,7 +2,7 @@ import { commands } from "../table/commands.js";
 import { everywhere } from "../table/options.js";
 import type { CommandSpec, OptionSpec } from "../table/types.js";
 
-/** A script that teaches a shell the commands and options of the table. */
+/** Scripts that make a shell complete the commands and options of the table. */
 export const completionScripts: Readonly<Record<string, () => string>> = { bash, zsh, fish };
 
 const optionsOf = (command: CommandSpec): readonly OptionSpec[] => [...command.options, ...everywhere];
@@ -11,7 +11,7 @@ const takesValue = ({ kind }: OptionSpec): boolean => kind !== "flag" && kind !=
 const choicesOf = ({ positionals }: CommandSpec): readonly string[] => positionals.flatMap(({ choices }) => choices ?? []);
 const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
 
-/** Options that are completed alike wherever they are. */
+/** Options whose values are completed the same way for every command. */
 function valued(): OptionSpec[] {
   const all = new Map(commands.flatMap(({ options }) => options.filter(takesValue).map((option) => [option.name, option])));
   return [...all.values()];

@@ -4,13 +4,13 @@ import { exitCodeHelp } from "../table/exit-codes.js";
 import { everywhere } from "../table/options.js";
 import type { CommandSpec, OptionSpec, PositionalSpec } from "../table/types.js";
 
-/** The help of one command, or of all. */
+/** The help of one command, or the overview. */
 export function help(command: CommandSpec | undefined, width: number): string {
   return command === undefined ? overview(width) : detail(command, width);
 }
 
 const target = "(<url> | -- <command...>)";
-/** By what the command takes. */
+/** How the usage line shows the server, by the kind of target. */
 const targets = { optional: `[${target}]`, "or-file": "(<url> | <file> | -- <command...>)" } as const;
 
 function overview(width: number): string {
@@ -71,7 +71,7 @@ function indented(text: string, width: number): string {
   return wrapText(`  ${text}`, width, { indent: "    ", whole: true });
 }
 
-/** A command that can be pasted even where it takes several lines: none ends within quotes. */
+/** An example that can be pasted even if it takes several lines: no line ends within quotes. */
 function exampleText(example: string, width: number): string {
   const joined = example.replace(/'[^']*'/g, (quoted) => quoted.replaceAll(" ", "\u00a0"));
   const lines = indented(joined, example.length + 2 <= width ? width : width - 2);
@@ -95,7 +95,7 @@ function shape({ name, optional, many, choices }: PositionalSpec): string {
   return optional ? `[${all}]` : all;
 }
 
-/** Options under their headings; those without one come last. */
+/** Options under their headings. Those without one come last. */
 function grouped(list: readonly OptionSpec[], width: number): string {
   const names = [...new Set(list.map(({ group = "options" }) => group))];
   const last = names.filter((name) => name !== "options");

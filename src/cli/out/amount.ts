@@ -1,4 +1,4 @@
-/** Octets in the unit a person would use. */
+/** A number of bytes in a readable unit. */
 export function bytesText(bytes: number): string {
   let amount = bytes;
   for (const unit of ["B", "kB", "MB", "GB"]) {

@@ -4,7 +4,7 @@ import { bytesText } from "./amount.js";
 import { cleanLine } from "./clean.js";
 import type { Style } from "./style.js";
 
-/** A content block for a person. What is no text is named, not shown. */
+/** A content block for a person. Content other than text is named, not shown. */
 export function contentText(block: JsonObject, style: Style): string {
   const { type, text, data, mimeType, resource } = block;
   const named = (what: string, ...about: unknown[]): string =>

@@ -2,7 +2,7 @@ import type { CommandSession } from "../session/session.js";
 import { cleanLine } from "./clean.js";
 import { row } from "./wrap.js";
 
-/** How one element of a list is shown to a person: what it is called, then lines about it. */
+/** How one element of a list is shown: its name, then lines about it. */
 export interface Entry {
   readonly name: string;
   readonly about: string;
@@ -12,7 +12,7 @@ export interface Entry {
 
 const LEFT = 22;
 
-/** Writes each element of a list as it arrives: as it is for programs, as an entry for people. */
+/** Writes each element of a list as it arrives: unchanged for programs, as an entry for people. */
 export async function writeList<T>(
   session: CommandSession,
   items: AsyncIterable<T>,

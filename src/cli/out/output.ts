@@ -4,16 +4,19 @@ import { forPerson } from "./clean.js";
 
 /** A stream that is written at the pace of its reader. */
 export interface Output {
-  /** Text is made safe for a terminal, bytes are not. Resolves when there is room for more; rejects once the reader has gone, or `signal` aborts while it waits. */
+  /**
+   * Makes text safe for a terminal; bytes are not changed. Resolves when there is room for more. Rejects once the reader has gone, or if
+   * `signal` aborts while it waits.
+   */
   write(data: string | Uint8Array): Promise<void>;
   release(): void;
 }
 
 export interface OutputOptions {
   readonly signal: AbortSignal;
-  /** Whether a terminal shows it: a program gets text as it is. */
+  /** Whether it is a terminal. A program gets text unchanged. */
   readonly tty: boolean;
-  /** Hears once why no more can be written; `EPIPE` is that nobody reads any more. */
+  /** Called once with the reason why no more can be written. `EPIPE`: nobody reads any more. */
   readonly onGone: (code: string | undefined) => void;
 }
 

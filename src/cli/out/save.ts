@@ -5,7 +5,7 @@ import { isObject } from "../../core/index.js";
 import { codeOf, decodeBase64 } from "../../stream/index.js";
 import { misuse } from "../session/mistake.js";
 
-/** Where `-o` says that the files of a result go. */
+/** Where `-o` puts the files of a result. */
 export interface SaveTo {
   readonly path: string;
   readonly isDirectory: boolean;
@@ -17,7 +17,7 @@ export interface SavedFile {
   readonly size: number;
 }
 
-/** An existing directory, or a file in one. */
+/** The given path: an existing directory, or a file in one. */
 export async function saveTo(path: string): Promise<SaveTo> {
   if (path === "-") throw misuse("-o takes a file or a directory; --json prints the whole result on stdout");
   const isDirectory = async (name: string): Promise<boolean> => (await stat(name).catch(() => undefined))?.isDirectory() === true;
@@ -27,7 +27,7 @@ export async function saveTo(path: string): Promise<SaveTo> {
   return { path, isDirectory: false };
 }
 
-/** The bytes that a content block carries: an image, audio, or a resource that is not text. */
+/** The bytes in a content block: an image, audio, or a binary resource. */
 export function blobOf(block: JsonObject): { readonly mimeType: string; readonly base64: string } | undefined {
   const { type, data, resource } = block;
   const source = type === "resource" && isObject(resource) ? resource : block;
@@ -36,8 +36,8 @@ export function blobOf(block: JsonObject): { readonly mimeType: string; readonly
 }
 
 /**
- * Saves the blocks that have bytes. A file gets the first of them under its own name, and a number in the names of the others; in a
- * directory they are called after the tool, and replace nothing.
+ * Saves the binary blocks. A file name is used for the first of them; the others get a number. In a directory they are named after the
+ * tool, and never overwrite a file.
  */
 export async function saveBlobs(blocks: readonly JsonObject[], to: SaveTo, tool: string): Promise<SavedFile[]> {
   const saved: SavedFile[] = [];
@@ -95,7 +95,7 @@ function safeName(tool: string): string {
   return tool.replace(/[^\w-]+/g, "_").slice(0, 100) || "result";
 }
 
-/** Types whose files are not called like their subtype. */
+/** Types whose file extension differs from their subtype. */
 const extensions: Readonly<Record<string, string>> = {
   "audio/mp4": "m4a",
   "audio/mpeg": "mp3",

@@ -2,21 +2,24 @@ import { clean, cleanLine, forPerson, isStyled } from "./clean.js";
 import type { Style } from "./style.js";
 import { fitted } from "./wrap.js";
 
-/** The stream for people: lines, and on a terminal one last line that changes. */
+/** The output for people: lines, and on a terminal a last line that changes. */
 export interface Screen {
   readonly style: Style;
   line(text: string): void;
-  /** Text without a line break, to be answered on the same line. */
+  /** Prints text without a line break, for an answer on the same line. */
   prompt(text: string): void;
-  /** Shows how things stand: in place on a terminal, as lines where those are wanted, else nowhere. Seldom enough to cost nothing. */
+  /**
+   * Shows the progress: in place on a terminal, as lines if those are wanted, otherwise not at all. It is updated rarely enough to cost
+   * nothing.
+   */
   meter(text: () => string): void;
-  /** Takes the meter away. */
+  /** Removes the meter. */
   clear(): void;
 }
 
 export interface ScreenOptions {
   readonly style: Style;
-  /** Write the meter as lines where it cannot be in place. */
+  /** Whether to print the meter as lines if it cannot be shown in place. */
   readonly meterLines: boolean;
 }
 

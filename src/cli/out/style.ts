@@ -1,6 +1,6 @@
 import { code } from "./clean.js";
 
-/** Marks text for a terminal; where there is none, or it wants no colour, text stays as it is. */
+/** Styles text for a terminal. Without a terminal, or if it wants no colour, text is unchanged. */
 export interface Style {
   bold(text: string): string;
   dim(text: string): string;

@@ -1,11 +1,11 @@
 export interface WrapOptions {
-  /** What every line after the first begins with, besides the indent of the first. */
+  /** The start of every line after the first, in addition to the indent of the first. */
   readonly indent?: string;
-  /** Leave words whole that are longer than a line: they can still be copied from a terminal. */
+  /** Whether to keep words whole that are longer than a line, so that they can be copied from a terminal. */
   readonly whole?: boolean;
 }
 
-/** Breaks text into lines of at most `width` characters, at spaces where there are any; its own line breaks and indents stay. */
+/** Breaks text into lines of at most `width` characters, at spaces where possible. Its own line breaks and indents stay. */
 export function wrapLines(text: string, width: number, { indent = "", whole = false }: WrapOptions = {}): string[] {
   const lines: string[] = [];
   for (const paragraph of text.split("\n")) {
@@ -19,7 +19,7 @@ export function wrapLines(text: string, width: number, { indent = "", whole = fa
         line = start;
       }
       line = line === start ? `${line}${word}` : `${line} ${word}`;
-      // Between code points: half of a pair is no character.
+      // Cut between code points: half of a surrogate pair is not a character.
       for (; line.length > width && width > 1 && !whole; line = line.slice(cut(line, width))) lines.push(line.slice(0, cut(line, width)));
     }
     lines.push(line);
@@ -36,20 +36,20 @@ export function wrapText(text: string, width: number, options?: WrapOptions): st
   return wrapLines(text, width, options).join("\n");
 }
 
-/** The columns of a terminal, or those that `COLUMNS` says where there is none. */
+/** The columns of a terminal; without one those of `COLUMNS`. */
 export function widthOf(stream: { readonly columns?: number | undefined }, unless: number): number {
   return Math.max(20, stream.columns || Number(process.env["COLUMNS"]) || unless);
 }
 
-/** A line for a person: broken at spaces where a terminal would break it anywhere. */
+/** A line for a person: wrapped at spaces where a terminal would break it anywhere. */
 export function fitted(text: string, stream: { readonly isTTY?: boolean; readonly columns?: number }): string {
   return stream.isTTY && stream.columns ? wrapText(text, stream.columns, { whole: true }) : text;
 }
 
-/** A second column that would be narrower than this goes below the first. */
+/** If the second column would be narrower than this, it goes below the first. */
 const NARROW = 24;
 
-/** Two columns, the second wrapped; a first that is too wide has a line of its own. */
+/** Two columns, the second wrapped. If the first is too wide, it has a line of its own. */
 export function columns(rows: readonly (readonly [left: string, right: string])[], width: number, most = 30): string {
   const widest = Math.min(most, Math.max(...rows.map(([left]) => left.length)));
   return rows.map(([left, right]) => row(left, right, { left: widest, width })).join("\n");

@@ -2,7 +2,7 @@ import type { Command } from "../../api/index.js";
 import type { Options, Target } from "../args/input.js";
 import { misuse } from "./mistake.js";
 
-/** What is to be dialed: an address as it is, or a command with what the options give it. */
+/** What to dial: an address unchanged, or a command with the options for it. */
 export function addressOf(target: Target, options: Options): string | Command {
   const cwd = options.text("cwd");
   const variables = options.texts("env");
@@ -10,7 +10,7 @@ export function addressOf(target: Target, options: Options): string | Command {
     if (cwd !== undefined || variables.length > 0) throw misuse("--cwd and --env are for a command that is started, not for a URL");
     return target;
   }
-  // What the command itself was trusted with is none of the server's business.
+  // The secrets of this command are not passed on to the server.
   const secrets = ["token-env", "api-key-env", "client-secret-env"].map((name) => options.text(name));
   const env: Record<string, string> = {};
   const inherit: string[] = [];

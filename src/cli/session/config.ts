@@ -9,7 +9,7 @@ import type { Input, Options } from "../args/input.js";
 import { cleanLine } from "../out/clean.js";
 import { misuse } from "./mistake.js";
 
-/** The server that `--config` and `--server` name, as if it had been given on the command line. What is given there too wins. */
+/** The server that `--config` and `--server` name, as if it had been given on the command line. Options that are also given there win. */
 export async function configured(input: Input): Promise<Input> {
   const { options } = input;
   const file = options.text("config");
@@ -40,7 +40,7 @@ export async function configured(input: Input): Promise<Input> {
   };
 }
 
-/** Whether the command line says this header itself. */
+/** Whether the command line sets this header. */
 function isGiven(options: Options, header: string): boolean {
   const name = header.toLowerCase();
   if (name === "authorization" && options.has("token-env")) return true;
@@ -64,7 +64,7 @@ function serversOf(text: string, file: string): JsonObject {
   return servers;
 }
 
-/** VS Code allows comments and a comma after the last element. What is wrong is told without the text around it, which may be a secret. */
+/** Parses JSON with comments and trailing commas, as VS Code allows. Errors do not quote the text, which may be a secret. */
 function parsed(text: string, file: string): unknown {
   const bare = text
     .replace(/^\uFEFF/, "")
@@ -88,7 +88,7 @@ function chosen(servers: JsonObject, wanted: string | undefined, file: string): 
   return [name, entry];
 }
 
-/** Variables as the clients write them: `${NAME}`, `${NAME:-default}`, `${env:NAME}`, `${userHome}`, `${workspaceFolder}`. */
+/** Expands variables as clients write them: `${NAME}`, `${NAME:-default}`, `${env:NAME}`, `${userHome}`, `${workspaceFolder}`. */
 function expanded(text: string, file: string, server: string): string {
   return text.replace(/\$\{([^}]*)\}/g, (_whole, inside: string) => {
     if (inside === "userHome") return homedir();
@@ -101,7 +101,7 @@ function expanded(text: string, file: string, server: string): string {
   });
 }
 
-/** The folder of the project: a client's own folder within it has the file. */
+/** The project folder. The file may be in a client's own folder within it. */
 function workspaceOf(file: string): string {
   const folder = dirname(resolve(file));
   return [".vscode", ".cursor"].includes(basename(folder)) ? dirname(folder) : folder;

@@ -10,7 +10,7 @@ export interface Failure {
   readonly code: number;
   /** One line for the user. */
   readonly message: string;
-  /** Whether the server's own words help to understand it. */
+  /** Whether the server's own output helps to understand it. */
   readonly words: boolean;
 }
 
@@ -20,7 +20,7 @@ export interface Circumstances {
   readonly words: ServerWords;
 }
 
-/** What a fault means to the user, and to a script. */
+/** What a fault means for the user, and for a script. */
 export function explainFault(fault: Fault, around: Circumstances): Failure {
   if (isMistake(fault)) return { code: isMisuse(fault) ? exitCodes.misuse : exitCodes.failed, message: line(fault.message), words: false };
   const reason = isObject(fault.data) ? fault.data["reason"] : undefined;

@@ -3,8 +3,8 @@ import { Nearest, suggestion } from "../args/nearest.js";
 import { absent } from "./mistake.js";
 
 /**
- * Looks for the element of a list with the name. Throws the nearest other name where there is none; gives undefined where the server
- * has no such list, and so may know the name all the same.
+ * Finds the element of a list by name. If there is none, throws an error with the nearest other name. Returns undefined if the server has
+ * no such list, and so may still know the name.
  */
 export async function find<T>(items: AsyncIterable<T>, nameOf: (item: T) => string, name: string, what: string): Promise<T | undefined> {
   const near = new Nearest(name);

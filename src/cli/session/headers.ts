@@ -1,12 +1,12 @@
 import type { Options, Target } from "../args/input.js";
 import { misuse } from "./mistake.js";
 
-/** What is no part of a message here: a value may be a secret, so none is ever shown. */
+/** Checks for header names, values and tokens. Error messages never show a value, because it may be a secret. */
 const name = /^[\w!#$%&'*+.^`|~-]+$/;
 const value = /^[\t\x20-\x7e\x80-\xff]*$/;
 const token = /^[\x21-\x7e]+$/;
 
-/** The headers that the options give every request, names in lower case. */
+/** The headers from the options for every request, with names in lower case. */
 export function headersOf(target: Target, options: Options): Readonly<Record<string, string>> {
   const lines = options.texts("header");
   const variable = options.text("token-env");
@@ -34,7 +34,7 @@ function parsed(line: string): [name: string, value: string] {
 function tokenOf(variable: string): string {
   const found = process.env[variable];
   if (found === undefined || found === "") {
-    // Whoever gives the token itself has it in the history of the shell already; it need not get into a log too.
+    // If the user gave the token itself, it is already in the shell history. It should not get into a log too.
     const shown = /^[A-Z_][A-Z0-9_]*$/i.test(variable) && variable.length <= 64 ? ` ${variable}` : "";
     throw misuse(`--token-env${shown}: no such variable is set; it takes the name of one, not the token`);
   }

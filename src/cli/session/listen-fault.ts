@@ -8,7 +8,7 @@ const wanted: Readonly<Record<string, string>> = {
   anonymous: "pass --tls-ca, or --insecure if you want that",
 };
 
-/** A fault of listening; what the library asks for is put in the options of the command. */
+/** A fault of listening, in which what the library asks for is replaced by the options of the command. */
 export function inOptions(fault: Fault): Fault {
   const ask = isObject(fault.data) ? wanted[String(fault.data["reason"])] : undefined;
   return ask === undefined ? fault : misuse(fault.message.replace(/(give|pass) .*$/, ask));

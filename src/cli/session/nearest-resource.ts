@@ -2,10 +2,10 @@ import { uriTemplate } from "../../core/index.js";
 import { Nearest } from "../args/nearest.js";
 import type { CommandSession } from "./session.js";
 
-/** How many resources are looked at for a name that was meant. */
+/** How many resources are searched for a similar name. */
 const MOST = 10_000;
 
-/** The resource that a wrong URI may have meant; undefined where the server has that one, or nothing like it. */
+/** The resource that a wrong URI may have meant; undefined if the server has that very URI, or nothing similar. */
 export async function nearestResource({ client, signal }: CommandSession, uri: string): Promise<string | undefined> {
   const near = new Nearest(uri);
   try {
@@ -20,7 +20,7 @@ export async function nearestResource({ client, signal }: CommandSession, uri: s
       near.offer(template.uriTemplate);
     }
   } catch {
-    // What the server said of the read itself is what matters.
+    // The server's answer to the read itself matters more.
   }
   return near.found;
 }

@@ -5,16 +5,16 @@ import { Fault, type ResourceChunk } from "../../api/index.js";
 import { codeOf } from "../../stream/index.js";
 import { misuse } from "./mistake.js";
 
-/** A file that is written in several goes: under another name until it is whole. */
+/** A file that may be written in several runs. It has another name until it is complete. */
 export interface PartFile {
-  /** What it is called while it is written. */
+  /** The name of the file while it is written. */
   readonly name: string;
-  /** Octets it has. */
+  /** The bytes written so far. */
   readonly size: number;
-  /** Checks that a chunk goes on where the file ends, at `at` of the resource. */
+  /** Checks that a chunk continues where the file ends, at `at` of the resource. */
   accept(chunk: ResourceChunk, at: number): void;
   write(data: string | Uint8Array): Promise<void>;
-  /** Gives it its real name. */
+  /** Gives the file its final name. */
   finish(): Promise<void>;
   close(): Promise<void>;
 }
@@ -22,7 +22,7 @@ export interface PartFile {
 export async function partFile(path: string): Promise<PartFile> {
   const existing = await stat(path).catch(() => undefined);
   if (existing?.isDirectory()) throw misuse(`-o ${path}: is a directory`);
-  // A device or a pipe cannot be replaced by a file: it is written as it is.
+  // A device or a pipe cannot be replaced by a file, so it is written directly.
   const direct = existing !== undefined && !existing.isFile();
   const name = direct ? path : `${path}.part`;
   const handle = await opened(name, path, direct);
@@ -64,20 +64,20 @@ function unwritten(path: string): (error: NodeJS.ErrnoException) => never {
   };
 }
 
-/** Not through a link, and without waiting for the other end of a pipe. Windows has neither. */
+/** Does not follow a link, and does not wait for the other end of a pipe. Windows has neither flag. */
 const guarded = constants.O_RDWR | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
 
 async function opened(name: string, path: string, direct: boolean): Promise<FileHandle> {
   try {
     if (direct) return await open(name, "w");
-    // Not to be emptied: what is there is gone on with.
+    // Not truncated, because the download resumes.
     return await open(name, guarded).catch((error: NodeJS.ErrnoException) => {
       if (error.code !== "ENOENT") throw error;
       return open(name, guarded | constants.O_CREAT | constants.O_EXCL);
     });
   } catch (error) {
     const code = codeOf(error);
-    // What a symbolic link, a pipe nobody reads or a socket says to being opened like this.
+    // The errors for a symbolic link, a pipe without a reader, or a socket.
     if (!direct && (code === "ELOOP" || code === "ENXIO" || code === "EEXIST")) throw notOurs(name, path);
     throw misuse(`-o ${path}: ${code === "ENOENT" ? `there is no directory ${dirname(path)}` : `cannot be written (${code})`}`);
   }
@@ -87,7 +87,7 @@ function notOurs(name: string, path: string): Fault {
   return misuse(`-o ${path}: ${name} is not a plain file of yours; delete it, or choose another name`);
 }
 
-/** Somebody else who may write to the directory must not choose how the file begins, nor where its bytes go. */
+/** Another user with access to the directory must not choose how the file begins, nor where its bytes go. */
 async function checkOurs(handle: FileHandle, name: string, path: string): Promise<void> {
   const found = await handle.stat();
   const mine = process.getuid === undefined || found.uid === process.getuid();
@@ -96,7 +96,7 @@ async function checkOurs(handle: FileHandle, name: string, path: string): Promis
   throw notOurs(name, path);
 }
 
-/** Octets up to the last whole character: one that was cut off by an interruption is read anew. For octets that costs nothing. */
+/** The bytes up to the last whole character: one that an interruption cut is read again. For binary data that does no harm. */
 async function wholeSize(handle: FileHandle): Promise<number> {
   const { size } = await handle.stat();
   const tail = Buffer.alloc(Math.min(4, size));

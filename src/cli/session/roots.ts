@@ -4,7 +4,7 @@ import { pathToFileURL } from "node:url";
 import type { Root } from "../../api/index.js";
 import { misuse } from "./mistake.js";
 
-/** Directories as roots to offer. */
+/** Directories as roots to offer to the server. */
 export function rootsOf(paths: readonly string[]): Promise<Root[]> {
   return Promise.all(
     paths.map(async (path) => {

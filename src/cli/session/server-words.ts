@@ -2,19 +2,19 @@ import type { Fault } from "../../api/index.js";
 import { cleanLine, shortened } from "../out/clean.js";
 import type { Screen } from "../out/screen.js";
 
-/** What a server says beside the protocol: its stderr, and lines on stdout that are no messages. */
+/** What a server prints besides the protocol: its stderr, and lines on stdout that are not messages. */
 export interface ServerWords {
   readonly onStderr: (line: string) => void;
-  /** The same for a line that was shown already. */
+  /** The same for a line that was already shown. */
   readonly keep: (line: string) => void;
   readonly onFault: (fault: Fault) => void;
-  /** The line of its stderr that says most about why it ended. */
+  /** The line of its stderr that best explains why it ended. */
   readonly last: string | undefined;
-  /** Of the first line that was no message, what was wrong with it. */
+  /** What was wrong with the first line that was not a message. */
   readonly garbage: string | undefined;
-  /** Resolves when a server that has ended has had its last word: its stderr is read a moment later than its exit is heard of. */
+  /** Resolves when the output of a server that has ended is complete: its stderr arrives a moment after its exit. */
   settled(): Promise<void>;
-  /** Shows the last lines, unless they were shown as they came; of a single one that is `told` already, nothing. */
+  /** Shows the last lines, unless they were shown as they came. A single line that is already in `told` is not repeated. */
   show(told: string): void;
 }
 
@@ -22,7 +22,7 @@ const KEPT = 20;
 /** Turns of the event loop to wait for more. */
 const TURNS = 5;
 
-/** The line that names an error, as runtimes print it before or after a stack; else the last one that is part of no stack. */
+/** The line that names an error, as runtimes print it before or after a stack. Otherwise the last line that is not part of a stack. */
 export function tellingLine(lines: readonly string[]): string | undefined {
   const said = lines.map((line) => line.trim()).filter((line) => line !== "" && !/^(at |Node\.js v\d|\^+$)/.test(line));
   const named = said.filter((line) => /^(Uncaught )?([\w.]*(Error|Exception|Fault)\b[^:]*:|error:|fatal:|panic:)/i.test(line));

@@ -25,24 +25,24 @@ import { wireLog } from "./wire-log.js";
 export interface CommandSession {
   readonly client: McpClient;
   readonly input: Input;
-  /** For every call that is made: aborts when the command is stopped. */
+  /** The signal for every call. It aborts when the command is stopped. */
   readonly signal: AbortSignal;
   readonly out: Output;
-  /** How stdout is to be written. */
+  /** The style of stdout. */
   readonly style: Style;
   readonly tty: boolean;
   readonly width: number;
   readonly screen: Screen;
-  /** Runs another command on the same connection, until its own signal aborts. Its faults are told, and become its exit code. */
+  /** Runs another command on the same connection, until its own signal aborts. Its faults are printed, and become its exit code. */
   readonly again: (input: Input, work: CommandWork, options: AgainOptions) => Promise<number>;
 }
 
 export type CommandWork = (session: CommandSession) => Promise<number>;
 
 export interface WorkOptions {
-  /** What it finds wrong with the input is told before anything is started. */
+  /** Checks the input. Problems are printed before anything is started. */
   readonly before?: (() => Promise<void>) | undefined;
-  /** Where a person is asked, if not at the terminal as it is. */
+  /** Where a person is asked, if not in the normal terminal mode. */
   readonly person?: ((screen: Screen) => Terminal) | undefined;
 }
 
@@ -54,10 +54,10 @@ export interface AgainOptions extends WorkOptions {
 export type WithClient = (input: Input, work: CommandWork, options?: WorkOptions) => Promise<number>;
 
 const PROBE_MS = 5_000;
-/** After so long someone at a terminal is told what is being waited for. */
+/** Milliseconds after which a person at a terminal is told what the command waits for. */
 const WAITING_MS = 1_000;
 
-/** Connects, works, and leaves nothing behind. Gives the exit code; a fault of any kind is told in one line. */
+/** Connects, works, and cleans up. Returns the exit code. Any fault is printed on one line. */
 export async function withClient(given: Input, work: CommandWork, { before, person: asking }: WorkOptions = {}): Promise<number> {
   let input = given;
   const verbose = given.options.times("verbose");
@@ -90,7 +90,7 @@ export async function withClient(given: Input, work: CommandWork, { before, pers
           clearTimeout(waiting);
           view.line(line);
         },
-        // Time in which a person acts does not count; where there is none, nobody wants to wait for one.
+        // The time in which a person acts does not count. Without a person, nobody wants to wait for one.
         patienceMs: (person === undefined ? settings.timeout : undefined) ?? defaultTimeouts.patienceMs,
       },
     ).finally(() => clearTimeout(waiting));
@@ -116,7 +116,7 @@ export async function withClient(given: Input, work: CommandWork, { before, pers
       view.clear();
       await client.close();
     }
-    // The last words may have been the ones that could not be written.
+    // Writing the last output may have failed.
     return stop.code || code;
   } catch (error) {
     return await failed(toFault(error), { stop, signal: stop.signal, view, words, input, connected, out });
@@ -157,7 +157,7 @@ async function connectOptions(options: Options, around: Surroundings): Promise<C
   };
 }
 
-/** An address of no wire is a mistake on the command line; what happens on a wire is not. */
+/** An address that no wire accepts is a mistake on the command line. What happens on a wire is not. */
 async function known(address: Parameters<typeof wireFor>[0]): Promise<void> {
   try {
     await wireFor(address);
@@ -188,7 +188,7 @@ async function failed(
   }
   if (fault.code === "unavailable") await words.settled();
   const { code, message: told, words: helpful } = explainFault(fault, { target: input.target ?? "", connected, words });
-  // A URL may have been given with credentials.
+  // The URL may contain credentials.
   const message = redactText(told);
   if (helpful) words.show(message);
   view.line(`anywire: ${message}`);
@@ -196,7 +196,7 @@ async function failed(
   return code;
 }
 
-/** A fault for programs: what a server answered keeps its own code and data. */
+/** A fault for programs. A server's answer keeps its own code and data. */
 function faultJson(fault: Fault, message: string): JsonObject {
   const { code, data } = toRpcError(fault, "modern");
   return { code, reason: fault.code, message, ...(data === undefined ? undefined : { data }) };

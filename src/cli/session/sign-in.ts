@@ -3,29 +3,29 @@ import type { HttpAuth, OAuthOptions } from "../../oauth/index.js";
 import { httpUrl } from "./http-url.js";
 
 export interface SignInOptions {
-  /** What else is known of the client that signs in. */
+  /** Further options for the client that signs in. */
   readonly oauth?: OAuthOptions | undefined;
-  /** The port that the browser comes back to. */
+  /** The port that the browser returns to. */
   readonly port?: number | undefined;
-  /** Says where to sign in. */
+  /** Prints where to sign in. */
   readonly print: (line: string) => void;
   /** Milliseconds for a person to sign in. */
   readonly patienceMs: number;
 }
 
-/** Connects, and signs in where the server answers 401. */
+/** Connects, and signs in if the server answers 401. */
 export function connectSigned(address: Address, settings: ConnectOptions, options: SignInOptions): Promise<McpClient> {
   return signedIn(address, settings.headers, (auth) => connect(address, auth === undefined ? settings : { ...settings, auth }), options);
 }
 
-/** Opens something at an address, with what signs in where the server answers 401. Nothing of OAuth is loaded before it does. */
+/** Opens something at an address, and signs in if the server answers 401. OAuth is loaded only then. */
 export async function signedIn<T>(
   address: Address,
   headers: Readonly<Record<string, unknown>> | undefined,
   open: (auth: HttpAuth | undefined) => Promise<T>,
   options: SignInOptions,
 ): Promise<T> {
-  // Whoever said who calls has no other name to try.
+  // If the user gave credentials, there are no others to try.
   const given = Object.hasOwn(headers ?? {}, "authorization");
   const url = typeof address === "string" ? httpUrl(address) : undefined;
   if (given || url === undefined) return open(undefined);
@@ -39,13 +39,13 @@ export async function signedIn<T>(
   return opened;
 }
 
-/** OAuth from the first 401 on. */
+/** OAuth that is loaded at the first 401. */
 class LateAuth implements HttpAuth {
-  /** From now on a 401 is answered within the call that met it. */
+  /** From now on a 401 is handled within its call. */
   connected = false;
   readonly #options: SignInOptions;
   #inner: HttpAuth | undefined;
-  /** The credentials of an earlier run: the first refusal of them is no refusal of new ones. */
+  /** The credentials of an earlier run. Their refusal does not count as the refusal of new ones. */
   #kept: string | undefined;
 
   constructor(options: SignInOptions) {
@@ -56,7 +56,7 @@ class LateAuth implements HttpAuth {
     return this.#inner !== undefined;
   }
 
-  /** A server that has not yet asked for anybody is not waited for as if it had. */
+  /** Until the server has asked for a sign-in, there is no extra time for one. */
   get patienceMs(): number | undefined {
     return this.#inner?.patienceMs;
   }
@@ -77,7 +77,7 @@ class LateAuth implements HttpAuth {
   }
 
   async challenged(challenge: Parameters<HttpAuth["challenged"]>[0]): Promise<boolean> {
-    // Dialing fails, and is done again with more patience.
+    // Dialing fails, and is repeated with more time.
     if (!this.loaded && !this.connected) return false;
     const inner = await this.load(challenge.url);
     const sent = challenge.sent["authorization"];

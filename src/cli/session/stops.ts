@@ -1,10 +1,10 @@
 import { Fault } from "../../api/index.js";
 import { exitCodes } from "../table/exit-codes.js";
 
-/** What ends a command before its time: a signal, or nobody who reads its output. */
+/** What ends a command early: a signal, or nobody who reads its output. */
 export interface Stops {
   readonly signal: AbortSignal;
-  /** The exit code it brings; undefined as long as nothing stopped it. */
+  /** The exit code for it; undefined as long as nothing stopped the command. */
   readonly code: number | undefined;
   stop(code: number, message: string): void;
   release(): void;
@@ -16,7 +16,7 @@ const signals: readonly (readonly [name: NodeJS.Signals, code: number])[] = [
   ["SIGHUP", exitCodes.hangup],
 ];
 
-/** The first signal gives the command up in good order, the second exits at once. What it started dies with it either way. */
+/** The first signal stops the command cleanly, the second exits at once. What it started ends with it either way. */
 export function stops(): Stops {
   const controller = new AbortController();
   let code: number | undefined;

@@ -12,18 +12,18 @@ import { exitCodes } from "../table/exit-codes.js";
 import { isMisuse, misuse } from "./mistake.js";
 import { withClient } from "./session.js";
 
-/** Tools as they come, and what the server is called. */
+/** Tools as they arrive, and the name of the server. */
 export interface ToolSource {
   readonly server: string;
   readonly tools: AsyncIterable<ToolSchemas>;
-  /** Shows how far it is. */
+  /** Shows the progress. */
   meter(text: () => string): void;
 }
 
-/** Bytes of a file with tools. */
+/** The most bytes of a file with tools. */
 const LARGEST = 256 * 1024 * 1024;
 
-/** Works on the tools of a server, or of a file. Gives the exit code; a fault is told in one line. */
+/** Works on the tools of a server or of a file. Returns the exit code. A fault is printed on one line. */
 export function withTools(input: Input, file: string | undefined, work: (source: ToolSource) => Promise<number>): Promise<number> {
   if (file === undefined)
     return withClient(input, ({ client, signal, screen }) =>
@@ -52,7 +52,7 @@ export function withTools(input: Input, file: string | undefined, work: (source:
   });
 }
 
-/** Runs what talks to nobody; a fault is told in one line. */
+/** Runs work without a server. A fault is printed on one line. */
 export async function told(work: () => Promise<number>): Promise<number> {
   try {
     return await work();

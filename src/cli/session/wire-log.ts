@@ -6,14 +6,14 @@ import { redact } from "./redact.js";
 
 export interface WireLogOptions {
   readonly line: (text: string) => void;
-  /** The messages too. */
+  /** Whether to write the messages too. */
   readonly bodies: boolean;
 }
 
 /** Characters of a message that are shown. */
 const BODY = 2000;
 
-/** An observer that writes a line for each message as it crosses the wire. Items of a list have one line together. */
+/** An observer that writes a line for each message that crosses the wire. The items of a list share one line. */
 export function wireLog(options: WireLogOptions): Observer {
   const asked = new Requests();
   const items = new Map<unknown, { count: number; bytes: number }>();
@@ -70,7 +70,7 @@ class Requests {
     this.#began.set(`${direction} ${jsonText(id)}`, performance.now());
   }
 
-  /** Milliseconds that it took; undefined if there was no such request. */
+  /** The milliseconds that it took; undefined if there was no such request. */
   end(direction: Frame["direction"], id: unknown): number | undefined {
     const key = `${direction} ${jsonText(id)}`;
     const began = this.#began.get(key);

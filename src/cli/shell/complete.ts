@@ -5,11 +5,11 @@ import { valueTexts } from "../values/coerce.js";
 import { lastWord } from "./terminal.js";
 import { lineWords, typedWord } from "./words.js";
 
-/** Elements of a list that are looked at, and how long anybody waits for a Tab. */
+/** Elements of a list that are searched, and how long a Tab may take. */
 const LOOKED_AT = 1_000;
 const WAIT_MS = 2_000;
 
-/** What is being typed, and what was typed before it. */
+/** The word that is being typed, and the words before it. */
 interface Typing {
   readonly client: McpClient;
   readonly signal: AbortSignal;
@@ -19,7 +19,7 @@ interface Typing {
 
 type Completer = (typing: Typing) => Promise<string[]> | string[];
 
-/** What the last word of a line can become: commands and their options, then what the server has. */
+/** The completions of the last word of a line: commands and their options, then names from the server. */
 export async function completions(line: string, client: McpClient, commands: readonly CommandSpec[]): Promise<string[]> {
   const word = lastWord(line);
   const words = lineWords(line.slice(0, line.length - word.length)) ?? [];
@@ -29,7 +29,7 @@ export async function completions(line: string, client: McpClient, commands: rea
   const typing: Typing = { client, signal: AbortSignal.timeout(WAIT_MS), words: words.slice(1), word };
   const found = first === undefined || first === "help" ? names : command === undefined ? [] : await within(command, typing);
   const fitting = found.filter((each) => each.startsWith(word));
-  // What is whole gets a space after it; a key waits for its value, and a directory of resources for the rest.
+  // A complete word gets a space after it. A key waits for its value, and a resource directory for the rest.
   return fitting.map((each) => (/[=/]$/.test(each) ? typedWord(each) : `${typedWord(each)} `));
 }
 
@@ -80,7 +80,7 @@ async function promptArguments({ client, signal, words: [prompt = "", ...given],
   return values.map((text) => `${key}=${text}`);
 }
 
-/** Resources by their URI, templates as far as they are fixed, and what the server says of their first variable. */
+/** Resources by URI, templates up to their first variable, and the server's completions of that variable. */
 async function resources({ client, signal, word }: Typing): Promise<string[]> {
   const listed = await some(client.resources({ signal }), ({ uri }) => uri);
   const templates = await some(client.resourceTemplates({ signal }), ({ uriTemplate }) => uriTemplate);
@@ -93,7 +93,7 @@ async function resources({ client, signal, word }: Typing): Promise<string[]> {
   return [...new Set([...listed, ...(await Promise.all(made)).flat()])].filter((uri) => uri !== "");
 }
 
-/** The server's own completion, where it offers it. */
+/** The server's own completions, if it offers them. */
 async function asked(
   { client, signal }: Pick<Typing, "client" | "signal">,
   ref: CompletionRef,
@@ -107,7 +107,7 @@ async function asked(
   }
 }
 
-/** What can be had of a list in time: a server may have no such list, or one without end. */
+/** What arrives of a list in time: a server may have no such list, or an endless one. */
 async function some<T, R>(items: AsyncIterable<T>, of: (item: T) => R | undefined): Promise<R[]> {
   const found: R[] = [];
   let seen = 0;
@@ -126,7 +126,7 @@ function pair(word: string): [key: string, value: string | undefined] {
   return equals < 0 ? [word, undefined] : [word.slice(0, equals), word.slice(equals + 1)];
 }
 
-/** Keys of which no value is given yet. */
+/** Keys that have no value yet. */
 function unused(names: readonly string[], given: readonly string[]): string[] {
   return names.filter((name) => !given.some((each) => each.startsWith(`${name}=`))).map((name) => `${name}=`);
 }

@@ -2,7 +2,7 @@ import { appendFileSync, mkdirSync, readFileSync, writeFileSync } from "node:fs"
 import { homedir } from "node:os";
 import { dirname, isAbsolute, join } from "node:path";
 
-/** Lines that are offered again, and how many the file may have before it is cut to that. */
+/** Lines that are offered again, and how many the file may have before it is cut to that number. */
 const OFFERED = 500;
 const KEPT = 2 * OFFERED;
 
@@ -10,18 +10,18 @@ const KEPT = 2 * OFFERED;
 export interface History {
   /** The newest first. */
   readonly lines: string[];
-  /** A line that begins with a space is not kept. */
+  /** Adds a line, unless it begins with a space. */
   add(line: string): void;
 }
 
-/** `$XDG_STATE_HOME/anywire/history`, or the same below `~/.local/state`. */
+/** `$XDG_STATE_HOME/anywire/history`, or the same under `~/.local/state`. */
 export function historyPath(env: NodeJS.ProcessEnv = process.env): string {
   const home = env["XDG_STATE_HOME"];
   const base = home !== undefined && isAbsolute(home) ? home : join(homedir(), ".local", "state");
   return join(base, "anywire", "history");
 }
 
-/** A history that cannot be read or written is no reason not to work. */
+/** Opens the history. If it cannot be read or written, the shell works without it. */
 export function openHistory(path: string): History {
   const lines = (attempt(() => readFileSync(path, "utf8")) ?? "").split("\n").filter((line) => line !== "");
   const newest = lines.slice(-OFFERED);

@@ -14,7 +14,7 @@ import { commands } from "../table/commands.js";
 import { connecting } from "../table/options.js";
 import type { CommandName, CommandSpec } from "../table/types.js";
 
-/** What a line of a shell can do. */
+/** The commands that a line of the shell can run. */
 export const lineRuns: { readonly [name in CommandName]?: (input: Input, using: WithClient) => Promise<number> } = {
   tools: runTools,
   call: runCall,
@@ -28,7 +28,7 @@ export const lineRuns: { readonly [name in CommandName]?: (input: Input, using: 
   discover: runDiscover,
 };
 
-/** The commands of a shell: those that talk to a server, without what says which. */
+/** The commands of the shell: those that talk to a server, without the arguments that name it. */
 export const lineCommands: readonly CommandSpec[] = commands
   .filter(({ name }) => name in lineRuns)
   .map((command) => ({

@@ -3,18 +3,18 @@ import { askTerminal, type Terminal } from "../ask/terminal.js";
 import type { Screen } from "../out/screen.js";
 import type { History } from "./history.js";
 
-/** A person at a terminal, who types lines and answers questions. */
+/** A person at a terminal who types lines and answers questions. */
 export interface ShellTerminal extends Terminal {
   /** The next line to run; undefined when there are no more. */
   next(prompt: string, signal: AbortSignal): Promise<string | undefined>;
-  /** Empties the line that is being typed, and says something above a new one. */
+  /** Clears the line that is being typed, and prints a hint above a new one. */
   startOver(hint: string): void;
   /** What Ctrl-C and Tab do. */
   onInterrupt: () => void;
   complete: (line: string) => Promise<readonly string[]>;
 }
 
-/** The reader edits lines, so that it can complete them and has a history. Ctrl-C is a key to it, and no signal. */
+/** The reader edits lines, so that it can complete them and offer a history. Ctrl-C is a key for it, not a signal. */
 export function shellTerminal(screen: Screen, history: History | undefined): ShellTerminal {
   let reader: Interface | undefined;
   let asking = false;
@@ -32,7 +32,7 @@ export function shellTerminal(screen: Screen, history: History | undefined): She
         ),
     });
     reader.on("SIGINT", () => at.onInterrupt());
-    // An answer is no command, and may be a secret.
+    // An answer is not a command, and may be a secret.
     reader.on("history", (lines) => void (asking && lines.shift()));
     return reader;
   };
@@ -65,7 +65,7 @@ export function shellTerminal(screen: Screen, history: History | undefined): She
   return at;
 }
 
-/** What is being typed at the end of a line. */
+/** The word at the end of a line. */
 export function lastWord(line: string): string {
   return /\S*$/.exec(line)?.[0] ?? "";
 }

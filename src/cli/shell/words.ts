@@ -1,4 +1,4 @@
-/** A line as words, quoted as in a shell; undefined if a quote is not closed. */
+/** Splits a line into words, quoted as in a shell; undefined if a quote is not closed. */
 export function lineWords(line: string): string[] | undefined {
   const unquoted = line.replace(/'[^']*'|"(?:[^"\\]|\\.)*"|\\./gs, "");
   if (/['"\\]/.test(unquoted)) return undefined;
@@ -10,7 +10,7 @@ export function lineWords(line: string): string[] | undefined {
   );
 }
 
-/** A word as it has to be typed. */
+/** A word as it has to be typed, with quotes if needed. */
 export function typedWord(word: string): string {
   return /^[^\s'"\\]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 }

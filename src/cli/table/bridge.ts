@@ -1,7 +1,7 @@
 import { connecting, verbose } from "./options.js";
 import type { CommandSpec, OptionSpec } from "./types.js";
 
-/** The programs whose flags `--as` takes. */
+/** The programs whose flags `--as` accepts. */
 export const stoodInFor = ["supergateway", "mcp-proxy", "mcp-remote"] as const;
 
 const shared = (name: string, about?: string): OptionSpec => {

@@ -1,4 +1,4 @@
-/** What the command's exit codes mean. */
+/** The exit codes of the command. */
 export const exitCodes = {
   ok: 0,
   failed: 1,

@@ -5,15 +5,15 @@ export interface OptionSpec {
   readonly name: string;
   readonly short?: string;
   readonly kind: OptionKind;
-  /** How help calls what it takes. */
+  /** The name of its value in the help. */
   readonly value?: string;
   readonly choices?: readonly string[];
-  /** May be given several times. */
+  /** Whether it may be given several times. */
   readonly many?: true;
-  /** Shell completion offers files. */
+  /** Whether shell completion offers files. */
   readonly files?: true;
   readonly about: string;
-  /** The heading that help puts it under. */
+  /** Its heading in the help. */
   readonly group?: string;
 }
 
@@ -21,7 +21,7 @@ export interface PositionalSpec {
   readonly name: string;
   readonly optional?: true;
   readonly many?: true;
-  /** Must be `key=value`. */
+  /** Whether it must be `key=value`. */
   readonly pair?: true;
   readonly choices?: readonly string[];
 }
@@ -45,15 +45,18 @@ export type CommandName =
   | "schema"
   | "tokens";
 
-/** All there is to know of a command: parsing, help and shell completion are made from it. */
+/** Everything about a command. Parsing, help and shell completion are made from it. */
 export interface CommandSpec {
   readonly name: CommandName;
   readonly about: string;
-  /** Ends with what to talk to: a URL, or `--` and a command to start. `optional`: unless an option says it. `or-file`: a file can take its place. */
+  /**
+   * Whether it ends with the server: a URL, or `--` and a command to start. `optional`: unless an option names it. `or-file`: a file can
+   * take its place.
+   */
   readonly target: boolean | "optional" | "or-file";
   readonly positionals: readonly PositionalSpec[];
   readonly options: readonly OptionSpec[];
-  /** Paragraphs for its own help. */
+  /** Paragraphs for its help. */
   readonly notes?: readonly string[];
   readonly examples: readonly string[];
 }

@@ -8,7 +8,7 @@ import { misuse } from "../session/mistake.js";
 import { coerce, describe, hasDefault } from "./coerce.js";
 import { pairsOf } from "./pairs.js";
 
-/** The object that `--args` stands for: JSON, `@file`, or `-` for stdin. */
+/** The object given by `--args`: JSON, `@file`, or `-` for stdin. */
 export async function givenArguments(option: string): Promise<JsonObject> {
   const [source, from] =
     option === "-"
@@ -35,11 +35,11 @@ async function fileText(path: string): Promise<string> {
   }
 }
 
-/** Types `key=value` words by a tool's input schema. */
+/** Converts `key=value` words by a tool's input schema. */
 export function typedArguments(words: readonly string[], schema: JsonObject): JsonObject {
   const properties = isObject(schema["properties"]) ? schema["properties"] : {};
   const names = Object.keys(properties);
-  // A schema need not forbid what it does not name, but on a command line such a name is a slip far more often than not.
+  // A schema may allow names that it does not list, but on a command line such a name is usually a typo.
   const open = names.length === 0 || schema["additionalProperties"] === true || isObject(schema["additionalProperties"]);
   const entries: [string, unknown][] = [];
   for (const [key, texts] of pairsOf(words)) {
@@ -55,14 +55,16 @@ export function typedArguments(words: readonly string[], schema: JsonObject): Js
   return Object.fromEntries(entries);
 }
 
-/** What has to be given. Some libraries list a property as required although it has a default, because their servers fill it in. */
+/**
+ * The names that must be given. Some libraries list a property as required although it has a default, because their servers fill it in.
+ */
 export function requiredNames(schema: JsonObject): string[] {
   const required = Array.isArray(schema["required"]) ? schema["required"].map(String) : [];
   const properties = isObject(schema["properties"]) ? schema["properties"] : {};
   return required.filter((name) => !hasDefault(properties[name], schema));
 }
 
-/** Names what the schema requires and the arguments lack. */
+/** Throws an error that names the required arguments that are missing. */
 export function checkRequired(args: JsonObject, schema: JsonObject): void {
   const properties = isObject(schema["properties"]) ? schema["properties"] : {};
   const lacking = requiredNames(schema).filter((name) => !Object.hasOwn(args, name));

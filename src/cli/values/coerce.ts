@@ -1,15 +1,15 @@
 import type { JsonObject } from "../../api/index.js";
 import { isObject } from "../../core/index.js";
 
-/** The value that a text stands for, or the type that it should have had. */
+/** The value of a text, or the type that it should have had. */
 export type Coerced = { readonly value: unknown } | { readonly expected: string };
 
 type TypeName = "null" | "boolean" | "integer" | "number" | "array" | "object" | "string";
 
-/** Tried in this order: a string is what nothing else was. */
+/** Tried in this order: a string matches if nothing else does. */
 const order: readonly TypeName[] = ["null", "boolean", "integer", "number", "array", "object", "string"];
 
-/** Types what was given for one property; several texts are the elements of an array. `root` is where its references lead. */
+/** Converts what was given for one property. Several texts are the elements of an array. References are resolved in `root`. */
 export function coerce(texts: readonly string[], property: unknown, root: JsonObject): Coerced {
   const schema = resolve(property, root);
   const [only] = texts;
@@ -25,7 +25,7 @@ function one(text: string, schema: JsonObject, root: JsonObject): Coerced {
     return found >= 0 ? { value: named[found] } : { expected: describe(schema, root) };
   }
   const types = typesOf(schema, root);
-  // Nothing is known: JSON if it is some, else a string.
+  // The type is unknown: JSON if the text is valid JSON, otherwise a string.
   if (types.size === 0) return parsed(text) ?? { value: text };
   for (const type of order) {
     const read = types.has(type) ? readers[type](text) : undefined;
@@ -77,7 +77,7 @@ function parsed(text: string): { readonly value: unknown } | undefined {
   }
 }
 
-/** Follows references within the schema, as far as they lead. */
+/** Follows references within the schema, up to a limit. */
 function resolve(schema: unknown, root: JsonObject): JsonObject {
   let at: unknown = schema;
   for (let steps = 0; isObject(at) && typeof at["$ref"] === "string" && steps < 16; steps++) {
@@ -97,7 +97,7 @@ function branches(schema: JsonObject, root: JsonObject): JsonObject[] {
   return Array.isArray(any) ? any.map((branch) => resolve(branch, root)) : [];
 }
 
-/** The values that are allowed, where the schema names them. */
+/** The allowed values, if the schema lists them. */
 function namedValues(schema: JsonObject, root: JsonObject): readonly unknown[] | undefined {
   if (Array.isArray(schema["enum"])) return schema["enum"];
   if ("const" in schema) return [schema["const"]];
@@ -111,7 +111,7 @@ function typesOf(schema: JsonObject, root: JsonObject): ReadonlySet<string> {
   if (Array.isArray(type)) return new Set(type.map(String));
   const found = new Set<string>();
   for (const branch of branches(schema, root)) {
-    // One level is enough for what servers write, and ends even where references go in circles.
+    // One level is enough for real schemas, and ends even if references are circular.
     const inner = branch["type"];
     if (typeof inner === "string") found.add(inner);
     else if (Array.isArray(inner)) for (const each of inner) found.add(String(each));
@@ -122,7 +122,7 @@ function typesOf(schema: JsonObject, root: JsonObject): ReadonlySet<string> {
   return found;
 }
 
-/** The texts that a property takes, where there are only so many. */
+/** The texts that a property accepts, if they are listed. */
 export function valueTexts(property: unknown, root: JsonObject): string[] {
   const schema = resolve(property, root);
   const items = schema["type"] === "array" ? resolve(schema["items"], root) : schema;
@@ -130,7 +130,7 @@ export function valueTexts(property: unknown, root: JsonObject): string[] {
   return named.map((value) => (typeof value === "string" ? value : JSON.stringify(value)));
 }
 
-/** Whether a property has a value where none is given. */
+/** Whether a property has a default. */
 export function hasDefault(property: unknown, root: JsonObject): boolean {
   return (isObject(property) && "default" in property) || "default" in resolve(property, root);
 }

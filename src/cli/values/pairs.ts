@@ -1,6 +1,6 @@
 import { misuse } from "../session/mistake.js";
 
-/** `key=value` words, by key in the order of their first use. */
+/** Groups `key=value` words by key, in the order of their first use. */
 export function pairsOf(words: readonly string[]): Map<string, string[]> {
   const pairs = new Map<string, string[]>();
   for (const word of words) {
@@ -11,7 +11,7 @@ export function pairsOf(words: readonly string[]): Map<string, string[]> {
   return pairs;
 }
 
-/** Where every value is a string and a key is given once. */
+/** The pairs with string values. Throws if a key is given twice. */
 export function stringPairs(words: readonly string[]): Record<string, string> {
   return Object.fromEntries(
     [...pairsOf(words)].map(([key, values]) => {

@@ -1,13 +1,13 @@
 import { checkNumbers, Fault, isObject, type JsonObject } from "../../core/index.js";
 import { type Misfit, misfit, pathTo, type Slot, setMember, type Table } from "../protobuf/index.js";
 
-// A peer of the base reads the fields of the base and passes over all others. A request that says something else is refused, so that it is
-// not carried out with parts missing. Of an answer, what the base has no field for is left out, unless the answer would mean something else.
+// A base peer reads the fields of the base and skips all others. A request that has others is refused, so that it is not carried out with
+// parts missing. Of an answer, what the base has no field for is left out, unless that would change its meaning.
 
 /** Members of an answer without which it means something else. */
 export const vital: ReadonlySet<string> = new Set(["inputRequests", "requestState", "task"]);
 
-/** Members of a request's `_meta` that ask for what a server of the base has no way to give, or that only Anywire and MCP's own edges read. */
+/** Members of a request's `_meta` that a base server cannot fulfil, or that only Anywire and MCP's own edges read. */
 export const hint: RegExp = /^(progressToken|traceparent|tracestate|baggage|dev\.anywire\/.*|io\.modelcontextprotocol\/.*)$/;
 
 const ABSENT = "the base of buf.mcp.v1 has no field for it";
@@ -26,19 +26,19 @@ const asAnswer: Walk = {
   unfit: (path, why) => new Fault("internal", `the client's proto-mcp messages cannot carry ${path}: ${why}`, { data: { path } }),
 };
 
-/** Params as a server of the base can be sent them; throws if something of them would not arrive. */
+/** Params in a form for a base server. Throws if something would be lost. */
 export function baseRequest(table: Table, params: JsonObject): JsonObject {
   checkNumbers(params, "params");
   return walk(table, params, asRequest, "params");
 }
 
-/** A result as a client of the base can read it; throws if it would mean something else. */
+/** A result in a form for a base client. Throws if its meaning would change. */
 export function baseAnswer(table: Table, result: JsonObject): JsonObject {
   checkNumbers(result, "result", "internal");
   return walk(table, result, asAnswer, "result");
 }
 
-/** An error as a client of the base can read it: whatever is wrong with it, it stays an error. */
+/** An error in a form for a base client. Whatever is wrong with it, it stays an error. */
 export function baseError({ code, message, data }: JsonObject): JsonObject {
   const told = { code: misfit("int32", code) === undefined ? code : -32603, message: String(message).replace(/\p{Surrogate}/gu, "\ufffd") };
   if (data === undefined) return told;
@@ -50,7 +50,7 @@ function walk(table: Table, value: JsonObject, how: Walk, path: string): JsonObj
   const kept: Record<string, unknown> = {};
   for (const name of Object.keys(value)) {
     const member = value[name];
-    // As in protobuf's own JSON: null is absent.
+    // As in protobuf's own JSON, null means absent.
     if (member === undefined || member === null) continue;
     const here = pathTo(path, name);
     const slot = table.byMember.get(name);
@@ -64,7 +64,7 @@ function walk(table: Table, value: JsonObject, how: Walk, path: string): JsonObj
   return kept;
 }
 
-/** Strings travel in the map, where there is one. */
+/** Strings go into the map, where there is one. */
 function metaOf(table: Table, slot: Slot | undefined, meta: JsonObject, how: Walk, path: string): JsonObject | undefined {
   const kept: Record<string, unknown> = {};
   for (const name of Object.keys(meta)) {

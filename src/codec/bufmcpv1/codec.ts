@@ -42,16 +42,19 @@ import type { ProtoJson } from "./proto-json.js";
 
 type Single = Exclude<Incoming, IncomingBatch>;
 
-/** The request by which an end finds out what its peer speaks: it begins no session of MCP, and no service sees it. */
+/** The request with which an end finds out what its peer speaks. It begins no MCP session, and no service sees it. */
 export const PROBE = "dev.anywire/probe";
 const INITIALIZE = "initialize";
-/** The code of a tool that ran past its time. */
+/** The code of a tool that timed out. */
 const TOOL_TIMEOUT = -33003;
 const CANCELLED = "notifications/cancelled";
 
-/** JSON-RPC messages as `MCPMessage`s, of one connection. It knows what the peer announced, and the methods of open requests. */
+/**
+ * Converts JSON-RPC messages to and from the `MCPMessage`s of one connection. It knows what the peer announced, and the methods of open
+ * requests.
+ */
 export class MessageCodec {
-  /** Whether the peer knows more than the base; undefined until it has said its version. */
+  /** Whether the peer knows more than the base; undefined until it has stated its version. */
   full: boolean | undefined;
   /** What messages are written as JSON with; protobuf unless given. */
   json: ProtoJson | undefined;
@@ -60,7 +63,7 @@ export class MessageCodec {
   /** Those that a client offered. */
   offered: readonly unknown[] | undefined;
   readonly #depth: number;
-  /** The methods of requests that were not answered yet. */
+  /** The methods of unanswered requests. */
   readonly #open = new Map<Id, string>();
 
   constructor(limits: DecodeLimits = usual, full?: boolean) {
@@ -109,7 +112,7 @@ export class MessageCodec {
     try {
       return answer((writer) => this.#writeResult(writer, method, message.result));
     } catch (error) {
-      // The caller waits, and an emptier answer would be another one.
+      // The caller waits, and an incomplete answer would mean something else.
       return answer((writer) => this.#writeError(writer, toRpcError(toFault(error), "legacy")));
     }
   }
@@ -150,15 +153,12 @@ export class MessageCodec {
   }
 
   #writeError(writer: Writer, error: RpcError): void {
-    // Until a peer has said its version it may be of the base.
+    // Until a peer has stated its version, it may be a base peer.
     if (this.full !== true) write(writer, ERROR, baseError(error as unknown as JsonObject), false);
     else write(writer, ERROR, error as unknown as JsonObject, true);
   }
 
-  /**
-   * The message that the bytes are, or several. What is wrong with a payload is told as a bad message with its id, so that its sender gets
-   * an answer. Never throws.
-   */
+  /** The messages in the bytes. An invalid payload becomes a bad message with its id, so that its sender gets an answer. Never throws. */
   decode(bytes: Uint8Array): readonly Single[] {
     if (isProtoJson(bytes)) return [{ kind: "bad", fault: unreadJson(bytes) }];
     const reader = new Reader(bytes);
@@ -218,7 +218,7 @@ export class MessageCodec {
     if (value["probe"] === true) return [this.#opened(id, PROBE, value, envelope)];
     const params = requests.get(INITIALIZE)?.from?.(value, this.full) ?? value;
     const opened = this.#opened(id, method, params, envelope);
-    // A client of the base has no way to say that it is ready.
+    // A base client cannot say that it is ready.
     return this.full ? [opened] : [opened, { kind: "notification", method: "notifications/initialized", params: noParams }];
   }
 
@@ -228,7 +228,7 @@ export class MessageCodec {
   }
 
   #notified(method: string, params: JsonObject, { extra }: Envelope): Single {
-    // Such a call may be left without an answer.
+    // Such a call may stay without an answer.
     if (method === CANCELLED) this.#open.delete(params["requestId"] as Id);
     return { kind: "notification", method, params: extra === undefined ? params : paramsBeside(params, extra) };
   }
@@ -248,15 +248,15 @@ export class MessageCodec {
   }
 }
 
-/** What this edge says of a tool that ran past its time, in either era. */
+/** This edge's codes for a tool that timed out, in either era. */
 const late: ReadonlySet<number> = new Set(Object.values(jsonRpcCodes.deadline));
 
-/** An error of Anywire's own in the code that the text of proto-mcp has for it. */
+/** Gives an error of Anywire the code that proto-mcp has for it. */
 function inOwnCode(error: RpcError, method: string | undefined): RpcError {
   return method === "tools/call" && late.has(error.code) ? { ...error, code: TOOL_TIMEOUT } : error;
 }
 
-/** What an end answers to a probe. */
+/** The answer to a probe. */
 export const probed: JsonObject = { protocolVersion: VERSION, capabilities: { supportsBsrRefs: true, supportsStreaming: true } };
 
 function probe({ id, params }: OutgoingRequest, encodings: readonly string[], room: number): Uint8Array {
@@ -274,7 +274,7 @@ function write(writer: Writer, payload: Payload, value: JsonObject, full: boolea
   writer.close(from);
 }
 
-/** What an answer says is looked at as it stands in the fields. */
+/** An answer is checked in the form that its fields have. */
 function writeBase(writer: Writer, { to, ...payload }: Payload, result: JsonObject): void {
   write(writer, payload, baseAnswer(payload.table, to?.(result, false) ?? result), false);
 }

@@ -2,17 +2,17 @@ import { isObject, type JsonObject, jsonText } from "../../core/index.js";
 import { encodeBase64 } from "../../stream/index.js";
 import { isTyped, octetsOf } from "../protobuf/index.js";
 
-/** What the `uri` of an embedded resource begins with that holds a message of protobuf; what follows is the type's URL. */
+/** The prefix of the `uri` of an embedded resource that holds a protobuf message. The type URL follows. */
 export const MESSAGE_URI = "proto:";
 export const MESSAGE_MIME_TYPE = "application/x-protobuf";
 
 const encoder = new TextEncoder();
 const decoder = new TextDecoder("utf-8", { fatal: true });
 
-/** Members of a ToolContent of which there is one. */
+/** The members of a ToolContent that exclude each other. */
 const forms: readonly string[] = ["text", "image", "data", "block"];
 
-/** Content blocks as `ToolContent`s; anything else stays as it is. */
+/** Content blocks as `ToolContent`s. Any other value is returned unchanged. */
 export function blocksToWire(content: unknown, full: boolean): unknown {
   return Array.isArray(content) && content.every(isObject) ? content.map((block) => blockToWire(block, full)) : content;
 }
@@ -67,7 +67,7 @@ export function packedIn(block: JsonObject): JsonObject | undefined {
   return isTyped(any) ? any : undefined;
 }
 
-/** An image of a peer of the base: base64, as its text says, or the bytes themselves, as some will have it. */
+/** The image of a base peer as base64: its specification says base64, but some send the bytes themselves. */
 function base64In(image: Uint8Array): string {
   try {
     const text = decoder.decode(image);

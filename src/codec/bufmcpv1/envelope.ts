@@ -13,15 +13,15 @@ import {
 import { OTHER_MEMBERS } from "./fields.js";
 import { ERROR, JSON_RPC, notificationsByNumber, requestsByNumber, resultsByNumber } from "./payloads.js";
 
-/** An MCPMessage taken apart, its payload not yet read. */
+/** A parsed MCPMessage, without its payload. */
 export interface Envelope {
-  /** Undefined in a notification. An integer that no double holds is its text. */
+  /** Undefined for a notification. An integer that no double holds is kept as text. */
   id: Id | undefined;
-  /** The number of the payload, 0 if there is none that is known. */
+  /** The number of the payload, 0 if it has none that is known. */
   payload: number;
   from: number;
   to: number;
-  /** Members of the message besides those of JSON-RPC. */
+  /** Members of the message other than those of JSON-RPC. */
   extra: JsonObject | undefined;
 }
 
@@ -65,7 +65,7 @@ export function readEnvelope(reader: Reader, depth: number): Envelope {
   return found;
 }
 
-/** 0 is no id. */
+/** 0 means that there is no id. */
 function readId(reader: Reader): Id | undefined {
   const { at } = reader;
   const number = reader.int64();
@@ -78,12 +78,12 @@ function readId(reader: Reader): Id | undefined {
 const LARGEST_SAFE = BigInt(Number.MAX_SAFE_INTEGER);
 const LARGEST = 2n ** 64n - 1n;
 
-/** Whether a text is that of an integer which no double holds and a uint64 does: then it came as one, or is read as the same text. */
+/** Whether a text is that of an integer which fits a uint64 but no double. It came as a uint64, or is read back as the same text. */
 function isLarge(id: string): boolean {
   return /^[1-9]\d{15,19}$/.test(id) && BigInt(id) > LARGEST_SAFE && BigInt(id) <= LARGEST;
 }
 
-/** Writes an id; false, and nothing written, if only `id_json` could hold it and the peer does not know that. */
+/** Writes an id. Returns false, and writes nothing, if only `id_json` could hold it and the peer does not know that. */
 export function writeIdTo(writer: Writer, id: Id, full: boolean): boolean {
   if (typeof id === "number" && id > 0 && Number.isSafeInteger(id)) {
     writer.varint(ID);
@@ -110,7 +110,7 @@ export function writeExtra(writer: Writer, message: object): void {
   if (others !== undefined) writeJsonField(writer, OTHER_MEMBERS * 8 + 2, others);
 }
 
-/** A message of JSON-RPC as its members stand in the payload for any message. */
+/** A JSON-RPC message, with its members as in the generic payload. */
 export interface JsonRpc {
   readonly method?: string;
   readonly params?: unknown;

@@ -2,13 +2,13 @@ import { Fault, isObject, type JsonObject, legacyVersions } from "../../core/ind
 import { setMember } from "../protobuf/index.js";
 import { CAPABILITIES } from "./fields.js";
 
-/** The version that these tables are: what was added to the text of 1.0 is announced with it. */
+/** The version of these tables. It announces the additions to 1.0. */
 export const VERSION = "1.3.0";
 const SUPPORTED: readonly string[] = ["1.0.0", VERSION];
-/** JSON-RPC's code for a version of proto-mcp that is not spoken here. */
+/** The JSON-RPC code for a version of proto-mcp that is not supported. */
 export const UNSUPPORTED_VERSION = -33002;
 
-/** Whether a peer of this version knows what was added. Throws if it is no version that is spoken here. */
+/** Whether a peer of this version knows the additions. Throws if the version is not supported. */
 export function isFull(version: unknown): boolean {
   const [, minor] = /^1\.(\d{1,9})(?:\.|$)/.exec(typeof version === "string" ? version : "") ?? [];
   if (minor !== undefined) return Number(minor) >= 3;
@@ -21,7 +21,7 @@ export function isFull(version: unknown): boolean {
 /** What this end can do. Streaming in the sense of the text is that answers may be preceded by notifications. */
 const clientCapabilities: JsonObject = { supportsBsrRefs: true, supportsStreaming: true };
 
-/** Whether params of `initialize` can be said with an InitializeRequest. */
+/** Whether the params of `initialize` fit an InitializeRequest. */
 export function isHandshake(params: JsonObject): boolean {
   return typeof params["protocolVersion"] === "string" && !reserved.some((name) => name in params);
 }
@@ -80,7 +80,7 @@ export function resultToWire({ protocolVersion, capabilities, ...rest }: JsonObj
   };
 }
 
-/** A server of the base cannot be asked for prompts, nor tell of changes, whatever it says of itself. */
+/** A base server has no prompts and reports no changes, whatever it announces. */
 export function resultFromWire({ protocolVersion, capabilities, metadata, mcpVersion, mcpCapabilities, ...rest }: JsonObject): JsonObject {
   if (mcpVersion !== undefined) return defined({ protocolVersion: mcpVersion, capabilities: mcpCapabilities, ...rest });
   const can = isObject(capabilities) ? capabilities : {};

@@ -5,15 +5,15 @@ import { tableOf } from "./dialect.js";
 import { TOOL_ERROR } from "./fields.js";
 import { isHandshake, requestFromWire, resultFromWire, resultToWire } from "./handshake.js";
 
-/** A payload of MCPMessage: its number, its message, and where that differs from the JSON object, how one becomes the other. */
+/** A payload of MCPMessage: its number, its message, and the conversion if that differs from the JSON object. */
 export interface Payload {
   readonly number: number;
   readonly table: Table;
-  /** Whether this object can be said with it. */
+  /** Whether it can express this object. */
   readonly takes?: (value: JsonObject) => boolean;
   readonly to?: (value: JsonObject, full: boolean) => JsonObject;
   readonly from?: (value: JsonObject, full: boolean) => JsonObject;
-  /** Not in the base. */
+  /** Whether it is an addition to the base. */
   readonly added: boolean;
 }
 
@@ -66,10 +66,10 @@ export const notifications: ReadonlyMap<string, Payload> = new Map([
 ]);
 
 export const ERROR: Payload = payload(12, "ErrorResponse");
-/** Any message that has no payload of its own. */
+/** The payload for any message without one of its own. */
 export const JSON_RPC = 100;
 
-/** A payload and what it is to the receiver. */
+/** A payload and its meaning for the receiver. */
 export interface Known {
   readonly name: string;
   readonly payload: Payload;
@@ -96,7 +96,7 @@ function toolResultToWire(result: JsonObject, full: boolean): JsonObject {
   return Object.keys(others).length === 0 ? { error } : { error, _meta: others };
 }
 
-/** The `Error` that a tool failed with, if the result says no more than that. */
+/** The `Error` of a failed tool, if the result says no more than that. */
 function toolError({ isError, content, _meta, ...rest }: JsonObject, full: boolean): JsonObject | undefined {
   if (
     isError !== true ||

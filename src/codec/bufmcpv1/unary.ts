@@ -1,7 +1,7 @@
 import { bytesOf, Reader } from "../protobuf/index.js";
 import { readEnvelope } from "./envelope.js";
 
-/** The one payload of an MCPMessage, which is the message of a unary RPC. */
+/** The payload of an MCPMessage, which is the message of a unary RPC. */
 export interface UnaryPayload {
   readonly number: number;
   readonly bytes: Uint8Array;
@@ -12,7 +12,7 @@ export function payloadIn(message: Uint8Array): UnaryPayload {
   return { number: payload, bytes: message.subarray(from, to) };
 }
 
-/** An MCPMessage around the message of a unary RPC. */
+/** Wraps the message of a unary RPC in an MCPMessage. */
 export function withPayload(id: number, { number, bytes }: UnaryPayload): Uint8Array {
   return bytesOf((writer) => {
     writer.varint(0x08);

@@ -3,23 +3,23 @@ import { decodeBase64, encodeBase64 } from "../../stream/index.js";
 import { type Misfit, misfit, pathTo, type Slot, type Table } from "../protobuf/index.js";
 import { mcpv1Table } from "./dialect.js";
 
-// A peer that was compiled against the base reads the fields of the base and passes over all others. What it cannot read is never left
-// out in silence: a request is refused, and an answer is refused or has a stand-in. The page of the mapping lists both.
+// A peer that was compiled against the base reads the fields of the base and skips all others. Nothing that it cannot read is dropped
+// silently: a request is refused, and an answer is refused or gets a substitute. The page of the mapping lists both.
 
-/** Members of a request's `_meta` that ask for something which a server of the base has no way to give, or that travel in metadata. */
+/** Members of a request's `_meta` that a base server cannot fulfil, or that travel in metadata. */
 export const hints: ReadonlySet<string> = new Set(["progressToken", "traceparent", "tracestate", "baggage"]);
 
 /** Members of an answer without which it means something else. */
 export const vitalMembers: ReadonlySet<string> = new Set(["inputRequests", "requestState", "task", "nextCursor"]);
 
-/** The params of a request as a server of the base can be sent them; throws if something of them would not arrive. */
+/** The params of a request in a form for a base server. Throws if something would be lost. */
 export function requestForBase(table: Table, params: JsonObject): JsonObject {
-  // What the handshake says of a client is all optional: the server does without what it does not know.
+  // Everything that the handshake says about a client is optional, so a server does without what it does not know.
   const mode = table.name === "InitializeRequest" ? "answer" : "request";
   return walk(table, params, { mode, unfit: unsayable }, "params");
 }
 
-/** An answer, or a part of one, as a client of the base can read it; throws if it would mean something else. */
+/** An answer, or a part of one, in a form for a base client. Throws if its meaning would change. */
 export function answerForBase(table: Table, value: JsonObject, path: string): JsonObject {
   return walk(table, value, { mode: "answer", unfit: uncarried }, path);
 }
@@ -30,7 +30,7 @@ export function baseText(text: string, path: string): void {
   if (why !== undefined) throw uncarried(path, why);
 }
 
-/** An error as a client of the base can read it: whatever is wrong with it, it stays an error. */
+/** An error in a form for a base client. Whatever is wrong with it, it stays an error. */
 export function errorForBase(error: JsonObject): JsonObject {
   const { code, message, data } = error;
   const notes: string[] = [];
@@ -48,7 +48,7 @@ export function errorForBase(error: JsonObject): JsonObject {
 
 const INTERNAL = -32603;
 
-/** The text with each half of a surrogate pair written as its escape. */
+/** The text with each lone surrogate written as its escape. */
 export function wellFormed(text: string): string {
   return misfit("string", text) === undefined ? text : String(JSON.parse(JSON.stringify(text).replace(/\\(ud[89a-f])/g, "\\\\$1")));
 }
@@ -69,14 +69,14 @@ function uncarried(path: string, why: string): Fault {
 
 const ABSENT = "the base of mcp.v1 has no field for it";
 
-/** Looks at every member; gives the object with its stand-ins, which is the same object if there are none. */
+/** Checks every member. Returns the object with its substitutes, or the same object if there are none. */
 function walk(table: Table, given: JsonObject, how: Walk, path: string): JsonObject {
   const value = how.mode === "answer" ? standIn(table, given) : given;
   let changed: Record<string, unknown> | undefined;
   const variant = table.variants?.get(value["type"]);
   for (const name of Object.keys(value)) {
     const member = value[name];
-    // As in protobuf's own JSON: null is absent.
+    // As in protobuf's own JSON, null means absent.
     if (member === undefined || member === null) continue;
     const here = pathTo(path, name);
     const slot = table.byMember.get(name) ?? variant?.table?.byMember.get(name);
@@ -92,7 +92,7 @@ function walk(table: Table, given: JsonObject, how: Walk, path: string): JsonObj
   return changed ?? value;
 }
 
-/** A result that says it is not the whole answer. */
+/** Whether a result says that it is not the whole answer. */
 function isOpen(name: string, value: unknown): boolean {
   return name === "resultType" && value !== "complete";
 }
@@ -138,7 +138,7 @@ function walkSlot(slot: Slot, value: unknown, how: Walk, path: string): unknown 
     case "octets":
       return canonical(value, how, path);
     case "enums":
-      // Without an audience it is for everybody, which is what several roles say.
+      // Without an audience it is for everybody, which is what several roles mean.
       return value;
     default: {
       const inside = (found: Misfit): never => {
@@ -151,7 +151,7 @@ function walkSlot(slot: Slot, value: unknown, how: Walk, path: string): unknown 
   }
 }
 
-/** Base64 of any kind as the base64 of its bytes. */
+/** Normalises any kind of base64 to standard base64. */
 function canonical(value: unknown, how: Walk, path: string): unknown {
   if (typeof value !== "string") throw how.unfit(path, "it is not a string");
   const plain = value.replace(/[-_]/g, (letter) => (letter === "-" ? "+" : "/")).replace(/=+$/, "");
@@ -167,7 +167,7 @@ function canonical(value: unknown, how: Walk, path: string): unknown {
 const contentTable = mcpv1Table("Content");
 const results: ReadonlySet<Table> = new Set([mcpv1Table("CallToolResponse"), mcpv1Table("ToolResult")]);
 
-/** What is said in place of something that the base does not know. */
+/** The substitute for a value that the base does not know. */
 function standIn(table: Table, value: JsonObject): JsonObject {
   if (table === contentTable) {
     const variant = table.variants?.get(value["type"]);

@@ -1,6 +1,6 @@
 import { type Field, type FieldOptions, field, type Kind } from "../protobuf/index.js";
 
-// The numbers of what Anywire added to mcp.v1, and the fields that many of its messages have.
+// Field numbers of Anywire's additions to mcp.v1, and the fields that many of its messages have.
 
 /** The number of a twin is 100 more than its field's. */
 export const TWIN = 100;
@@ -20,7 +20,7 @@ export const requestMeta = (number: number, options: FieldOptions = { added }): 
 /** Any other `_meta`. */
 export const anyMeta = (number: number): Field => withTwin("struct", "_meta", number, { name: "meta", added });
 
-/** What a request brings that was asked to come again. */
+/** The fields of a request that was asked to come again. */
 export const retryFields = (number: number): readonly Field[] => [
   withTwin("struct", "inputResponses", number, { added }),
   field("string", "requestState", number + 1, { added }),

@@ -17,24 +17,24 @@ import {
 import { OTHERS_NUMBER } from "./fields.js";
 import { GENERIC } from "./session-tables.js";
 
-/** A frame of a session taken apart, its payload not yet read. */
+/** A parsed session frame, without its payload. */
 export interface SessionFrame {
   /** message_id, with its type. */
   id: Id | undefined;
   /** in_reply_to, with its type. */
   reply: Id | undefined;
   window: number | undefined;
-  /** The number of the payload, 0 if there is none that is known. */
+  /** The number of the payload, 0 if it has none that is known. */
   payload: number;
   from: number;
   to: number;
-  /** Members of the message besides those of JSON-RPC. */
+  /** Members of the message other than those of JSON-RPC. */
   extra: JsonObject | undefined;
-  /** A method that no string of protobuf can hold. */
+  /** A method that a protobuf string cannot hold. */
   method: string | undefined;
 }
 
-/** A message as it is written. A peer that takes no JSON has nothing but doubles for numbers. */
+/** A message in the form to write. A peer that accepts no JSON has only doubles for numbers. */
 export function outgoing(message: OutgoingMessage, { twin }: EncodeOptions): OutgoingMessage {
   const written = whole(message);
   if (!twin) checkNumbers(written, "");
@@ -43,7 +43,7 @@ export function outgoing(message: OutgoingMessage, { twin }: EncodeOptions): Out
 
 /** Where the two directions differ. */
 export interface FrameShape {
-  /** The field of the flag that message_id is a number. */
+  /** The field that flags message_id as a number. */
   readonly numeric: number;
   /** The fields of in_reply_to and its flag. */
   readonly reply: number;
@@ -100,7 +100,7 @@ function once<T>(before: T | undefined, value: T): T {
   return value;
 }
 
-/** Members of a JSON-RPC message whose value does not fit their field, or that have none. */
+/** Reads the members of a JSON-RPC message that have no field, or whose value does not fit it. */
 function readOthers(frame: SessionFrame, others: JsonObject): void {
   const { id, method, jsonrpc, result, error, ...extra } = others;
   if (jsonrpc !== undefined || result !== undefined || error !== undefined) throw refused("a member of the message has its own field");
@@ -118,14 +118,14 @@ function readOthers(frame: SessionFrame, others: JsonObject): void {
   }
 }
 
-/** What a frame says beside the params of a message. */
+/** The params with what the frame says besides. */
 export function withParams(params: JsonObject, { extra }: SessionFrame): JsonObject {
   if (extra === undefined) return params;
   if (extra["params"] !== undefined) throw refused("params have their own field");
   return paramsBeside(params, extra);
 }
 
-/** What a frame says beside the result or error of a message. */
+/** The result or error with what the frame says besides. */
 export function withAnswer<T extends object>(answer: T, { extra }: SessionFrame): T {
   return extra === undefined ? answer : withBeside(answer, extra);
 }
@@ -134,8 +134,8 @@ const ofRequests: ReadonlySet<string> = new Set(["jsonrpc", "id", "method", "par
 const ofAnswers: ReadonlySet<string> = new Set(["jsonrpc", "id", "result", "error", "fault"]);
 
 /**
- * Writes an id, and everything of a message that has no field. `idTag` is 0 where there is no id to write, `more` what else does not
- * fit.
+ * Writes an id, and every member of a message that has no field. `idTag` is 0 if there is no id to write; `more` has other values that do
+ * not fit.
  */
 export function writeEnvelope(writer: Writer, message: object, idTag: number, flag: number, more?: JsonObject): void {
   let others: Record<string, unknown> | undefined = more === undefined ? undefined : { ...more };
@@ -156,7 +156,7 @@ export function writeEnvelope(writer: Writer, message: object, idTag: number, fl
   if (others !== undefined) writeJsonField(writer, OTHERS_NUMBER * 8 + 2, others);
 }
 
-/** What a generic payload holds, as JSON-RPC has it. */
+/** The content of a generic payload, as in JSON-RPC. */
 export interface Generic {
   readonly method?: string;
   readonly params?: JsonObject | null | undefined;
@@ -165,7 +165,7 @@ export interface Generic {
   readonly notification?: boolean;
 }
 
-/** Writes the generic payload; gives the method if it does not fit a field. */
+/** Writes the generic payload. Returns the method if it does not fit its field. */
 export function writeGeneric(writer: Writer, generic: Generic): JsonObject | undefined {
   let more: JsonObject | undefined;
   writer.varint(GENERIC * 8 + 2);
@@ -190,7 +190,7 @@ export function writeGeneric(writer: Writer, generic: Generic): JsonObject | und
   return more;
 }
 
-/** The generic payload of a frame; `id` is the one it bears as request or as answer. */
+/** Reads the generic payload of a frame. `answers` is the id that it has as an answer. */
 export function readGeneric(reader: Reader, frame: SessionFrame, answers: Id | undefined, depth: number): Exclude<Incoming, IncomingBatch> {
   let method = frame.method;
   let params: JsonObject = noParams;

@@ -2,7 +2,7 @@ import type { JsonObject } from "../../core/index.js";
 import type { Table } from "../protobuf/index.js";
 import { mcpv1Table } from "./dialect.js";
 
-/** The end of a stream: the result's members besides those that were streamed. */
+/** The end of a stream: the result's members other than those that were streamed. */
 export interface RestPart {
   readonly kind: "rest";
   readonly value: JsonObject;

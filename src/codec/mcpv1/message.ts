@@ -7,7 +7,7 @@ import { mcpv1Table } from "./dialect.js";
 import { isListMethod, type RestPart } from "./items.js";
 import { type PartState, partState, readChunkParts, readListPart, writeChunkHead, writeChunkPart, writeListPart } from "./parts.js";
 
-/** Messages that stand for an object of MCP. */
+/** Messages that stand for an MCP object. */
 export type MessageName =
   | "InitializeRequest"
   | "InitializeResponse"
@@ -43,7 +43,7 @@ export type MessageName =
   | "CompleteRequest"
   | "CompleteResponse";
 
-/** request_id of StreamToolCallsRequest, which stands beside the params and is none of them. */
+/** request_id of StreamToolCallsRequest. It is not one of the params. */
 const REQUEST_ID = 0x0a;
 
 /** The bytes of a message. A StreamToolCallsRequest is `{ requestId, params }`. */
@@ -71,10 +71,10 @@ function forBase(name: MessageName, value: JsonObject): JsonObject {
   return answerForBase(mcpv1Table(name), told, wrappers.has(name) ? "" : "result");
 }
 
-/** The object that a message stands for. Throws a Fault on bytes that are no such message. */
+/** The object that a message stands for. Throws a Fault if the bytes are not such a message. */
 export function decodeMessage(name: MessageName, bytes: Uint8Array, limits: DecodeLimits = usual): JsonObject {
   const reader = new Reader(bytes);
-  // Of the JSON message these are one level below, or the message itself, whose members are the result or the error.
+  // These are one level below the JSON message. For a wrapper, whose members are the result or the error, they are the message itself.
   const value = readMessage(reader, mcpv1Table(name), limits.depth - (wrappers.has(name) ? 1 : 2));
   return name === "StreamToolCallsRequest" ? { requestId: requestIdOf(bytes), params: value } : value;
 }
@@ -90,14 +90,14 @@ function requestIdOf(bytes: Uint8Array): string {
   return id;
 }
 
-/** What goes before the `bytes` octets of a chunk in its ReadResourceChunkedResponse. */
+/** The start of a ReadResourceChunkedResponse, before the `bytes` bytes of its chunk. */
 export function encodeChunkMessageHead(bytes: number, state?: PartState): Uint8Array {
   return bytesOf((writer) => {
     writeChunkHead(writer, bytes, state);
   });
 }
 
-/** A message of a list or of a chunked read. A `state` of the call lets chunks say where they start, as some peers want it. */
+/** A message of a list or of a chunked read. With the `state` of the call, chunks say where they start, as some peers need it. */
 export function encodePartMessage(method: string, part: AnswerPart | RestPart, options: EncodeOptions, state?: PartState): Uint8Array {
   if (!options.twin) checkNumbers(part, part.kind);
   return bytesOf((writer) => {
@@ -106,7 +106,7 @@ export function encodePartMessage(method: string, part: AnswerPart | RestPart, o
   });
 }
 
-/** The parts that a message of a list or of a chunked read stands for: of a read there may be several, of any there may be none. */
+/** The parts in a message of a list or of a chunked read. A message of a read may have several, any message may have none. */
 export function decodePartMessage(
   method: string,
   bytes: Uint8Array,
@@ -120,8 +120,8 @@ export function decodePartMessage(
 }
 
 /**
- * The last message of a list or of a chunked read: the result's members besides what was streamed. Undefined if nothing needs
- * saying; a chunked read always says that it is over.
+ * The last message of a list or of a chunked read: the result's members other than those that were streamed. Undefined if there is nothing
+ * to send. A chunked read always sends its end.
  */
 export function encodeRest(method: string, rest: JsonObject, options: EncodeOptions, state?: PartState): Uint8Array | undefined {
   const part: RestPart = { kind: "rest", value: rest };

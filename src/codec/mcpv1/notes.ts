@@ -6,15 +6,15 @@ import { GENERIC } from "./session-tables.js";
 
 const TAG = GENERIC * 8 + 2;
 
-/** A message of an RPC's answer between Anywire ends that has `notification` set and nothing else. */
+/** A message of an RPC's answer between Anywire ends that has only `notification` set. */
 export type Note =
   | { readonly method: string; readonly params: JsonObject }
-  /** The error that the call is about to end with, because its status has no room for all of it. */
+  /** The error with which the call is about to end, if its status has no room for all of it. */
   | { readonly error: RpcError };
 
 export function encodeNote(method: string, params: JsonObject): Uint8Array {
   return bytesOf((writer) => {
-    // A name that UTF-8 cannot hold is nobody's.
+    // A name that UTF-8 cannot hold is not a method.
     if (writeGeneric(writer, { ...whole({ jsonrpc: "2.0", method, params }), notification: true }) !== undefined)
       throw malformed("the method is no text");
   });
@@ -26,9 +26,9 @@ export function encodeErrorNote(error: RpcError): Uint8Array {
   });
 }
 
-/** The notification or error that a message of an answer is; undefined if it is none. */
+/** The notification or error in a message of an answer; undefined if it is neither. */
 export function decodeNote(bytes: Uint8Array, limits: DecodeLimits = usual): Note | undefined {
-  // The tag of the field, which comes first and alone.
+  // The tag of the field. It is first, and the only one.
   if (bytes[0] !== ((TAG & 0x7f) | 0x80) || bytes[1] !== TAG >> 7) return undefined;
   const reader = new Reader(bytes);
   reader.tag();

@@ -19,16 +19,16 @@ import { mcpv1Table } from "./dialect.js";
 import { TWIN } from "./fields.js";
 import { itemTables, type RestPart } from "./items.js";
 
-/** What of an answer in parts has gone by. One a call, and one for each direction. */
+/** The progress of an answer in parts. One for each call and direction. */
 export interface PartState {
   uri: string | undefined;
   mimeType: string | undefined;
   /** Where the next chunk starts. */
   offset: number;
   size: number | undefined;
-  /** A content has begun and not ended. */
+  /** Whether a content has begun and not ended. */
   begun: boolean;
-  /** The peer says where contents begin. */
+  /** Whether the peer says where contents begin. */
   told: boolean;
 }
 
@@ -68,7 +68,7 @@ export function writeListPart(writer: Writer, method: string, given: AnswerPart 
   }
 }
 
-/** Writes the members of a ReadResourceChunkedResponse. With a state, chunks say whose they are and where they start. */
+/** Writes the members of a ReadResourceChunkedResponse. With a state, chunks name their content and where they start. */
 export function writeChunkPart(writer: Writer, part: AnswerPart | RestPart, options: EncodeOptions, state?: PartState): void {
   if (options.base === true) checkChunkForBase(part);
   switch (part.kind) {
@@ -112,7 +112,7 @@ export function writeChunkPart(writer: Writer, part: AnswerPart | RestPart, opti
   }
 }
 
-/** Writes a chunk of `bytes` octets up to where they follow. */
+/** Writes a chunk up to the point where its `bytes` bytes follow. */
 export function writeChunkHead(writer: Writer, bytes: number, state?: PartState): void {
   if (state !== undefined) {
     writePlace(writer, state);
@@ -127,7 +127,7 @@ function begun(uri: unknown, mimeType: unknown, offset = 0, size: number | undef
   return { uri: said(uri), mimeType: said(mimeType), offset, size, begun: true };
 }
 
-/** What a peer that knows no beginnings wants to read in every message. */
+/** Writes what a peer that does not know where contents begin needs in every message. */
 function writePlace(writer: Writer, state: PartState): void {
   optionalText(writer, 1, state.uri);
   optionalText(writer, 2, state.mimeType);
@@ -137,7 +137,7 @@ function writePlace(writer: Writer, state: PartState): void {
 
 const forms = ["unspecified", "text", "blob", "none"] as const;
 
-/** The rest of the message that was entered, as the part of a list that it is. `depth`: how many levels the result may have, itself included. */
+/** Reads the rest of the current message as a part of a list. `depth`: how many levels the result may have, including itself. */
 export function readListPart(reader: Reader, method: string, depth: number): AnswerPart | RestPart | undefined {
   let found: AnswerPart | RestPart | undefined;
   let paged = false;
@@ -175,8 +175,8 @@ function readPage(reader: Reader, depth: number): AnswerPart {
 }
 
 /**
- * The rest of the message that was entered, as the parts of a read that it stands for. A peer that knows no beginnings says whose
- * a chunk is in each: the first of a content begins it.
+ * Reads the rest of the current message as parts of a read. A peer that does not mark where contents begin names the content in each chunk:
+ * the first chunk of a content begins it.
  */
 export function readChunkParts(reader: Reader, depth: number, state: PartState): readonly (AnswerPart | RestPart)[] {
   const parts: (AnswerPart | RestPart)[] = [];
@@ -237,7 +237,7 @@ function readBegin(reader: Reader, depth: number): { form: (typeof forms)[number
   return { form, head };
 }
 
-/** The members of a result in a field. */
+/** Writes the members of a result into a field. */
 export function writeRest(writer: Writer, number: number, rest: JsonObject, options: EncodeOptions): void {
   writer.varint(number * 8 + 2);
   inner(writer, restTable, rest, options);
@@ -270,7 +270,7 @@ function count(writer: Writer, number: number, value: number): void {
   writer.integer(value);
 }
 
-/** A string, as JSON in its twin if UTF-8 cannot hold it. */
+/** Writes a string, or its JSON in the twin if UTF-8 cannot hold it. */
 function text(writer: Writer, number: number, value: string): void {
   if (!optionalText(writer, number, value)) writeJsonField(writer, (number + TWIN) * 8 + 2, value);
 }
@@ -281,7 +281,7 @@ function readString(reader: Reader): string {
   return value;
 }
 
-/** False, and nothing written, if it is no text. */
+/** Returns false, and writes nothing, if the value is not text. */
 function optionalText(writer: Writer, number: number, value: unknown): boolean {
   if (typeof value !== "string") return false;
   const { at } = writer;

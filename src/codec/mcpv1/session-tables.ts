@@ -9,13 +9,13 @@ export interface SessionPayload {
 
 const payload = (number: number, name: string): SessionPayload => ({ number, table: mcpv1Table(name) });
 
-/** Methods of the waist for what `mcp.v1` has and the protocol has not. They never reach another wire. */
+/** Internal methods for what `mcp.v1` has and the protocol lacks. They never reach another wire. */
 export const WATCH = "dev.anywire/watch-resources";
 export const PROMPT_COMPLETION = "dev.anywire/stream-prompt-completion";
-/** What comes of them, one notification for each message. */
+/** Their notifications, one for each message. */
 export const WATCHED = "notifications/dev.anywire/resource-changed";
 export const COMPLETED = "notifications/dev.anywire/completion-chunk";
-/** The key of `_meta` that makes a read a chunked one. */
+/** The key of `_meta` that makes a read chunked. */
 export const CHUNKED = "dev.anywire/chunked";
 export const WINDOW_KEY = "dev.anywire/window";
 export const CREDIT = "notifications/dev.anywire/credit";
@@ -80,7 +80,7 @@ export const STREAM_ERROR: SessionPayload = payload(61, "StreamError");
 /** Methods that are answered by a stream, whose errors are `stream_error`. */
 export const streamed: ReadonlySet<string> = new Set([...itemPayloads.keys(), WATCH, PROMPT_COMPLETION]);
 
-/** A payload and what it is to the receiver. */
+/** A payload and its meaning for the receiver. */
 export interface KnownPayload {
   readonly name: string;
   readonly table: Table;

@@ -74,15 +74,15 @@ const REPLY = 0x12;
 const NUMERIC_REPLY = 0x20;
 
 export interface ToClientOptions extends EncodeOptions {
-  /** The call is answered in parts, so that its end and its error are those of a stream. Lists and watches always are. */
+  /** Whether the call is answered in parts, so that its end and its error are those of a stream. Lists and watches always are. */
   readonly streamed?: boolean;
-  /** The call that a notification of progress belongs to; otherwise the token is its id, if `method` says that there is such a call. */
+  /** The call that a progress notification belongs to. Otherwise the token is the id of the call, if `method` says that there is one. */
   readonly call?: Id | undefined;
 }
 
 /**
- * One SessionResponse: a message of the server. `method` is that of the request which a result or an error answers, and of the
- * call whose id a progress token is, if it is one.
+ * Encodes a message of the server as a SessionResponse. `method` is that of the request which a result or an error answers, or of the call
+ * whose id a progress token is.
  */
 export function encodeToClient(given: OutgoingMessage, method: string | undefined, options: ToClientOptions): Uint8Array {
   const message = outgoing(given, options);
@@ -115,7 +115,7 @@ function writeResult(writer: Writer, message: OutgoingResult, method: string | u
     writer.varint(STREAM_END * 8 + 2);
     const from = writer.open();
     const { at } = writer;
-    // The text of the id alone: its type is beside in_reply_to.
+    // Only the text of the id: its type is beside in_reply_to.
     if (!writeId(writer, ID, 0, String(id))) writer.at = at;
     if (Object.keys(result).length > 0) writeRest(writer, 2, result, options);
     writer.close(from);
@@ -163,8 +163,8 @@ function writeReplyTo(writer: Writer, id: Id): void {
 }
 
 /**
- * What goes before the `bytes` octets of a chunk in its SessionResponse: they follow as they lie, since copying them would cost more than
- * all the rest.
+ * The start of a SessionResponse, before the `bytes` bytes of its chunk. They are sent from their own buffer, because copying them would
+ * cost more than everything else.
  */
 export function encodeChunkHead(id: Id, bytes: number, state?: PartState): Uint8Array {
   return bytesOf((writer) => {
@@ -181,7 +181,7 @@ export function encodeChunkHead(id: Id, bytes: number, state?: PartState): Uint8
   });
 }
 
-/** One SessionResponse that holds a part of an answer. A `state` of the call lets chunks say where they start, as some peers want it. */
+/** Encodes a part of an answer as a SessionResponse. With the `state` of the call, chunks say where they start, as some peers need it. */
 export function encodePart(id: Id, method: string, part: AnswerPart | RestPart, options: EncodeOptions, state?: PartState): Uint8Array {
   if (!options.twin) checkNumbers(part, part.kind);
   return bytesOf((writer) => {
@@ -216,8 +216,8 @@ export interface ToClientLimits extends DecodeLimits {
 type Single = Exclude<Incoming, IncomingBatch> | IncomingPart;
 
 /**
- * Reads one SessionResponse, which may stand for several parts. What is wrong with a payload is told as a bad message with the id of
- * the call that it was to answer; throws a Fault only if the frame itself cannot be read.
+ * Decodes a SessionResponse, which may have several parts. An invalid payload becomes a bad message with the id of the call that it
+ * answers. Throws a Fault only if the frame itself cannot be read.
  */
 export function decodeToClient(
   bytes: Uint8Array,
@@ -241,7 +241,7 @@ export function decodeToClient(
   }
 }
 
-/** The id of the call that a text names: a server of the base gives the text of a number back without saying that it is one. */
+/** The call that a text names: a base server returns the text of a number without saying that it is one. */
 function callNamed(text: string, methodOf: (id: Id) => string | undefined): Id {
   if (methodOf(text) !== undefined) return text;
   const number = Number(text);

@@ -30,7 +30,7 @@ const ID = 0x0a;
 const NUMERIC = 0x10;
 const WINDOW_TAG = 0x18;
 
-/** One SessionRequest: a message of the client. */
+/** Encodes a message of the client as a SessionRequest. */
 export function encodeToServer(given: OutgoingMessage, options: EncodeOptions): Uint8Array {
   const message = outgoing(given, options);
   return bytesOf((writer) => {
@@ -58,7 +58,7 @@ function writeRequest(
   const chunked = method === "resources/read" && isObject(meta) && isObject(meta[CHUNKED]);
   const payload = chunked ? READ_CHUNKED : requestPayloads.get(method);
   let more: JsonObject | undefined;
-  // Where members are required, no params are not the same as none of them.
+  // If members are required, absent params differ from empty ones.
   if (payload === undefined || params === null || (params === undefined && payload.table.required !== 0)) {
     more = writeGeneric(writer, { method, params: lifted && isObject(params) ? withoutWindow(params) : params });
   } else writePayload(writer, payload, params, options, lifted);
@@ -76,7 +76,7 @@ function writePayload(
   const from = writer.open();
   if (params !== undefined) {
     writeMessage(writer, payload.table, params, options, lifted ? WINDOW_KEY : undefined);
-    // Empty params are not the same as none.
+    // Empty params differ from absent ones.
     if (writer.at === from && !lifted) {
       writer.varint(OTHERS_NUMBER * 8 + 2);
       writer.varint(0);
@@ -114,8 +114,8 @@ const shape: FrameShape = {
 };
 
 /**
- * Reads one SessionRequest. What is wrong with a payload is told as a bad message with the id, so that its sender gets an answer;
- * throws a Fault only if the frame itself cannot be read.
+ * Decodes a SessionRequest. An invalid payload becomes a bad message with its id, so that its sender gets an answer. Throws a Fault only if
+ * the frame itself cannot be read.
  */
 export function decodeToServer(bytes: Uint8Array, limits: DecodeLimits = usual): Exclude<Incoming, IncomingBatch> {
   const reader = new Reader(bytes);
@@ -143,10 +143,10 @@ export function decodeToServer(bytes: Uint8Array, limits: DecodeLimits = usual):
   }
 }
 
-/** The window that came beside a request's params, back where it was. */
+/** Puts the window that came beside a request's params back into them. */
 function withWindow(message: Exclude<Incoming, IncomingBatch>, { window }: SessionFrame): Exclude<Incoming, IncomingBatch> {
   if (window === undefined || message.kind !== "request") return message;
-  // Neither may be changed.
+  // Neither of the two shared objects may be changed.
   const params: Record<string, unknown> = message.params === noParams || message.params === nullParams ? {} : message.params;
   addMeta(params, { [WINDOW_KEY]: window });
   return message.params === params ? message : { ...message, params };

@@ -22,9 +22,8 @@ import { readAny, readInteger, readNumber, readPacked, readStruct, readUnsigned,
 import { KEY } from "./write-kinds.js";
 
 /**
- * The rest of the message that was entered, as an object. `depth`: how many levels its members may have. A member that comes
- * twice is refused, and so is one among the other members that has its field too: who looks at one of the two must not see another
- * message than who looks at the other.
+ * Reads the rest of the current message as an object. `depth`: how many levels its members may have. A member that comes twice is refused,
+ * and so is one among the other members that also has its field: two readers that each look at one of them must not see different messages.
  */
 export function readMessage(reader: Reader, table: Table, depth: number): Draft {
   if (depth < 0) throw tooDeep();
@@ -60,7 +59,7 @@ export function readMessage(reader: Reader, table: Table, depth: number): Draft 
       if (slot.field.part === undefined) place[slot.member] = readSlot(reader, slot, undefined, depth - 1);
       else partsOf(place, slot)[slot.field.part] = readSlot(reader, slot, undefined, depth - 1);
     } else {
-      // It may also have come as a member that is in no table, or with the variant.
+      // It may also have come as a member without a table entry, or with the variant.
       if ((table.rest !== undefined || table.variants !== undefined) && Object.hasOwn(draft, slot.member))
         throw refused(`${table.name}: ${slot.member} comes twice`);
       const value = readSlot(reader, slot, draft[slot.member], depth, (tag & 7) === 2);
@@ -76,7 +75,7 @@ export function readMessage(reader: Reader, table: Table, depth: number): Draft 
   return draft;
 }
 
-/** A required member that a peer left out because it has its default. */
+/** Adds a required member that a peer left out because it has its default. */
 function fill(draft: Draft, slot: Slot, depth: number): void {
   const { initial, part } = slot.field;
   if (part === undefined ? survey(initial, depth) === DEEP : depth < 1) throw tooDeep();
@@ -84,7 +83,7 @@ function fill(draft: Draft, slot: Slot, depth: number): void {
   else draft[slot.member] = typeof initial === "object" ? JSON.parse(JSON.stringify(initial)) : initial;
 }
 
-/** The object whose members have a field each. */
+/** The object whose members each have a field. */
 function partsOf(draft: Draft, { member }: Slot): Draft {
   return (draft[member] ??= {}) as Draft;
 }
@@ -96,7 +95,7 @@ function mergeOthers(table: Table, draft: Draft, others: JsonObject): void {
   }
 }
 
-/** Puts members of `_meta` where they belong, in what was read just now. */
+/** Adds members of `_meta` to what was just read. */
 export function addMeta(draft: Draft, lifted: JsonObject): void {
   const meta = draft["_meta"];
   if (meta === undefined) draft["_meta"] = lifted;
@@ -119,7 +118,7 @@ function readVariant(reader: Reader, slot: Slot, draft: Draft, depth: number): v
   }
 }
 
-/** Kinds whose value is an array or object, of which nothing in it is one. */
+/** Kinds whose value is an array or object that contains no other. */
 const flat: ReadonlySet<Role> = new Set(["enums", "enumList", "strings", "map", "metadata", "anys", "packed"]);
 
 /** `depth`: how many levels the value may have. */
@@ -213,7 +212,7 @@ function readNested(reader: Reader, slot: Slot, before: unknown, depth: number):
   return value;
 }
 
-/** One entry of a map whose values are no strings. Of a key that comes again the last counts, as protobuf has it. */
+/** Reads one entry of a map whose values are not strings. If a key comes again, the last one counts, as in protobuf. */
 function readMapEntry(reader: Reader, slot: Slot, into: Draft, depth: number): Draft {
   const outer = reader.enter();
   let name = "";
@@ -223,7 +222,7 @@ function readMapEntry(reader: Reader, slot: Slot, into: Draft, depth: number): D
     const tag = reader.tag();
     if (tag === KEY) name = reader.text();
     else if (tag === slot.tag) {
-      // Of an enum, no value is 0: the entry must not pass for none at all.
+      // For an enum 0 means no value. The entry must not look absent.
       value = readSlot(reader, slot, undefined, depth) ?? (slot.role === "enum" ? 0 : null);
       found = true;
     } else if (tag >>> 3 === slot.number) throw malformed("a field has the wrong wire type");
@@ -236,7 +235,7 @@ function readMapEntry(reader: Reader, slot: Slot, into: Draft, depth: number): D
 
 const nothing = new Uint8Array([0]);
 
-/** The value of an entry that leaves it out: the default of its kind, which is what no bytes are read as. */
+/** The value of an entry that leaves it out: the default of its kind, which is what empty bytes are read as. */
 function initialOf(slot: Slot, depth: number): unknown {
   if (slot.wire === 2) return readSlot(new Reader(nothing), slot, undefined, depth);
   return slot.role === "bool" ? false : 0;

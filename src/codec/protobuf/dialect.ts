@@ -6,9 +6,9 @@ export interface DialectOptions {
   /** The name of the package. */
   readonly name: string;
   readonly messages: readonly MessageSpec[];
-  /** The names of each enum's values, by their numbers; the first is that of no value. */
+  /** The names of each enum's values, by number. The first stands for no value. */
   readonly enums?: Readonly<Record<string, readonly string[]>> | undefined;
-  /** The number of the field, in every message, that holds members without a field as JSON. Without it, what has no field is refused. */
+  /** The number of the field, in every message, that holds members without a field as JSON. Without it, such members are refused. */
   readonly others?: number | undefined;
 }
 
@@ -18,7 +18,7 @@ export interface Dialect {
   tableOf(message: string): Table;
 }
 
-/** Makes the tables of a dialect. Throws a TypeError if they cannot be right: a number or name twice, a message that is not there. */
+/** Makes the tables of a dialect. Throws a TypeError if they are inconsistent: a number or name twice, a missing message. */
 export function dialect({ name, messages, enums = {}, others = 0 }: DialectOptions): Dialect {
   const tables = new Map<string, Table>();
   for (const message of messages) {

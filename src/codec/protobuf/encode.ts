@@ -23,13 +23,13 @@ import {
 import type { Writer } from "./writer.js";
 
 export interface EncodeOptions {
-  /** Fields that have a twin are written as JSON. The peer has to have said that it reads them. */
+  /** Whether fields that have a twin are written as JSON. The peer must have said that it reads them. */
   readonly twin: boolean;
-  /** The peer may know nothing but the base: what it cannot read is refused, or has a stand-in. */
+  /** Whether the peer may know only the base. What it cannot read is refused, or gets a substitute. */
   readonly base?: boolean | undefined;
 }
 
-/** Writes an object as the members of a message. `without`: a member of its `_meta` that stands outside the message. */
+/** Writes an object as the members of a message. `without`: a member of its `_meta` that is written outside the message. */
 export function writeMessage(writer: Writer, table: Table, value: JsonObject, options: EncodeOptions, without?: string): void {
   let others: Record<string, unknown> | undefined;
   let empty: string | undefined;
@@ -55,7 +55,7 @@ export function writeMessage(writer: Writer, table: Table, value: JsonObject, op
             ? slot.bit
             : 0;
       if (bits !== 0) {
-        // An empty array leaves no bytes: it is the default, or it has to be said.
+        // An empty array leaves no bytes. If it is not the default, it must be written elsewhere.
         if (writer.at === at && slot.repeated) {
           if (slot.field.initial === undefined) setMember((others ??= {}), name, member);
           else empty = name;
@@ -78,7 +78,7 @@ export function writeMessage(writer: Writer, table: Table, value: JsonObject, op
   else writer.text(stringify(others) ?? "{}");
 }
 
-/** The members of the object that are the variant's and not the message's own. */
+/** Writes the members that belong to the variant and not to the message itself. */
 function writeVariant(writer: Writer, table: Table, variant: Slot, value: JsonObject, options: EncodeOptions): void {
   const inner = variant.table;
   const members: Record<string, unknown> = {};
@@ -96,8 +96,8 @@ function variantHas(variant: Slot, name: string): boolean {
 }
 
 /**
- * `_meta` without the members that have fields of their own; the bits of what was written, 0 if it does not fit. A member that leaves
- * no bytes in its fields stays in `_meta`.
+ * Writes `_meta` without the members that have fields of their own. Returns the bits of what was written, 0 if it does not fit. A member
+ * that leaves no bytes in its fields stays in `_meta`.
  */
 function writeMeta(writer: Writer, table: Table, slot: Slot, meta: unknown, options: EncodeOptions, without: string | undefined): number {
   const { lifts } = table;
@@ -120,7 +120,7 @@ function writeMeta(writer: Writer, table: Table, slot: Slot, meta: unknown, opti
   return (lifted > 0 && rest === undefined) || writeSlot(writer, slot, rest ?? {}, options) ? bits : 0;
 }
 
-/** Writes a field; false if the value does not fit, with bytes to be undone. */
+/** Writes a field. Returns false if the value does not fit; then the written bytes have to be undone. */
 function writeSlot(writer: Writer, slot: Slot, value: unknown, options: EncodeOptions): boolean {
   switch (slot.role) {
     case "string":
@@ -197,7 +197,7 @@ function writeSlot(writer: Writer, slot: Slot, value: unknown, options: EncodeOp
   }
 }
 
-/** The kinds that are messages of protobuf's own, or stand for values. */
+/** Writes the kinds that are protobuf's own messages, or stand for arbitrary values. */
 function writeOpen(writer: Writer, slot: Slot, value: unknown, options: EncodeOptions): boolean {
   const open = slot.role === "value" || slot.role === "any";
   if (slot.role === "token") return writeToken(writer, slot.tag, value);
@@ -228,7 +228,7 @@ function writeContent(writer: Writer, slot: Slot, value: unknown): boolean {
   }
 }
 
-/** A map whose values are no strings. */
+/** Writes a map whose values are not strings. */
 function writeEntries(writer: Writer, map: Slot, slot: Slot, value: JsonObject, options: EncodeOptions): boolean {
   for (const name of Object.keys(value)) {
     if (value[name] === undefined) continue;
@@ -248,7 +248,7 @@ function writeInner(writer: Writer, table: Table, value: JsonObject, options: En
   return true;
 }
 
-/** The object's own members, each in its field: all of them, and no others. */
+/** Writes the object's own members, each in its field: all of them, and no others. */
 function writeGroup(writer: Writer, slot: Slot, value: JsonObject, options: EncodeOptions): boolean {
   let count = 0;
   for (const part of slot.parts) {
@@ -261,7 +261,7 @@ function writeGroup(writer: Writer, slot: Slot, value: JsonObject, options: Enco
   return count === Object.keys(value).length;
 }
 
-/** Whether a map can hold an object as it is. An empty one leaves no bytes, and would be none. */
+/** Whether a map can hold an object. An empty object leaves no bytes, and would look absent. */
 function isMapOfStrings(value: JsonObject): boolean {
   let any = false;
   for (const name of Object.keys(value)) {

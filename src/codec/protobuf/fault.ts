@@ -1,11 +1,11 @@
 import { Fault } from "../../core/index.js";
 
-/** The bytes are no message of this kind. */
+/** The fault of bytes that are not a message of this kind. */
 export function malformed(message: string, cause?: unknown): Fault {
   return new Fault("parse", message, cause === undefined ? {} : { cause });
 }
 
-/** The bytes are well formed, and say what no message may say. */
+/** The fault of bytes that are well formed, but say what no message may say. */
 export function refused(message: string): Fault {
   return new Fault("invalid-request", message);
 }

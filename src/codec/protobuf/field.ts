@@ -1,4 +1,4 @@
-/** How a JSON value stands in a field. What does not fit goes to the dialect's field for other members. */
+/** How a JSON value is stored in a field. A value that does not fit goes to the dialect's field for other members. */
 export type Kind =
   | "string" // a well-formed string ↔ string, or bytes that hold its UTF-8
   | "bool"
@@ -26,47 +26,47 @@ export type Kind =
   | "message" // an object ↔ the message `of`
   | "messages"; // an array of objects ↔ repeated `of`
 
-/** Kinds of a map's values: one field each. */
+/** Kinds for the values of a map: those with one field. */
 export type ValueKind = Exclude<Kind, "enums" | "id" | "constant" | "strings" | "map" | "messages">;
 
 export interface Field {
-  /** The JSON member, or, where `lift` is set, the member of `_meta`. */
+  /** The JSON member, or, if `lift` is set, the member of `_meta`. */
   readonly member: string;
   readonly name: string;
   readonly number: number;
   readonly kind: Kind;
-  /** The message or enum of the dialect that the field, or a map's value, is of. */
+  /** The message or enum of the dialect that is the type of the field, or of a map's values. */
   readonly of?: string;
-  /** What the values of a map are; strings unless given. */
+  /** The kind of a map's values; strings unless given. */
   readonly values?: ValueKind;
   /** The number of the field that holds the same value as JSON. */
   readonly twin?: number;
-  /** What the member is if a peer that leaves out defaults leaves it out. */
+  /** The member's value if a peer that omits defaults leaves it out. */
   readonly initial?: unknown;
-  /** It is a member of `_meta`. */
+  /** Whether it is a member of `_meta`. */
   readonly lift?: true;
-  /** Of these, a message holds one. */
+  /** The name of its oneof: a message holds one of its fields. */
   readonly oneof?: string;
-  /** `member` is an object whose own member this is. */
+  /** Set if `member` is an object and this is the field of one of its members. */
   readonly part?: string;
-  /** The object has as many of its members as there are, and without any it is empty. */
+  /** Whether the object may have any of its members, and is empty without them. */
   readonly open?: true;
-  /** It is the field for objects whose `type` is this. */
+  /** Set if it is the field for objects with this `type`. */
   readonly when?: string;
   readonly several?: number;
   readonly flag?: number;
-  /** Not in the base: Anywire added it. */
+  /** Whether it is an addition of Anywire, not in the base. */
   readonly added?: true;
 }
 
 export interface MessageSpec {
   readonly name: string;
-  /** What it stands for, for the page. */
+  /** What it stands for, for the mapping page. */
   readonly stands: string;
   readonly fields: readonly Field[];
   /** By the value of the JSON member `type`: the field whose message has the other members. */
   readonly variants?: readonly (Field & { readonly when: string })[];
-  /** The number of the map that takes members with no field of their own that are strings. */
+  /** The number of the map for string members that have no field of their own. */
   readonly rest?: number;
 }
 

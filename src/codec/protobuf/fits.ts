@@ -5,7 +5,7 @@ import { enumOf } from "./write-kinds.js";
 
 /** Where in a value something does not fit, and why. */
 export interface Misfit {
-  /** The way from the value to it. */
+  /** The path from the value to it. */
   readonly path: string;
   readonly why: string;
 }
@@ -77,10 +77,10 @@ function each(members: readonly (readonly [string, unknown, string?])[], role: R
   return undefined;
 }
 
-/** Deeper than any message from a wire: what is deeper is refused when it is written. */
+/** Deeper than any message from a wire. What is deeper is refused when it is written. */
 const DEEPEST = 2048;
 
-/** Where in a JSON value there is something that a Value cannot hold. */
+/** The first part of a JSON value that a Value cannot hold. */
 function unwritable(value: unknown, depth = 0): Misfit | undefined {
   if (typeof value === "string") return isText(value) ? undefined : { path: "", why: HALF };
   if (typeof value !== "object" || value === null || depth > DEEPEST) return undefined;

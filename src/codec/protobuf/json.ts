@@ -4,13 +4,13 @@ import { DEEP, ODD, parseExactly, survey } from "../numbers.js";
 import { malformed, refused, tooDeep } from "./fault.js";
 import type { Reader } from "./reader.js";
 
-/** Sets a member as data, whatever its name: an assignment of `__proto__` would set the prototype. */
+/** Sets a member as data, whatever its name: assigning `__proto__` would set the prototype. */
 export function setMember(object: Record<string, unknown>, name: string, value: unknown): void {
   if (name === "__proto__") Object.defineProperty(object, name, { value, writable: true, enumerable: true, configurable: true });
   else object[name] = value;
 }
 
-/** JSON text; undefined of what JSON leaves out. */
+/** JSON text; undefined for what JSON omits. */
 export function stringify(value: unknown): string | undefined {
   try {
     return jsonText(value) as string | undefined;
@@ -20,10 +20,10 @@ export function stringify(value: unknown): string | undefined {
   }
 }
 
-/** Texts up to this length are parsed before their depth is looked at, as in messages of JSON. */
+/** Texts of up to this length are parsed before their depth is checked, as for JSON messages. */
 const parsedFirst = 2 * 1024 * 1024;
 
-/** A field that holds JSON, its numbers as they are. `depth`: how many levels there may be. */
+/** Reads a field that holds JSON, with exact numbers. `depth`: how many levels it may have. */
 export function readJsonField(reader: Reader, depth: number): unknown {
   const text = reader.text();
   if (text.length > parsedFirst && exceedsDepth(text, depth)) throw tooDeep();
@@ -40,7 +40,7 @@ export function readJsonField(reader: Reader, depth: number): unknown {
   return found === ODD ? parseExactly(text) : value;
 }
 
-/** As readJson, of what must be an object. Empty bytes are an empty object. */
+/** Like readJsonField, for an object. Empty bytes are an empty object. */
 export function readJsonObject(reader: Reader, depth: number): JsonObject {
   if (reader.at < reader.end && reader.bytes[reader.at] === 0) {
     reader.at++;

@@ -3,17 +3,16 @@ import { readJsonField, stringify } from "./json.js";
 import type { Reader } from "./reader.js";
 import type { Writer } from "./writer.js";
 
-// A caller says the same about itself in the `_meta` of every request. What was written or read last is kept, so that it need not be
-// turned into text and back each time. What is kept is either a copy that nobody else has or frozen: what a program does to its own
-// objects changes nothing for another caller.
+// A caller says the same about itself in the `_meta` of every request. What was last written or read is kept, so that it need not be
+// converted each time. It is kept as a private copy, or frozen: what a program does to its own objects changes nothing for another caller.
 
-/** Bytes of what is kept at most. */
+/** The most bytes that are kept. */
 const KEPT = 4096;
 
-/** A value of JSON, taken apart once. */
+/** A JSON value, taken apart once. */
 interface Kept {
   readonly value: unknown;
-  /** The members of an object, or undefined of anything else. */
+  /** The member names of an object; undefined for anything else. */
   readonly names: readonly string[] | undefined;
   readonly members: readonly Kept[];
 }
@@ -23,7 +22,7 @@ function keep(value: unknown): Kept {
   return { value, names: Array.isArray(value) ? undefined : Object.keys(value), members: Object.values(value).map(keep) };
 }
 
-/** Whether a value has the JSON text that what is kept was parsed from. It may say no of one that has. */
+/** Whether a value has the JSON text of what is kept. It may return false for one that has. */
 function isSame(value: unknown, kept: Kept): boolean {
   if (typeof value !== "object" || value === null) return value === kept.value;
   const { names, members } = kept;
@@ -31,7 +30,7 @@ function isSame(value: unknown, kept: Kept): boolean {
     if (!Array.isArray(value) || !Array.isArray(kept.value) || value.length !== members.length) return false;
     return members.every((member, at) => isSame(value[at], member));
   }
-  // What is of a class may say itself how it is written.
+  // An object of a class may define how it is written.
   if (Object.getPrototypeOf(value) !== Object.prototype) return false;
   let at = 0;
   for (const name in value) {
@@ -57,14 +56,14 @@ export function writeKeptMeta(writer: Writer, tag: number, value: JsonObject): b
   if (!writer.text(text)) return false;
   const end = writer.at;
   if (end - at > KEPT) return true;
-  // The length before it is not part of what is kept; below KEPT it takes one byte or two.
+  // The length prefix is not kept. Below KEPT it takes one or two bytes.
   written = { kept: keep(JSON.parse(text)), bytes: writer.bytes.slice(at + (end - at - 1 < 128 ? 1 : 2), end) };
   return true;
 }
 
 let read: { readonly value: JsonObject; readonly bytes: Uint8Array; readonly depth: number } | undefined;
 
-/** Reads a field that holds JSON. An object is the caller's own at the top, and frozen below. */
+/** Reads a field that holds JSON. The top object is the caller's own; everything below is frozen. */
 export function readKeptMeta(reader: Reader, depth: number): unknown {
   const { at } = reader;
   const bytes = reader.octets();
@@ -77,7 +76,7 @@ export function readKeptMeta(reader: Reader, depth: number): unknown {
   return extended(value);
 }
 
-/** All of it: how deep it may be was seen to when it was read. */
+/** Freezes all of it. Its depth was checked when it was read. */
 function freeze(value: unknown): void {
   if (typeof value !== "object" || value === null) return;
   for (const member of Object.values(value)) freeze(member);

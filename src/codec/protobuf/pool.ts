@@ -2,7 +2,7 @@ import { Writer } from "./writer.js";
 
 let spare: Writer | undefined = new Writer();
 
-/** A writer; there is one to be used again and again, unless it is in use: JSON may call a program's `toJSON`. */
+/** Returns a writer. One is reused, unless it is in use: JSON may call a program's `toJSON`. */
 export function borrow(): Writer {
   const writer = spare ?? new Writer();
   spare = undefined;

@@ -7,7 +7,7 @@ import { KEY, VALUE } from "./write-kinds.js";
 /** An object that is being read. */
 export type Draft = Record<string, unknown>;
 
-/** Several values of an enum, of which none may be left out. */
+/** Reads several values of an enum. None may be omitted. */
 export function readPackedEnums(reader: Reader, names: readonly string[], before: unknown): unknown {
   const outer = reader.enter();
   let list = before;
@@ -19,7 +19,7 @@ export function readPackedEnums(reader: Reader, names: readonly string[], before
   return list;
 }
 
-/** A value of an enum; undefined if it is unspecified. One that nobody knows stands as its number: it must not pass for none at all. */
+/** A value of an enum; undefined if it is unspecified. An unknown one is returned as its number, so that it does not look absent. */
 export function enumName(names: readonly string[], reader: Reader): string | number | undefined {
   const number = reader.int32();
   return number === 0 ? undefined : (names[number] ?? number);
@@ -103,7 +103,7 @@ export function readTime(reader: Reader): string {
   return time.toISOString();
 }
 
-/** The number whose text an id is. */
+/** The number in the text of an id. */
 export function idNumber(text: unknown): number {
   const number = typeof text === "string" && text !== "" ? Number(text) : Number.NaN;
   if (!Number.isFinite(number)) throw refused("an id is said to be a number, and is none");

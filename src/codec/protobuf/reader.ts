@@ -2,13 +2,13 @@ import { MOST_VALUES, tooManyValues } from "../depth.js";
 import { malformed } from "./fault.js";
 import { utf8Text } from "./text.js";
 
-/** Groups inside groups that are skipped; nothing of this protocol has any. */
+/** Limit on nested groups that are skipped. This protocol has none. */
 const GROUPS = 64;
 
-/** A value of JSON takes up to four lengths: those of its entry, its name, its Value, and what is in that. */
+/** A JSON value has up to four lengths: of its entry, its name, its Value, and the content of that. */
 const MOST_LENGTHS = 4 * MOST_VALUES;
 
-/** Reads one message. Nothing is read beyond `end`, which is the end of the innermost message that was entered. */
+/** Reads one message. Nothing is read beyond `end`, the end of the innermost message that was entered. */
 export class Reader {
   readonly bytes: Uint8Array;
   at = 0;
@@ -21,7 +21,7 @@ export class Reader {
     this.end = bytes.length;
   }
 
-  /** An enum, a bool or an int32: what does not fit 32 bits is cut, as protobuf has it. */
+  /** Reads an enum, a bool or an int32. A value beyond 32 bits is truncated, as in protobuf. */
   varint(): number {
     const { bytes, end } = this;
     let value = 0;
@@ -38,7 +38,7 @@ export class Reader {
     return this.varint() | 0;
   }
 
-  /** As a double, which may round it. */
+  /** Reads an int64 as a double, which may round it. */
   int64(): number {
     const { bytes, end } = this;
     let low = 0;
@@ -62,12 +62,12 @@ export class Reader {
     this.#view ??= new DataView(this.bytes.buffer, this.bytes.byteOffset, this.bytes.byteLength);
     const value = this.#view.getFloat64(this.at, true);
     this.at += 8;
-    // JSON has none, and null would be another value.
+    // JSON has no such number, and null would be another value.
     if (!Number.isFinite(value)) throw malformed("a number is not finite");
     return value;
   }
 
-  /** A tag or a length. */
+  /** Reads a tag or a length. */
   #size(): number {
     const { bytes, end } = this;
     let value = 0;
@@ -88,7 +88,7 @@ export class Reader {
     return this.at + length;
   }
 
-  /** Counts what takes more memory than bytes. */
+  /** Counts values that take more memory than their bytes. */
   count(): void {
     if (++this.#lengths > MOST_LENGTHS) throw tooManyValues();
   }
@@ -108,7 +108,7 @@ export class Reader {
     return octets;
   }
 
-  /** Enters a message; gives what `leave` needs. */
+  /** Enters a message. Returns what `leave` needs. */
   enter(): number {
     const outer = this.end;
     this.end = this.limit();
@@ -126,7 +126,7 @@ export class Reader {
     return tag;
   }
 
-  /** Passes over a field that nobody knows. */
+  /** Skips an unknown field. */
   skip(tag: number): void {
     const open: number[] = [];
     let current = tag;

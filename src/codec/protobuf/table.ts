@@ -1,6 +1,6 @@
 import type { Field, Kind, MessageSpec } from "./field.js";
 
-/** What a slot of a table is besides the kinds: the other places where a field's value may be. */
+/** The kind of a slot, including the other places where a field's value may be. */
 export type Role = Kind | "json" | "enumList" | "flag" | "extra" | "variant" | "union" | "group";
 
 /** The wire type of each kind. */
@@ -39,7 +39,7 @@ const wires: Record<Role, 0 | 1 | 2> = {
   group: 2,
 };
 
-/** A field ready for use. Where a field has a second place (its twin, several values), that is a slot with the same bit. */
+/** A compiled field. If a field has a second place (its twin, several values), that is a slot with the same bit. */
 export interface Slot {
   readonly field: Field;
   readonly member: string;
@@ -47,14 +47,14 @@ export interface Slot {
   readonly number: number;
   readonly wire: number;
   readonly tag: number;
-  /** The tag of the twin, 0 if there is none. */
+  /** The tag of the twin; 0 if there is none. */
   readonly twin: number;
-  /** The bits of which none may be set before it comes, its own included. */
+  /** The bits of which none may be set before it comes, including its own. */
   mask: number;
   readonly bit: number;
   readonly lift: boolean;
   readonly repeated: boolean;
-  /** The table of the message `of`; an empty one where there is no such message. */
+  /** The table of the message `of`; an empty one if there is no such message. */
   table: Table;
   /** The names of the enum `of`, by number. */
   names: readonly string[];
@@ -73,7 +73,7 @@ export interface Table {
   readonly others: number;
   /** Slots with a default. */
   readonly initial: readonly Slot[];
-  /** Objects of parts that are there even if they have none. */
+  /** Objects of parts that exist even if they have no members. */
   readonly open: readonly Slot[];
   /** The bits of the members that have a default. */
   readonly required: number;
@@ -97,9 +97,9 @@ const noTable: Table = {
   rest: undefined,
 };
 
-/** Field numbers index an array. */
+/** The largest field number, because field numbers index an array. */
 const LARGEST = 4095;
-/** Bits of the number that says which members of a message were seen. */
+/** Bits of the number that records which members of a message were seen. */
 const BITS = 32;
 
 const repeated: ReadonlySet<Role> = new Set(["strings", "map", "messages", "enumList", "extra"]);
@@ -127,7 +127,7 @@ function slotOf(field: Field, role: Role, number: number, bit: number, more: Slo
   };
 }
 
-/** Numbers and bits of one message, each given once. */
+/** Assigns the numbers and bits of one message, each once. */
 class Layout {
   readonly byNumber: (Slot | undefined)[] = [];
   readonly #name: string;
@@ -137,7 +137,7 @@ class Layout {
     this.#name = name;
   }
 
-  /** A bit of its own for each key. */
+  /** A bit for each key. */
   bit(key: string): number {
     const known = this.#bits.get(key);
     if (known !== undefined) return known;
@@ -158,7 +158,7 @@ class Layout {
   }
 }
 
-/** The table of one message; what it names of others is not yet there. Throws a TypeError on what cannot be a message. */
+/** Compiles the table of one message. References to other messages are added later. Throws a TypeError if it is inconsistent. */
 export function compileTable(message: MessageSpec, others: number): Table {
   const layout = new Layout(message.name);
   const byMember = new Map<string, Slot>();
@@ -199,7 +199,7 @@ function restOf(number: number): Slot {
 }
 
 function placeField(layout: Layout, field: Field): Slot {
-  // Of a oneof there is one at a time. Fields of one member share its bit, apart from the parts of an object, which come together.
+  // Only one field of a oneof is set. Fields of one member share its bit, except the parts of an object, which come together.
   const key = `${field.lift === true ? "_meta " : ""}${field.member}${field.part === undefined ? "" : ` ${field.part}`}`;
   const bit = layout.bit(field.oneof === undefined ? `member ${key}` : `oneof ${field.oneof}`);
   const { kind, number } = field;
@@ -215,7 +215,7 @@ function placeField(layout: Layout, field: Field): Slot {
   return slot;
 }
 
-/** The slot of a member that several fields stand for: by its `type`, or with a field for each of its own members. */
+/** The slot of a member that has several fields: by its `type`, or one for each of its own members. */
 function joined(before: Slot | undefined, slot: Slot): Slot {
   const { when, part } = slot.field;
   const bits = (before?.bit ?? 0) | slot.bit;

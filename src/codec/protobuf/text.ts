@@ -1,6 +1,6 @@
 import { malformed } from "./fault.js";
 
-/** What of Node's Buffer is used where there is one: a call of it costs a fraction of one of TextDecoder or TextEncoder. */
+/** The parts of Node's Buffer that are used where it exists: a call costs a fraction of one of TextDecoder or TextEncoder. */
 interface NativeBuffer {
   readonly prototype: {
     utf8Slice?(this: Uint8Array, start: number, end: number): string;
@@ -13,10 +13,10 @@ const write = native?.utf8Write;
 const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 const encoder = new TextEncoder();
 
-/** Up to this length a loop is faster than a call out of JavaScript. */
+/** Up to this length a loop is faster than a native call. */
 const SHORT = 8;
 
-/** The text of the bytes; throws a Fault on what is no UTF-8. */
+/** The text of the bytes. Throws a Fault for invalid UTF-8. */
 export function utf8Text(bytes: Uint8Array, start: number, end: number): string {
   if (end - start <= SHORT) {
     let text = "";
@@ -30,7 +30,7 @@ export function utf8Text(bytes: Uint8Array, start: number, end: number): string 
   }
   if (slice === undefined) return decode(bytes, start, end);
   const text = slice.call(bytes, start, end);
-  // Where there is bad UTF-8 Buffer puts U+FFFD, which may also be text.
+  // Buffer puts U+FFFD in place of invalid UTF-8, but the text may also contain that character.
   return text.includes("\ufffd") ? decode(bytes, start, end) : text;
 }
 
@@ -42,7 +42,7 @@ function decode(bytes: Uint8Array, start: number, end: number): string {
   }
 }
 
-/** Writes the text, for which there is room, and gives the bytes that it took. */
+/** Writes the text and returns its bytes. There must be room for it. */
 export function writeText(into: Uint8Array, text: string, at: number): number {
   return write === undefined ? encoder.encodeInto(text, into.subarray(at)).written : write.call(into, text, at, into.length - at);
 }

@@ -6,7 +6,7 @@ import type { Reader } from "./reader.js";
 import { isText } from "./text.js";
 import type { Writer } from "./writer.js";
 
-/** Deeper than any message from a wire; what a program nests deeper than this would exhaust the stack. */
+/** Deeper than any message from a wire. A deeper value of a program would exhaust the stack. */
 const DEEPEST = 2048;
 
 /** Members of Value. */
@@ -16,11 +16,11 @@ const STRING = 0x1a;
 const BOOL = 0x20;
 const STRUCT = 0x2a;
 const LIST = 0x32;
-/** The first field of a length-delimited kind, and the second: entries, keys, elements; values. */
+/** The first and the second length-delimited field: entries, keys and elements; values. */
 const FIRST = 0x0a;
 const SECOND = 0x12;
 
-/** The members of a Struct; false if it cannot hold them: a lone surrogate, an object that says itself what it is in JSON. */
+/** Writes the members of a Struct. Returns false if it cannot hold them: a lone surrogate, or an object that defines its own JSON. */
 export function writeStruct(writer: Writer, value: object, depth = 0): boolean {
   const prototype: unknown = Object.getPrototypeOf(value);
   if (prototype !== Object.prototype && prototype !== null) return false;
@@ -40,7 +40,7 @@ export function writeStruct(writer: Writer, value: object, depth = 0): boolean {
   return true;
 }
 
-/** The one member of a Value. */
+/** Writes the one member of a Value. */
 export function writeValue(writer: Writer, value: unknown, depth = 0): boolean {
   switch (typeof value) {
     case "string":
@@ -67,7 +67,7 @@ export function writeValue(writer: Writer, value: unknown, depth = 0): boolean {
       return true;
     }
     default:
-      // Not JSON: as JSON.stringify has it in an array.
+      // Not JSON. undefined becomes null, as in an array with JSON.stringify.
       return value === undefined ? writeNull(writer) : false;
   }
 }
@@ -88,7 +88,7 @@ function writeList(writer: Writer, values: readonly unknown[], depth: number): b
   return true;
 }
 
-/** The rest of the message that was entered, as a Struct. `depth`: how many levels there may be, this one included. */
+/** Reads the rest of the current message as a Struct. `depth`: how many levels there may be, including this one. */
 export function readStruct(reader: Reader, depth: number): Record<string, unknown> {
   if (depth <= 0) throw tooDeep();
   const struct: Record<string, unknown> = {};
@@ -116,7 +116,7 @@ export function readStruct(reader: Reader, depth: number): Record<string, unknow
   return struct;
 }
 
-/** The rest of the message that was entered, as a Value; without a member it is null. */
+/** Reads the rest of the current message as a Value. Without a member it is null. */
 export function readValue(reader: Reader, depth: number): unknown {
   let value: unknown = null;
   while (reader.at < reader.end) {
@@ -149,27 +149,27 @@ export function readValue(reader: Reader, depth: number): unknown {
   return value;
 }
 
-/** A double. JSON would write -0 as 0. */
+/** A double. -0 is kept exactly, because JSON would write it as 0. */
 export function readNumber(reader: Reader): number | ExactNumber {
   const number = reader.double();
   return Object.is(number, -0) ? new ExactNumber("-0") : number;
 }
 
-/** An int64, as it is. */
+/** An int64, exactly. */
 export function readInteger(reader: Reader): number | ExactNumber {
   const from = reader.at;
   const number = reader.int64();
   return Number.isSafeInteger(number) ? number : exactly(BigInt.asIntN(64, bitsFrom(reader, from)));
 }
 
-/** A uint64, as it is. */
+/** A uint64, exactly. */
 export function readUnsigned(reader: Reader): number | ExactNumber {
   const from = reader.at;
   const number = reader.int64();
   return Number.isSafeInteger(number) && number >= 0 ? number : exactly(BigInt.asUintN(64, bitsFrom(reader, from)));
 }
 
-/** The bits of the varint that was read just now. */
+/** The bits of the varint that was just read. */
 function bitsFrom(reader: Reader, from: number): bigint {
   let bits = 0n;
   for (let at = reader.at - 1; at >= from; at--) bits = (bits << 7n) | BigInt((reader.bytes[at] ?? 0) & 0x7f);
@@ -201,7 +201,7 @@ function readList(reader: Reader, depth: number): unknown[] {
 const PREFIX = "type.googleapis.com/";
 const VALUE = `${PREFIX}google.protobuf.Value`;
 
-/** Any JSON as an Any that holds a Value. */
+/** Writes any JSON as an Any that holds a Value. */
 export function writeAny(writer: Writer, value: unknown): boolean {
   writer.varint(FIRST);
   writer.text(VALUE);
@@ -212,7 +212,10 @@ export function writeAny(writer: Writer, value: unknown): boolean {
   return true;
 }
 
-/** The rest of the message that was entered, as an Any. A type that is not JSON's own comes as `{ "@type", "value" }`, in base64. */
+/**
+ * Reads the rest of the current message as an Any. A type that does not stand for JSON becomes `{ "@type", "value" }`, with the value in
+ * base64.
+ */
 export function readAny(reader: Reader, depth: number): unknown {
   if (depth < 0) throw tooDeep();
   let url = "";
@@ -274,14 +277,14 @@ function readWrapped(reader: Reader, expected: number, read: () => unknown, init
   return value;
 }
 
-/** Types that an Any is read from as the JSON that they stand for. */
+/** Types that an Any is read from as JSON. */
 const plain: ReadonlySet<string> = new Set(
   ["Value", "Struct", "ListValue", "Any", "StringValue", "BoolValue", "DoubleValue", "Int32Value", "Int64Value"].map(
     (name) => `google.protobuf.${name}`,
   ),
 );
 
-/** Whether an object is what an Any of a type that is not JSON's own is read as. */
+/** Whether an object has the form of an Any whose type does not stand for JSON. */
 export function isTyped(value: unknown): value is { readonly "@type": string; readonly value: string } {
   if (typeof value !== "object" || value === null) return false;
   const { "@type": url, value: text } = value as JsonObject;
@@ -306,7 +309,7 @@ function namesType(url: string): boolean {
 
 const STRUCT_URL = `${PREFIX}google.protobuf.Struct`;
 
-/** An object as an Any: of the type that it names, or of Struct. */
+/** Writes an object as an Any: of the type that it names, or of Struct. */
 export function writeTyped(writer: Writer, value: JsonObject): boolean {
   if (isTyped(value)) return writeBase64(writer, value["@type"], value.value);
   writer.varint(FIRST);
@@ -342,7 +345,7 @@ export function writePacked(writer: Writer, { typeUrl, value }: JsonObject): boo
   return true;
 }
 
-/** The rest of the message that was entered, as an Any that nobody looks into; the value is a view of what was received. */
+/** Reads the rest of the current message as an Any without looking into it. The value is a view of the received bytes. */
 export function readPacked(reader: Reader): { readonly typeUrl: string; readonly value: Uint8Array } {
   let typeUrl = "";
   let value: Uint8Array = new Uint8Array(0);
@@ -355,7 +358,7 @@ export function readPacked(reader: Reader): { readonly typeUrl: string; readonly
   return { typeUrl, value };
 }
 
-/** What the last group of canonical base64 can end with before its padding. */
+/** How the last group of canonical base64 may end before its padding. */
 const ends = [undefined, /[AEIMQUYcgkosw048]=$/, /[AQgw]==$/];
 
 /** Whether a text is canonical base64. */

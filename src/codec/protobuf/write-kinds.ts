@@ -15,7 +15,7 @@ export function writeInteger(writer: Writer, tag: number, value: number): boolea
   return true;
 }
 
-/** The number of a value of an enum; one that nobody knows is a number in JSON too. */
+/** The number of an enum value. An unknown value is a number in JSON too. */
 export function enumOf(names: readonly string[], value: unknown): number | undefined {
   const at = typeof value === "string" ? names.indexOf(value) : 0;
   if (at > 0) return at;
@@ -29,7 +29,7 @@ export function writeEnum(writer: Writer, tag: number, value: number | undefined
   return true;
 }
 
-/** Values of an enum: one alone in the field for one, if there is such a field. */
+/** Writes values of an enum. A single one goes to the field for one, if there is such a field. */
 export function writeEnums(writer: Writer, slot: Slot, values: readonly unknown[]): boolean {
   const { several } = slot.field;
   const numbers = values.map((value) => enumOf(slot.names, value));
@@ -63,13 +63,13 @@ export function writeTime(writer: Writer, tag: number, text: string): boolean {
   return true;
 }
 
-/** An id as text, with a flag if it is a number. */
+/** Writes an id as text, with a flag if it is a number. */
 export function writeId(writer: Writer, tag: number, flag: number, id: unknown): boolean {
   if (typeof id === "string") {
     writer.varint(tag);
     return writer.text(id);
   }
-  // An id that is read back must be the same number.
+  // The id must be the same number when it is read back.
   if (typeof id !== "number" || !Number.isFinite(id) || Object.is(id, -0) || (Number.isInteger(id) && !Number.isSafeInteger(id)))
     return false;
   writer.varint(tag);
@@ -98,7 +98,7 @@ export function writeMap(writer: Writer, tag: number, value: JsonObject): boolea
   return true;
 }
 
-/** One entry of a map of strings; false, and nothing written, if it does not fit. */
+/** Writes one entry of a map of strings. Returns false, and writes nothing, if it does not fit. */
 export function writeEntry(writer: Writer, tag: number, name: string, value: string): boolean {
   const at = writer.at;
   writer.varint(tag);
@@ -131,11 +131,11 @@ export function writeAnys(writer: Writer, value: JsonObject): boolean {
   return true;
 }
 
-/** A field that holds JSON, of an object if it has to be one: a program's `toJSON` may make something else of it. */
+/** Writes a field that holds JSON. `object`: it must be an object, because a program's `toJSON` may return something else. */
 export function writeJsonField(writer: Writer, tag: number, value: unknown, object = false): boolean {
   const text = stringify(value);
   if (text === undefined || (object && !text.startsWith("{"))) return false;
   writer.varint(tag);
-  // JSON.stringify escapes half a surrogate pair, so that there is none in the text.
+  // JSON.stringify escapes lone surrogates, so the text has none.
   return writer.text(text);
 }

@@ -1,16 +1,16 @@
 import { utf8Length } from "../../stream/index.js";
 import { isText, writeText } from "./text.js";
 
-/** Bytes that small messages share: an allocation for each costs more than writing it. */
+/** Bytes that small messages share: allocating for each costs more than writing it. */
 const SLAB = 16 * 1024;
 /** With less room than this left, the next message begins a new slab. */
 const LEAST = 1024;
-/** Up to this length a loop is faster than a call out of JavaScript. */
+/** Up to this length a loop is faster than a native call. */
 const SHORT = 40;
-/** Up to this length room is made for the worst case, which is not worth counting. */
+/** Up to this length, room is made for the worst case, because counting costs more. */
 const MEDIUM = 4096;
 
-/** Bytes of one message. What cannot be written is undone by setting `at` back. */
+/** Writes the bytes of one message. To undo a write, set `at` back. */
 export class Writer {
   bytes: Uint8Array = new Uint8Array(SLAB);
   at = 0;
@@ -18,7 +18,7 @@ export class Writer {
   readonly #float = new DataView(new ArrayBuffer(8));
   readonly #octets = new Uint8Array(this.#float.buffer);
 
-  /** Everything written; the next message begins behind it. */
+  /** Returns everything written. The next message begins behind it. */
   finish(): Uint8Array {
     const { bytes, at } = this;
     // A large buffer that is mostly empty would be kept as long as its message.
@@ -31,7 +31,7 @@ export class Writer {
     return whole;
   }
 
-  /** Forgets what was not finished. */
+  /** Drops what was not finished. */
   reset(): void {
     this.at = this.#start;
   }
@@ -42,7 +42,7 @@ export class Writer {
 
   #grow(count: number): void {
     const larger = new Uint8Array(Math.max(this.bytes.length * 2, this.at + count));
-    // Where it was, since positions in it are remembered.
+    // At the same positions, because some are remembered.
     larger.set(this.bytes.subarray(this.#start, this.at), this.#start);
     this.bytes = larger;
   }
@@ -88,7 +88,7 @@ export class Writer {
     this.at += value.length;
   }
 
-  /** Begins something whose length is not known yet; `close` puts the length before it. */
+  /** Begins something whose length is not known yet. `close` puts the length before it. */
   open(): number {
     this.room(1);
     return ++this.at;
@@ -110,7 +110,7 @@ export class Writer {
     this.at = end;
   }
 
-  /** The length and the text; false, and nothing written, if UTF-8 cannot hold it. */
+  /** Writes the length and the text. Returns false, and writes nothing, if UTF-8 cannot hold it. */
   text(value: string): boolean {
     const { length } = value;
     this.room((length <= MEDIUM ? length * 3 : utf8Length(value)) + 5);

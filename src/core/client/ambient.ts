@@ -3,7 +3,7 @@ import { AMBIENT } from "../service.js";
 import type { Engine } from "./engine.js";
 import type { CallExchange } from "./exchange.js";
 
-/** The background call on which asks, logs and notifications of no call arrive. Its end is no matter to the client. */
+/** The background call on which asks, logs and notifications outside any call arrive. The client does not depend on it: it may end. */
 export class Ambient {
   readonly #engine: Engine;
   #exchange: CallExchange | undefined;
@@ -17,7 +17,7 @@ export class Ambient {
     void this.#read(exchange);
   }
 
-  /** Opens it again with the log level that now counts; nothing can arrive in between. */
+  /** Opens the call again with the current log level. Nothing can arrive in between. */
   reopen(): void {
     if (this.#exchange === undefined) return;
     this.close();

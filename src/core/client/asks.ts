@@ -6,12 +6,12 @@ import type { ElicitParams, SampleParams } from "../protocol.js";
 import type { Ask, Era, Request } from "../service.js";
 import type { AskContext, AskHandler, ClientOptions } from "./options.js";
 
-/** What the handlers amount to as declared capabilities; `capabilities` is added, member by member. */
+/** The capabilities that the handlers amount to, with `capabilities` added member by member. */
 export function clientCapabilities(options: ClientOptions, era: Era): JsonObject {
   const declared: Record<string, unknown> = {};
   if (options.elicit !== undefined) declared["elicitation"] = options.elicitUrl === true ? { form: {}, url: {} } : { form: {} };
   if (options.sample !== undefined) declared["sampling"] = options.sampleTools === true ? { tools: {} } : {};
-  // Only the legacy era has a notification that the roots changed.
+  // Only the legacy era has a notification that the roots have changed.
   if (options.roots !== undefined) declared["roots"] = era === "legacy" ? { listChanged: true } : {};
   for (const [name, extra] of Object.entries(options.capabilities ?? {})) {
     const own = declared[name];
@@ -20,7 +20,7 @@ export function clientCapabilities(options: ClientOptions, era: Era): JsonObject
   return declared;
 }
 
-/** Answers a server's questions with the user's handlers, whichever way they come. */
+/** Answers a server's questions with the user's handlers, however the questions arrive. */
 export class AskAnswers {
   readonly #handlers: ReadonlyMap<string, AskHandler>;
   readonly #report: (fault: Fault) => void;
@@ -30,7 +30,10 @@ export class AskAnswers {
     this.#report = report;
   }
 
-  /** Answers an ask while its call goes on. Firing the returned canceller withdraws it; `settled` is called once, either way, and never if it was withdrawn before. */
+  /**
+   * Answers an ask while its call goes on. Firing the returned canceller withdraws it. `settled` is called once when the ask is answered,
+   * refused or withdrawn, but not if it was withdrawn before it was taken.
+   */
   take(ask: Ask, settled: (cancel: Canceller) => void): Canceller {
     const cancel = new Canceller();
     const unhook = ask.cancel.on(() => cancel.fire(ask.cancel.reason));
@@ -42,7 +45,7 @@ export class AskAnswers {
       settled(cancel);
     };
     if (cancel.fired) return cancel;
-    // A handler that does not heed its signal may go on for ever: nobody waits for it then.
+    // A handler that ignores its signal may run for ever, so nobody waits for it.
     cancel.on(settle);
     const progress = (params: JsonObject): void => {
       if (open && ask.wantsProgress) ask.progress(params);
@@ -68,7 +71,7 @@ export class AskAnswers {
       if (!isObject(result)) throw new TypeError(`the handler of ${request.method} returned no object`);
       return result;
     } catch (error) {
-      // A Fault is what the handler wants to say; anything else is its mistake, which its author wants to see.
+      // A Fault is the handler's answer. Anything else is a mistake in the handler, which its author wants to see.
       if (!(error instanceof Fault) && !cancel.fired) this.#report(toFault(error));
       throw error;
     }
@@ -91,13 +94,13 @@ function handlersOf(options: ClientOptions): Map<string, AskHandler> {
   if (elicit !== undefined)
     handlers.set("elicitation/create", (params, context) => {
       if (params["mode"] === "url" && options.elicitUrl !== true)
-        throw new Fault("invalid-params", "this client does not take elicitation by URL");
+        throw new Fault("invalid-params", "this client does not support elicitation by URL");
       return elicit(params as ElicitParams, context);
     });
   if (sample !== undefined)
     handlers.set("sampling/createMessage", (params, context) => {
       if (params["tools"] !== undefined && options.sampleTools !== true)
-        throw new Fault("invalid-params", "this client does not take sampling with tools");
+        throw new Fault("invalid-params", "this client does not support sampling with tools");
       return sample(params as SampleParams, context);
     });
   if (roots !== undefined) handlers.set("roots/list", async () => ({ roots: typeof roots === "function" ? await roots() : roots }));

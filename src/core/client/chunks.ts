@@ -5,22 +5,22 @@ import type { JsonObject } from "../json.js";
 import type { Reply } from "../service.js";
 import { wholeContents } from "./collect.js";
 
-/** A part of a resource as it arrives. Offsets and sizes count octets, of text as UTF-8. */
+/** A part of a resource as it arrives. Offsets and sizes count bytes; text counts as UTF-8. */
 export interface ResourceChunk {
   readonly uri: string;
   readonly mimeType?: string;
   readonly data: string | Uint8Array;
-  /** Where in the resource `data` starts; contents that follow each other count on. */
+  /** Where in the resource `data` starts. If a resource has several contents, the offset runs on from one to the next. */
   readonly offset: number;
-  /** Octets of the whole, where the server says. */
+  /** Bytes of the whole resource, if the server says. */
   readonly size?: number;
 }
 
-/** Cuts the replies of a read into parts from `offset` on, whatever part of that the server did itself. */
+/** Cuts the replies of a read into parts that start at `offset`, whether or not the server has skipped anything itself. */
 export class Cutter {
   readonly #uri: string;
   readonly #chunkSize: number | undefined;
-  /** Nothing before this is wanted. */
+  /** Data before this offset is skipped. */
   readonly #from: number;
   #at = 0;
   #head: JsonObject = {};
@@ -32,7 +32,7 @@ export class Cutter {
     this.#chunkSize = chunkSize;
   }
 
-  /** Parts of one reply, made as they are taken. */
+  /** The parts of one reply, each made when it is taken. */
   *cut(reply: Reply): Generator<ResourceChunk, void, undefined> {
     if (reply.kind === "content") {
       this.#head = reply.head;

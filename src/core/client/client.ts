@@ -38,17 +38,17 @@ import type { Stream } from "./stream.js";
 import { streamTool, type ToolEvent } from "./tool-stream.js";
 import { type ResourceChange, type WatchOptions, watch } from "./watch.js";
 
-/** Who calls where the user does not say. */
+/** The client's info unless the user gives another. */
 export const clientInfo: Implementation = { name: "anywire", version: "0.1.0" };
 
-/** Takes a connection over: asks the server what it is, and closes the connection if that fails. */
+/** Takes over a connection and asks the server what it is. Closes the connection if that fails. */
 export async function createClient(connection: Connection, options: ClientOptions = {}): Promise<McpClient> {
   const engine = new Engine(connection, options, options.info ?? clientInfo);
   const client = new StreamingClient(engine);
   try {
     await client.discover();
   } catch (error) {
-    // One that cannot be asked what it is may still answer everything else.
+    // A server that does not know discover may still answer everything else.
     if (toFault(error).code === "unknown-method") return client;
     await client.close();
     throw error;

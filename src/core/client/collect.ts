@@ -10,7 +10,7 @@ interface Part {
   readonly data: (string | Uint8Array)[];
 }
 
-/** The items and contents of one call, put back into one result. `limit` is in bytes. */
+/** Joins the items and contents of one call into one result. `limit` is in bytes. */
 export class Collected {
   readonly #member: string | undefined;
   readonly #limit: number;
@@ -50,7 +50,7 @@ export class Collected {
     return extended(this.whole(rest), { nextCursor: cursor });
   }
 
-  /** Everything. What came whole in the result goes behind what came in parts. */
+  /** The whole result. What came in the result itself follows what came in parts. */
   whole(value: JsonObject): JsonObject {
     const member = this.#member ?? (this.#items.length > 0 ? "items" : undefined);
     if (member !== undefined) return extended(value, { [member]: join(this.#items, value[member]) });
@@ -66,7 +66,7 @@ export class Collected {
   }
 }
 
-/** The contents that a read's result holds itself; none where it has come in parts. */
+/** The contents in a read's result; none if they came in parts. */
 export function wholeContents(result: JsonObject): readonly JsonObject[] {
   const { contents = [] } = result;
   if (!Array.isArray(contents) || !contents.every(isObject))

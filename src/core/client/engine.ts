@@ -12,11 +12,11 @@ import { Collected } from "./collect.js";
 import { CallExchange, type ExchangeStart, type Home } from "./exchange.js";
 import type { CallOptions, ClientOptions, LogEntry, Progress } from "./options.js";
 
-/** What a call is made with, beyond what its caller says. */
+/** What a call needs in addition to its caller's options. */
 export interface Terms extends CallOptions {
-  /** Whether the replies' reader takes progress itself. */
+  /** Whether the reader of the replies takes progress itself. */
   readonly progress?: boolean;
-  /** Whether it may last as long as it likes unless the caller says otherwise. */
+  /** Whether the call has no timeout unless the caller sets one. */
   readonly lasting?: boolean;
   readonly range?: Range;
   readonly pageSize?: number | undefined;
@@ -25,14 +25,14 @@ export interface Terms extends CallOptions {
 const plain: Terms = {};
 const noMetadata: Context["metadata"] = {};
 
-/** Makes calls on a connection in the name of one client, and hands what is not the result to whoever listens. */
+/** Makes calls on a connection for one client, and hands everything but the result to the client's hooks. */
 export class Engine implements Home {
   readonly service: Connection;
   readonly options: ClientOptions;
   readonly answers: AskAnswers;
   readonly maxRounds: number;
   readonly collectBytes: number;
-  /** One object for the connection's life: every call is this one client's. */
+  /** One object for the life of the connection: this client makes every call. */
   readonly client: Client;
   logLevel: LogLevel | undefined;
   readonly #open = new Registry<CallExchange>();
@@ -63,13 +63,13 @@ export class Engine implements Home {
     this.#open.delete(exchange.number);
   }
 
-  /** Fails every open call, and every later one. */
+  /** Fails every open call and every later one. */
   close(reason: Fault): void {
     this.#closed ??= reason;
     for (const exchange of this.#open.values()) exchange.fail(reason);
   }
 
-  /** The connection ended by itself. */
+  /** Called when the connection ended by itself. */
   lost(reason: Fault): void {
     for (const exchange of this.#open.values()) exchange.lost(reason);
   }
@@ -104,7 +104,7 @@ export class Engine implements Home {
     }
   }
 
-  /** Passes a result whose type a typed call can return; any other has a meaning that its caller would miss. */
+  /** Returns a result whose type a typed call can return. Throws for any other, because the caller would miss its meaning. */
   complete(result: JsonObject): JsonObject {
     const type = result["resultType"];
     if (type === undefined || type === "complete" || this.options.resultTypes?.some((known) => known === type) === true) return result;
@@ -117,7 +117,7 @@ export class Engine implements Home {
     return new Fault("cancelled", "the call ended without a result");
   }
 
-  /** Hands a reply to the hooks; false if it is none of theirs. */
+  /** Hands a reply to the hooks; false if no hook is for it. */
   hear(reply: Reply, method: string, params: JsonObject, terms: Terms = plain): boolean {
     try {
       switch (reply.kind) {
@@ -184,7 +184,7 @@ function collects(method: string): boolean {
   return listMembers.has(method) || method === "resources/read";
 }
 
-/** An error of a user's callback that no one else hears of becomes an uncaught one. */
+/** Rethrows the error of a user's callback as an uncaught one, because nobody else sees it. */
 function surface(error: unknown): void {
   queueMicrotask(() => {
     throw error;

@@ -14,35 +14,35 @@ const done: Promise<Step> = Promise.resolve(DONE);
 
 let count = 0;
 
-/** Questions of one call that handlers answer at a time. */
+/** Questions of one call that handlers may be answering at the same time. */
 const mostAsks = fixedLimits.asks;
 
-/** What an exchange needs of the client it belongs to. */
+/** What an exchange needs from its client. */
 export interface Home {
   readonly service: Service;
   readonly answers: AskAnswers;
   readonly maxRounds: number;
-  /** Called when the first next() comes; the fault of a client that is closed. */
+  /** Called at the first next(). Returns the fault if the client is closed. */
   enter(exchange: CallExchange): Fault | undefined;
   leave(exchange: CallExchange): void;
-  /** Hears of what is no matter of one call's result. */
+  /** Reports what has nothing to do with the result of a call. */
   report(fault: Fault): void;
 }
 
-/** How a call starts: made when the first next() comes, so that its deadline counts from there. */
+/** How a call starts. Made at the first next(), so that the deadline counts from there. */
 export interface ExchangeStart {
   readonly context: Context;
   readonly cancel: Canceller;
-  /** Unhooks the caller's signal. */
+  /** Stops listening to the caller's signal. */
   readonly release?: () => void;
 }
 
 /**
- * One call as its caller sees it: asks in the middle are answered while reading goes on, and a result that requires input
- * is answered by calling again, so that neither is ever a reply.
+ * One call as its caller sees it. Asks are answered while reading goes on, and a result that requires input is answered by calling again,
+ * so the caller sees neither.
  */
 export class CallExchange implements Replies {
-  /** Names it among all others. */
+  /** A number that no other exchange has. */
   readonly number: number = ++count;
   readonly #home: Home;
   readonly #begin: () => ExchangeStart;
@@ -51,7 +51,7 @@ export class CallExchange implements Replies {
   #inner: Replies | undefined;
   #timed: Timed | undefined;
   #deadline: number | undefined;
-  /** Whether no call is open, because the answers for its next round are waited for. */
+  /** Whether the exchange waits for answers between two rounds, so that no call is open. */
   #gathering = false;
   #asks: Set<Canceller> | undefined;
   #ended = false;
@@ -93,7 +93,7 @@ export class CallExchange implements Replies {
     return done;
   }
 
-  /** Ends it from outside: a pending next() fails now, or else the next one. */
+  /** Ends the call from outside: a pending next() fails now, or else the next one does. */
   fail(fault: Fault): void {
     if (this.#ended) return;
     this.#end();
@@ -103,7 +103,7 @@ export class CallExchange implements Replies {
     else this.#reject(fault);
   }
 
-  /** The connection is gone. An open call learns that in its turn, behind what has arrived; one between two rounds has to be told. */
+  /** The connection was lost. An open call learns it by itself, after what has arrived; a call between two rounds has to be told. */
   lost(fault: Fault): void {
     if (this.#gathering) this.fail(fault);
   }
@@ -127,7 +127,7 @@ export class CallExchange implements Replies {
   #pull(): void {
     if (this.#ended) return;
     this.#inner?.next().then(this.#onStep, this.#onError);
-    // Reading starts the timer again; it stands still as long as handlers answer.
+    // next() starts the timer again. It is paused while handlers answer.
     if (this.#asks !== undefined && this.#asks.size > 0) this.#timed?.pause();
   }
 
@@ -143,7 +143,7 @@ export class CallExchange implements Replies {
     } else this.#give(step.value);
   };
 
-  /** Gives the reader a reply. One that it cannot read fails the call; a notification that it cannot read is only reported. */
+  /** Gives the reader a reply. If a reply cannot be read, the call fails; an unreadable notification is only reported. */
   #give(reply: Reply): void {
     let value: Reply;
     try {
@@ -161,7 +161,7 @@ export class CallExchange implements Replies {
 
   readonly #onError = (error: unknown): void => this.fail(toFault(error));
 
-  /** A deadline that passes between two reads ends the replies without a word. */
+  /** The replies may end without a fault if the deadline passes between two reads. This finds the reason. */
   #cutShort(): Fault {
     if (this.#deadline !== undefined && Date.now() >= this.#deadline)
       return new Fault("deadline", "the deadline passed before the call ended");

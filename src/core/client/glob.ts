@@ -3,15 +3,15 @@ import { Fault } from "../fault.js";
 /** A pattern over URIs: `*` and `?` stay within a segment, `**` crosses them, `{a,b}` is either, `\` takes the next literally. */
 export interface Glob {
   matches(uri: string): boolean;
-  /** The one URI it stands for, if it has no glob characters. */
+  /** The one URI that it stands for, if it has no glob characters. */
   readonly plain?: string;
 }
 
-/** Alternatives that the braces of one pattern may come to. */
+/** Limit on the combinations of alternatives in one pattern. */
 const mostAlternatives = 256;
 
 const wild = { one: 1, star: 2, deep: 3, dirs: 4, rest: 5 } as const;
-/** A literal character, or a wildcard. `dirs` is followed by `rest`: together they are nothing, or anything up to a slash. */
+/** A literal character, or a wildcard. `dirs` is followed by `rest`: together they match nothing, or anything up to a slash. */
 type Token = string | (typeof wild)[keyof typeof wild];
 
 export function glob(pattern: string): Glob {
@@ -36,7 +36,7 @@ function expand(pattern: string): string[] {
   return all;
 }
 
-/** What stands between the brace at `open` and its partner; undefined if it has none, and so is a character like any other. */
+/** The alternatives between the brace at `open` and its closing brace. Undefined if there is none: then the brace is a literal. */
 function alternativesAt(pattern: string, open: number): { choices: string[]; end: number } | undefined {
   const choices: string[] = [];
   let depth = 0;
@@ -83,7 +83,7 @@ function tokensOf(pattern: string): Token[] {
   return tokens;
 }
 
-/** Walks all ways at once: a server's URI cannot make it backtrack. */
+/** Follows all possible matches at once, so that no URI of a server can make it backtrack. */
 function matches(tokens: readonly Token[], uri: string): boolean {
   const end = tokens.length;
   let current = new Uint8Array(end + 1);
@@ -113,7 +113,7 @@ function matches(tokens: readonly Token[], uri: string): boolean {
   return current[end] === 1;
 }
 
-/** Marks a place and those that wildcards reach from it by matching nothing. */
+/** Marks a place, and the places that wildcards reach from it by matching nothing. */
 function reach(tokens: readonly Token[], places: Uint8Array, from: number): void {
   for (let at = from; places[at] === 0; at++) {
     places[at] = 1;

@@ -5,7 +5,7 @@ import type { CallExchange } from "./exchange.js";
 import { requireCapability, type ServerView } from "./server-view.js";
 import { leavable, type Stream } from "./stream.js";
 
-/** What to hear of. Members of extensions pass as they are. */
+/** The changes to listen for. Members of extensions are passed on as they are. */
 export interface ListenFilter extends JsonObject {
   readonly toolsListChanged?: boolean;
   readonly promptsListChanged?: boolean;
@@ -20,7 +20,7 @@ const needed: ReadonlyMap<string, string> = new Map([
   ["resourceSubscriptions", "resources.subscribe"],
 ]);
 
-/** The capabilities of which a listen with this filter needs one; undefined if it asks for something else as well. */
+/** The capabilities of which a listen with this filter needs at least one; undefined if the filter also has other members. */
 export function listenNeeds(filter: ListenFilter): string[] | undefined {
   const paths: string[] = [];
   for (const [member, value] of Object.entries(filter)) {

@@ -25,9 +25,9 @@ import type { Stream } from "./stream.js";
 import type { ToolEvent } from "./tool-stream.js";
 import type { ResourceChange, WatchOptions } from "./watch.js";
 
-/** What is left of a list's result beside its items: `_meta`, `ttlMs` and the like. */
+/** The members of a list's result other than its items: `_meta`, `ttlMs` and the like. */
 export interface ListResult extends JsonObject {
-  /** Of a single page that is not the last. */
+  /** Set on a single page that is not the last. */
   readonly nextCursor?: string;
 }
 export interface ListToolsResult extends ListResult {
@@ -43,14 +43,14 @@ export interface ListPromptsResult extends ListResult {
   readonly prompts: readonly Prompt[];
 }
 
-/** With a cursor (any string) one page, unchanged; without one the whole list. */
+/** With a cursor (any string): one page, unchanged. Without: the whole list. */
 export interface PageParams {
   readonly cursor?: string | undefined;
 }
 
 /** A client of one server, on any wire. A stream is one call: leaving its loop cancels it. */
 export interface McpClient extends AsyncDisposable {
-  /** What the server said of itself when it was last asked. */
+  /** What the server said about itself when it was last asked. */
   readonly server: ServerView;
   /** Whether the server declares a capability: `tools`, `resources.subscribe`, `extensions.com.example/x`. */
   can(capability: string): boolean;
@@ -79,17 +79,17 @@ export interface McpClient extends AsyncDisposable {
   /** The call event by event. Questions in between are answered by the client's handlers. */
   streamTool(name: string, args?: JsonObject, options?: CallOptions): Stream<ToolEvent>;
 
-  /** The whole resource, octets in base64 as in the protocol. */
+  /** The whole resource. Binary contents are in base64, as in the protocol. */
   readResource(uri: string, options?: CallOptions): Promise<ReadResourceResult>;
-  /** The resource as it arrives, octets as octets. A range that the server ignores is cut here. */
+  /** The resource as it arrives, with binary contents as bytes. If the server ignores the range, the client cuts it. */
   readChunks(uri: string, options?: ReadOptions): Stream<ResourceChunk>;
   /**
-   * Changes of the resources that match the patterns: `*` and `?` within a segment, `**` across segments, `{a,b}`; `\` takes
-   * the next character literally. `created` and `deleted` are differences of the resource list. A URI without glob characters is watched
-   * even if it is not in the list. What the reader has not taken yet is merged, one change a URI.
+   * Changes of the resources that match the patterns: `*` and `?` within a segment, `**` across segments, `{a,b}`; `\` takes the next
+   * character literally. `created` and `deleted` are differences of the resource list. A URI without glob characters is watched even if it
+   * is not in the list. Changes that the reader has not taken yet are merged, so that at most one waits for each URI.
    */
   watch(patterns: string | readonly string[], options?: WatchOptions): Stream<ResourceChange>;
-  /** One subscription, as the server tells it: the acknowledgement first. */
+  /** One subscription, as the server reports it: the acknowledgement comes first. */
   listen(filter: ListenFilter, options?: CallOptions): Stream<Message>;
 
   getPrompt(name: string, args?: Readonly<Record<string, string>>, options?: CallOptions): Promise<GetPromptResult>;
@@ -101,24 +101,24 @@ export interface McpClient extends AsyncDisposable {
     options?: CallOptions,
   ): Promise<CompleteResult>;
 
-  /** Asks the server anew what it is; `server` follows. */
+  /** Asks the server again what it is, and updates `server`. */
   discover(options?: CallOptions): Promise<DiscoverResult>;
   /** Resolves when the server has answered. */
   ping(options?: CallOptions): Promise<void>;
 
-  /** Any method. Results of every type pass, except that input which one requires is given. */
+  /** Any method. Returns results of every type; if a result requires input, the handlers give it and the call goes on. */
   call(method: string, params?: JsonObject, options?: CallOptions): Promise<JsonObject>;
-  /** Any method, reply by reply. Asks are answered and do not appear. */
+  /** Any method, reply by reply. Asks are answered by the handlers and do not appear. */
   stream(method: string, params?: JsonObject, options?: CallOptions): Replies;
-  /** A notification of no call; resolves when the link took it. */
+  /** Sends a notification that belongs to no call. Resolves when the link has taken it. */
   notify(method: string, params?: JsonObject): Promise<void>;
-  /** Tells a legacy server that the roots changed; a modern one asks each time. */
+  /** Tells a legacy server that the roots have changed. A modern server asks each time. */
   rootsChanged(): Promise<void>;
-  /** The level that later calls ask for, and from now on what belongs to no call. */
+  /** The log level of later calls, and from now on of messages outside any call. */
   setLogLevel(level: LogLevel): void;
 
   /** Resolves with the reason when the connection has ended; undefined after close(). */
   readonly closed: Promise<Fault | undefined>;
-  /** Every open call fails, then the connection is closed. */
+  /** Fails every open call, then closes the connection. */
   close(): Promise<void>;
 }

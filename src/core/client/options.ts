@@ -17,9 +17,9 @@ export interface LogEntry extends JsonObject {
 }
 
 export interface AskContext {
-  /** Aborts when the server wants no answer any more; a late answer is dropped. */
+  /** Aborts when the server no longer wants an answer. A late answer is dropped. */
   readonly signal: AbortSignal;
-  /** Tells the server how the answer is coming on, if it wants to know. */
+  /** Tells the server how far the answer has come, if it wants to know. */
   progress(progress: number, total?: number, message?: string): void;
 }
 
@@ -28,49 +28,49 @@ export type AskHandler<P extends JsonObject = JsonObject, R extends JsonObject =
   context: AskContext,
 ) => R | Promise<R>;
 
-/** Which handlers exist decides which capabilities the client declares. */
+/** The client declares the capabilities that its handlers amount to. */
 export interface ClientOptions {
-  /** Who calls; `anywire` and its version unless said otherwise. */
+  /** The client's name and version; those of `anywire` unless given. */
   readonly info?: Implementation | undefined;
   readonly elicit?: AskHandler<ElicitParams, ElicitResult> | undefined;
-  /** `elicit` also takes `mode: "url"`. */
+  /** Whether `elicit` also handles `mode: "url"`. */
   readonly elicitUrl?: boolean | undefined;
   readonly sample?: AskHandler<SampleParams, SampleResult> | undefined;
-  /** `sample` also takes `tools`. */
+  /** Whether `sample` also handles `tools`. */
   readonly sampleTools?: boolean | undefined;
   readonly roots?: readonly Root[] | (() => readonly Root[] | Promise<readonly Root[]>) | undefined;
-  /** Handlers of questions that the specification does not name, by method. */
+  /** Handlers for questions that the specification does not name, by method. */
   readonly asks?: Readonly<Record<string, AskHandler>> | undefined;
-  /** Declared besides: `experimental`, `extensions`. */
+  /** Capabilities to declare in addition: `experimental`, `extensions`. */
   readonly capabilities?: JsonObject | undefined;
-  /** Log entries of calls without an `onLog` of their own, and of no call. */
+  /** Log entries outside any call, and of calls without an `onLog` of their own. */
   readonly onLog?: ((entry: LogEntry) => void) | undefined;
   /** Progress of calls without an `onProgress` of their own. */
   readonly onProgress?: ((progress: Progress, request: Request) => void) | undefined;
-  /** Every other notification that is not an event of a stream being read. */
+  /** Every other notification, except the events of a stream that is being read. */
   readonly onNotification?: ((notification: Message) => void) | undefined;
   /** What went wrong outside any call: a hook or a handler that threw, the loss of the background call. */
   readonly onFault?: ((fault: Fault) => void) | undefined;
-  /** Asked of every call; `info` where an `onLog` listens and no level was set. */
+  /** The level that every call asks for; `info` if there is an `onLog` and no level is set. */
   readonly logLevel?: LogLevel | undefined;
-  /** Milliseconds a call may take; it stands still while handlers answer. None unless set. */
+  /** Milliseconds that a call may take. The time is paused while handlers answer. No limit unless set. */
   readonly timeout?: number | undefined;
   /** How many times a server may ask for input before one result; 16 unless set. */
   readonly maxRounds?: number | undefined;
-  /** Bytes that one collected list or whole read may come to; 64 MiB unless set. Streams have no such limit. */
+  /** Bytes that one collected list or whole read may have; 64 MiB unless set. Streams have no such limit. */
   readonly collectBytes?: number | undefined;
-  /** Result types of extensions that typed calls may return besides `complete`. */
+  /** Result types of extensions that typed calls may return in addition to `complete`. */
   readonly resultTypes?: readonly string[] | undefined;
 }
 
 export interface CallOptions {
   readonly signal?: AbortSignal | undefined;
-  /** Milliseconds; instead of the client's. */
+  /** Milliseconds, in place of the client's `timeout`. */
   readonly timeout?: number | undefined;
   readonly onProgress?: ((progress: Progress) => void) | undefined;
   readonly onLog?: ((entry: LogEntry) => void) | undefined;
   readonly logLevel?: LogLevel | undefined;
-  /** Goes out as the request's `_meta`. */
+  /** Sent as the request's `_meta`. */
   readonly meta?: JsonObject | undefined;
   /** traceparent, tracestate, baggage. */
   readonly trace?: Readonly<Record<string, string>> | undefined;
@@ -79,6 +79,6 @@ export interface CallOptions {
 }
 
 export interface ListOptions extends CallOptions {
-  /** Items a page, where the wire pages and the server lets the client choose. */
+  /** Items in a page, where the wire has pages and the server lets the client choose. */
   readonly pageSize?: number | undefined;
 }

@@ -5,9 +5,9 @@ import type { CallOptions } from "./options.js";
 import { leavable, type Stream } from "./stream.js";
 
 export interface ReadOptions extends CallOptions {
-  /** Octets to leave out at the start; in text, code points that begin before it are left out whole. */
+  /** Bytes to skip at the start. In text, a code point that begins before the offset is skipped as a whole. */
   readonly offset?: number | undefined;
-  /** Octets that a part has at most. */
+  /** The most bytes that one part may have. */
   readonly chunkSize?: number | undefined;
 }
 

@@ -1,7 +1,7 @@
 import { withNumbers } from "../exact.js";
 import type { Reply } from "../service.js";
 
-/** A reply as a program can read it: a number that JavaScript would change is a Fault that says where it stands. */
+/** A reply for a program to read. A number that JavaScript would change becomes a Fault that says where it stands. */
 export function readable(reply: Reply): Reply {
   switch (reply.kind) {
     case "result":

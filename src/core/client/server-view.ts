@@ -5,7 +5,7 @@ import type { Implementation } from "../protocol.js";
 import type { Era } from "../service.js";
 import type { Connection } from "../wire.js";
 
-/** What a server says of itself. */
+/** What a server says about itself. */
 export interface ServerView {
   readonly info?: Implementation;
   readonly capabilities: JsonObject;
@@ -16,7 +16,7 @@ export interface ServerView {
   readonly extensions: JsonObject;
   readonly experimental: JsonObject;
   readonly supportedVersions: readonly string[];
-  /** Whether it said anything: a server that cannot be asked may still be able to do everything. */
+  /** Whether the server answered. One that does not know discover may still do everything else. */
   readonly known: boolean;
 }
 
@@ -37,7 +37,7 @@ export function serverView(connection: Connection, discovered: JsonObject | unde
   };
 }
 
-/** Whether capabilities declare `path`, such as `resources.subscribe`; names may have dots themselves. */
+/** Whether capabilities declare `path`, such as `resources.subscribe`. Names may contain dots themselves. */
 export function declares(capabilities: unknown, path: string): boolean {
   if (!isObject(capabilities)) return false;
   if (Object.hasOwn(capabilities, path)) {
@@ -51,7 +51,7 @@ export function declares(capabilities: unknown, path: string): boolean {
   return false;
 }
 
-/** Throws unless the server declares one of `paths`, or nothing is known of it. */
+/** Throws unless the server declares one of `paths`, or said nothing about itself. */
 export function requireCapability(server: ServerView, what: string, paths: readonly string[]): void {
   if (!server.known || paths.some((path) => declares(server.capabilities, path))) return;
   throw new Fault("missing-capability", `the server cannot ${what}: it does not declare ${paths.join(" or ")}`, {

@@ -1,13 +1,11 @@
-/** Values as they are pulled, for one reader. Leaving the loop ends the call behind it, also in the middle of next(). */
+/** Values as they are pulled, for one reader. Leaving the loop ends the call behind it, even during a pending next(). */
 export interface Stream<T> extends AsyncIterable<T>, AsyncDisposable {
   next(): Promise<IteratorResult<T, undefined>>;
   return(): Promise<IteratorResult<T, undefined>>;
   [Symbol.asyncIterator](): Stream<T>;
 }
 
-/**
- * A generator that can be left. Its own return() waits for its pending next(), so `leave` has to end what that waits for.
- */
+/** A generator that can be left. Its own return() waits for its pending next(), so `leave` has to end what next() waits for. */
 export function leavable<T>(steps: AsyncGenerator<T, undefined, undefined>, leave: () => void): Stream<T> {
   const stream: Stream<T> = {
     next: () => steps.next(),

@@ -14,7 +14,7 @@ export interface ResourceChange {
 }
 
 export interface WatchOptions {
-  /** Begin with an `initial` change for each resource that is watched. */
+  /** Begin with an `initial` change for each watched resource. */
   readonly includeInitial?: boolean | undefined;
   readonly signal?: AbortSignal | undefined;
 }
@@ -30,7 +30,7 @@ export function watch(
   return leavable(watcher.changes(), () => watcher.stop());
 }
 
-/** Changes that may wait of URIs that nobody subscribed to by name: a server may tell of parts of a resource. */
+/** Limit on the waiting changes of URIs that nobody subscribed to by name: a server may report parts of a resource. */
 const strangers = 1024;
 
 class Watcher {
@@ -40,21 +40,24 @@ class Watcher {
   readonly #options: WatchOptions;
   #globs: readonly Glob[] = [];
   #plain: ReadonlySet<string> = new Set();
-  /** Matching URIs of the list as it last was; undefined before the first listing. */
+  /** The matching URIs when the list was last read; undefined before the first listing. */
   #listed: ReadonlySet<string> | undefined;
   #subscribed: ReadonlySet<string> = new Set();
-  /** At most one change a URI. */
+  /** Changes that wait for the reader, at most one for each URI. */
   readonly #pending = new Map<string, ResourceChange["change"]>();
-  /** The subscription that counts, and the one that is to replace it. */
+  /** The current subscription, and the one that is about to replace it. */
   readonly #listens = new Set<CallExchange>();
   #listing: Stream<JsonObject> | undefined;
-  /** Whether changes wait: two subscriptions may both tell of them, and the first change of a URI is to be the first told. */
+  /**
+   * Whether changes are held back. While two subscriptions are open both report changes, and the first change of a URI must be reported
+   * first.
+   */
   #held: boolean;
   #refreshing = false;
   #stale = false;
   #end: { readonly fault?: Fault } | undefined;
   #wake: (() => void) | undefined;
-  /** Subscriptions that are not read on before the reader has taken more. */
+  /** Subscriptions that are not read until the reader has taken more. */
   readonly #paused = new Set<() => void>();
 
   constructor(engine: Engine, server: ServerView, patterns: readonly string[], options: WatchOptions) {
@@ -132,13 +135,13 @@ class Watcher {
     return undefined;
   }
 
-  /** Lists and subscribes anew, as often as the list changed meanwhile. */
+  /** Lists and subscribes again, as often as the list has changed meanwhile. */
   async #refresh(): Promise<void> {
     this.#stale = true;
     if (this.#refreshing) return;
     this.#refreshing = true;
     try {
-      // The first subscription only makes sure that no change of the list goes unnoticed while it is read.
+      // The first subscription only makes sure that no change is missed while the list is read.
       if (this.#listed === undefined) await this.#subscribe(this.#plain);
       while (this.#stale && this.#end === undefined) {
         this.#stale = false;
@@ -169,7 +172,7 @@ class Watcher {
           throw new Fault("overload", "too many resources match to be watched", { data: { limit: "collectBytes" } });
       }
     } catch (error) {
-      // A server without a list may still tell of URIs that the caller names.
+      // A server without a list may still report changes of URIs that the caller names.
       if (toFault(error).code !== "unknown-method" || this.#globs.some(({ plain }) => plain === undefined)) throw error;
     } finally {
       this.#listing = undefined;
@@ -203,7 +206,7 @@ class Watcher {
         else if (reply.method === "notifications/resources/list_changed") void this.#refresh();
         else if (reply.method === "notifications/resources/updated") this.#note(reply.params["uri"], "modified");
       }
-      // One that was replaced has been taken out before it ends.
+      // A replaced subscription was removed before it ended.
       if (this.#listens.has(exchange)) this.#finish();
     } catch (error) {
       if (this.#listens.has(exchange)) this.#finish(toFault(error));
@@ -232,7 +235,7 @@ class Watcher {
   }
 }
 
-/** Two changes of one resource of which the reader knows neither, as one; undefined if they cancel out. */
+/** Merges two changes of one resource that the reader has not seen; undefined if they cancel out. */
 function merge(first: ResourceChange["change"] | undefined, second: ResourceChange["change"]): ResourceChange["change"] | undefined {
   if (first === undefined) return second;
   if (second === "deleted") return first === "modified" || first === "deleted" ? "deleted" : undefined;

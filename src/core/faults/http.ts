@@ -5,11 +5,11 @@ import { type PerRevision, revisionOf } from "./revisions.js";
 
 /** The HTTP statuses of a fault. */
 export interface HttpStatuses {
-  /** A request that is not taken: nothing of it has run. */
+  /** For a request that was refused: nothing of it has run. */
   readonly refused: number;
   /**
-   * The error is the answer to a call that was taken. It is 200 where the revision names no other: the call may have run, and proxies
-   * send again what failed with 502, 503 or 504; and the official clients read the error of a 200 or 400 alone.
+   * For an error that answers a call. It is 200 unless the revision names another status: the call may have run, and proxies retry what
+   * failed with 502, 503 or 504. The official clients also read errors only from a 200 or 400.
    */
   readonly answered: number;
 }
@@ -32,7 +32,7 @@ export const httpStatuses: Readonly<Record<FaultCode, PerRevision<HttpStatuses>>
   "missing-capability": row(400, 400, 400),
   "unsupported-version": row(400, 400, 400),
   overload: row(429, 200, 429),
-  // Of a request that is not whole in time.
+  // For a request that did not arrive in time.
   deadline: row(408, 200, 503),
   unavailable: row(502, 200, 503),
   cancelled: row(499, 200, 500),
@@ -49,7 +49,7 @@ export const refusalDetails: Readonly<Record<string, number>> = {
   "unavailable/closing": 503,
 };
 
-/** What may be wrong with an HTTP request before anything in it counts. */
+/** What can be wrong with an HTTP request before its message is read. */
 export type RequestRefusal =
   | "no such path"
   | "another method"
@@ -93,7 +93,7 @@ const meanings: ReadonlyMap<number, FaultCode> = new Map<number, FaultCode>([
   [429, "overload"],
 ]);
 
-/** What a peer's status means that brings no message. */
+/** The meaning of a peer's status that comes without a message. */
 export function statusMeaning(status: number): FaultCode {
   return meanings.get(status) ?? "unavailable";
 }

@@ -8,10 +8,10 @@ const by = (legacy: number, modern: number, draft: number = modern): PerRevision
   draft,
 });
 
-/** A resource that is not there, in the legacy revisions. Modern ones must not say it. */
+/** The code of a missing resource in the legacy revisions. Modern revisions must not send it. */
 export const RESOURCE_NOT_FOUND = -32002;
 
-/** What Anywire itself says on a JSON-RPC edge. A peer's own code passes unchanged. */
+/** The codes of Anywire's own errors on a JSON-RPC edge. A peer's own code is passed on unchanged. */
 export const jsonRpcCodes: Readonly<Record<FaultCode, PerRevision<number>>> = {
   parse: all(-32700),
   "invalid-request": all(-32600),
@@ -32,14 +32,14 @@ export const jsonRpcCodes: Readonly<Record<FaultCode, PerRevision<number>>> = {
   application: all(-32603),
 };
 
-/** Codes of a peer that a revision has given up, and what says the same there. Message and data stay. */
+/** Codes of a peer that a revision no longer has, and the fault that means the same there. Message and data stay. */
 const givenUp: ReadonlyMap<number, FaultCode> = new Map([
   [RESOURCE_NOT_FOUND, "not-found"],
   [-32042, "application"],
 ]);
 export const unsendable: PerRevision<ReadonlyMap<number, FaultCode>> = { "2025-11-25": new Map(), "2026-07-28": givenUp, draft: givenUp };
 
-/** What a peer's code means; one that is not here is the peer's own business. */
+/** The meanings of a peer's codes. A code that is not here is the peer's own. */
 export const meanings: ReadonlyMap<number, FaultCode> = new Map<number, FaultCode>([
   [-32700, "parse"],
   [-32600, "invalid-request"],
@@ -55,7 +55,7 @@ export const meanings: ReadonlyMap<number, FaultCode> = new Map<number, FaultCod
   [-31004, "cancelled"],
   [-31005, "unauthenticated"],
   [-31006, "denied"],
-  // proto-mcp's own: a schema that cannot be resolved, arguments that break theirs, its version, a tool that ran past its time.
+  // proto-mcp's own codes: a schema that cannot be resolved, invalid arguments, an unsupported version, a tool that timed out.
   [-33000, "unavailable"],
   [-33001, "invalid-params"],
   [-33002, "unsupported-version"],

@@ -7,12 +7,12 @@ export interface LinearPattern {
   toString(): string;
 }
 
-/** Is told of the steps before they are taken; may throw to refuse them. */
+/** Called with the number of steps before they are taken. It may throw to refuse them. */
 export type Spend = (steps: number) => void;
 
 /**
- * Tests as `new RegExp(source, "u")` does, without going back in the text: all ways are walked at once. Throws a SyntaxError for what is no
- * pattern, and a Fault `invalid-params` for one that cannot be run like this: with references back to a group, or too large.
+ * Tests like `new RegExp(source, "u")`, but without backtracking: all possible matches are followed at once. Throws a SyntaxError for an
+ * invalid pattern, and a Fault `invalid-params` for a pattern with back-references or one that is too large.
  */
 export function linearPattern(source: string, spend: Spend = () => {}): LinearPattern {
   const native = new RegExp(source, "u");
@@ -33,12 +33,12 @@ export function linearPattern(source: string, spend: Spend = () => {}): LinearPa
   return { test, toString: () => native.toString() };
 }
 
-/** Characters that the platform's own engine looks at in the time of a step. */
+/** Characters that the platform's own engine reads in the time of one step. */
 const NATIVE = 50;
 
 /**
- * How often the platform's own engine may look at each character, if it cannot do worse: most patterns of schemas begin at the start of
- * the text and have one run of any length. Undefined of every other.
+ * How often the platform's own engine may look at each character of the text, where that is bounded: for patterns that begin at the start
+ * of the text and have one run of any length, as most patterns of schemas do. Undefined for every other pattern.
  */
 function plainCost(node: Node): number | undefined {
   const [first, ...rest] = node.kind === "sequence" ? node.of : [node];
@@ -59,11 +59,11 @@ function plainCost(node: Node): number | undefined {
 
 const word = /\w/;
 
-/** For each position whether what the program looks for ends there, or begins there if it reads backwards. `first`: one is enough. */
+/** For each position, whether a match of the program ends there, or begins there if it reads backwards. `first`: one match is enough. */
 function run({ steps, backwards }: Program, text: readonly string[], spend: Spend, first: boolean): Uint8Array {
   const ends = new Uint8Array(text.length + 1);
   const looks = new Map<Step, Uint8Array>();
-  // When each step was last reached, by the number of characters read: so each is walked once at a position.
+  // The number of characters read when each step was last reached, so that each step is followed once at each position.
   const reached = new Int32Array(steps.length).fill(-1);
   let current: number[] = [];
   let following: number[] = [];
@@ -79,7 +79,7 @@ function run({ steps, backwards }: Program, text: readonly string[], spend: Spen
   };
   for (let read = 0; read <= text.length; read++) {
     const at = backwards ? text.length - read : read;
-    // What is looked for may start anywhere.
+    // A match may start anywhere.
     current.push(0);
     spend(current.length);
     const passing: Extract<Step, { kind: "one" }>[] = [];

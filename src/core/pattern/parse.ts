@@ -1,6 +1,6 @@
 import { Fault } from "../fault.js";
 
-/** A regular expression of ECMAScript in Unicode mode, without what cannot be matched in linear time. */
+/** A regular expression of ECMAScript in Unicode mode, without the parts that cannot be matched in linear time. */
 export type Node =
   | { readonly kind: "one"; readonly source: string }
   | { readonly kind: "sequence" | "choice"; readonly of: readonly Node[] }
@@ -8,7 +8,7 @@ export type Node =
   | { readonly kind: "at"; readonly place: "start" | "end" | "edge" | "inside" }
   | { readonly kind: "look"; readonly of: Node; readonly behind: boolean; readonly negative: boolean };
 
-/** Groups within groups. */
+/** Limit on groups within groups. */
 const DEPTH = 200;
 
 const places = { "^": "start", $: "end", "\\b": "edge", "\\B": "inside" } as const;
@@ -18,7 +18,7 @@ const one =
 const group = /\((?:\?(?:(:)|(<?)([=!])|<[^>]*>))?/uy;
 const quantifier = /(?:([*+?])|\{(\d+)(?:(,)(\d*))?\})\??/uy;
 
-/** Reads a pattern that `new RegExp(source, "u")` takes. Throws a Fault `invalid-params` for what cannot be run safely. */
+/** Parses a pattern that `new RegExp(source, "u")` accepts. Throws a Fault `invalid-params` for one that cannot be run safely. */
 export function parsePattern(source: string): Node {
   let at = 0;
   const take = (token: RegExp): RegExpExecArray | null => {
@@ -45,9 +45,8 @@ export function parsePattern(source: string): Node {
   const atom = (depth: number): Node => {
     if (source[at] === "(") {
       const opened = take(group);
-      // Such as modifiers, which change what the rest means.
-      if (opened === null || (opened[0] === "(" && source[at] === "?"))
-        throw unsafe(source, "it has a group of a kind that is not known here");
+      // For example modifiers, which change the meaning of the rest.
+      if (opened === null || (opened[0] === "(" && source[at] === "?")) throw unsafe(source, "it has a group of an unknown kind");
       const of = choice(depth + 1);
       at++;
       const [, , behind, look] = opened;

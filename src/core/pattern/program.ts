@@ -1,6 +1,6 @@
 import { type Node, unsafe } from "./parse.js";
 
-/** A step of a program: a character to pass, a way that forks, a place to be at, or the end. Numbers are where to go on. */
+/** A step of a program: match a character, fork, check the position, or end. The numbers are the steps to go to. */
 export type Step =
   | { readonly kind: "one"; readonly fits: (character: string) => boolean; to: number }
   | { readonly kind: "fork"; to: number; or: number }
@@ -8,19 +8,19 @@ export type Step =
   | { readonly kind: "look"; readonly program: Program; readonly negative: boolean; to: number }
   | { readonly kind: "end" };
 
-/** What a pattern comes to: it starts at its first step. */
+/** A compiled pattern. It starts at its first step. */
 export interface Program {
   readonly steps: readonly Step[];
   /** Reads the text from its end to its beginning. */
   readonly backwards: boolean;
-  /** Steps, with those of the programs that it looks with. */
+  /** The number of steps, including those of its lookaround programs. */
   readonly size: number;
 }
 
-/** Steps of a program: repeats with counts are written out. */
+/** Limit on the steps of a program. Counted repeats are written out. */
 const MOST = 20_000;
 
-/** Writes a pattern as steps. Looking ahead is a program that reads backwards: it knows where what was looked for begins. */
+/** Compiles a pattern into steps. A lookahead becomes a program that reads backwards, so that it finds where its matches begin. */
 export function compilePattern(node: Node, source: string, backwards = false, budget: { left: number } = { left: MOST }): Program {
   const steps: Step[] = [];
   const before = budget.left;
@@ -88,7 +88,7 @@ export function compilePattern(node: Node, source: string, backwards = false, bu
   return { steps, backwards, size: before - budget.left };
 }
 
-/** Whether a character is the one that a part of a pattern stands for: the engine of the platform says so, of each once if it is ASCII. */
+/** Whether a character matches one element of a pattern. The platform's engine decides; for ASCII characters the answer is cached. */
 function fitting(source: string): (character: string) => boolean {
   const native = new RegExp(`^(?:${source})$`, "u");
   const known = new Int8Array(128);

@@ -25,7 +25,7 @@ export interface Parts {
   readonly prompts: Prompts;
   readonly completions: readonly CompleteAny[];
   readonly changes: ChangeListeners;
-  /** Takes what a handler threw; Faults are the handler's answer and no news. */
+  /** Takes what a handler threw. A Fault is the handler's answer and is not reported. */
   readonly report: (error: unknown) => void;
 }
 
@@ -33,7 +33,7 @@ export function unknownMethod(method: string): Fault {
   return new Fault("unknown-method", `unknown method: ${method}`);
 }
 
-/** The protocol's methods, each answered from the server's parts. A feature without a single entry is not there. */
+/** The protocol's methods, each answered from the server's parts. A feature without any entry is absent. */
 export function methodAnswers(parts: Parts): Map<string, AnswerMethod> {
   const { tools, resources, prompts, changes, report } = parts;
   const { ttlMs, cacheScope } = parts.options;
@@ -89,7 +89,7 @@ export function custom(handler: MethodHandler, report: (error: unknown) => void)
     );
 }
 
-/** Reports what was thrown, and throws it on. */
+/** Reports what was thrown, and rethrows it. */
 function passing(report: (error: unknown) => void): (error: unknown) => never {
   return (error) => {
     report(error);

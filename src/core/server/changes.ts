@@ -4,11 +4,11 @@ import type { Context, LogReply, NoteReply, Request } from "../service.js";
 import { Feed } from "./feed.js";
 import { note } from "./yields.js";
 
-/** What a server can say changed. */
+/** The features whose lists may change. */
 export type Feature = "tools" | "prompts" | "resources";
 const features: readonly Feature[] = ["tools", "prompts", "resources"];
 
-/** Log entries that wait for one ambient reader. */
+/** Log entries that may wait for one ambient reader. */
 const ambientLimit = 256;
 
 interface Subscription {
@@ -16,7 +16,7 @@ interface Subscription {
   readonly uris: ReadonlySet<string>;
 }
 
-/** Who listens for changes, and who for logs of no call. */
+/** The calls that listen for changes, and those that listen for logs outside any call. */
 export class ChangeListeners {
   readonly #listeners = new Map<Feed, Subscription>();
   readonly #ambient = new Map<Feed, Context>();
@@ -32,7 +32,7 @@ export class ChangeListeners {
     for (const feature of wanted) honoured[`${feature}ListChanged`] = true;
     if (uris.length > 0) honoured["resourceSubscriptions"] = uris;
     const subscription: Subscription = { features: new Set(wanted), uris: new Set(uris) };
-    // Each thing that can change waits at most once, so this many never overflow.
+    // Each subject waits at most once, so this limit is never exceeded.
     const feed = new Feed(1 + features.length + subscription.uris.size, (left) => this.#listeners.delete(left));
     feed.push(note("notifications/subscriptions/acknowledged", { notifications: honoured }));
     return this.#admit(feed, this.#listeners, subscription);

@@ -1,6 +1,6 @@
 import type { Awaitable } from "./run.js";
 
-/** The value as the schema gives it, or what is wrong with it, each problem with the place it is at. */
+/** The value after the schema's conversions, or its problems, each with its place. */
 export type Checked = { readonly value: unknown } | { readonly problem: string };
-/** Checks a value; `root` is what the value is called in a problem. */
+/** Checks a value. `root` is the name of the value in a problem. */
 export type ValueCheck = (value: unknown, root: string) => Awaitable<Checked>;

@@ -6,21 +6,21 @@ import { type CompleteContext, Completing } from "./context.js";
 import type { Awaitable } from "./run.js";
 import { isSource, pull, type Source } from "./source.js";
 
-/** What completes a value: all that fits, in any sequence; or the answer as the protocol has it. */
+/** The completions of a value: all that match, in any kind of sequence, or a result in the protocol's form. */
 export type Completions = Source<string> | CompleteResult["completion"];
 export type Complete = (value: string, ctx: CompleteContext) => Awaitable<Completions>;
 
-/** Completes what no prompt and no template does; undefined: it does not either. */
+/** Completes what no prompt or template completes. Undefined if it does not either. */
 export type CompleteAny = (
   ref: CompletionRef,
   argument: { readonly name: string; readonly value: string },
   ctx: CompleteContext,
 ) => Awaitable<Completions | undefined>;
 
-/** The functions of a prompt or template, by argument; undefined where there is no such thing. */
+/** The completion functions of a prompt or template, by argument. Undefined if there is no such prompt or template. */
 export type FindCompletes = (ref: CompletionRef) => ReadonlyMap<string, Complete> | undefined;
 
-/** The protocol's limit. */
+/** The protocol's limit on the values of one completion. */
 const most = 100;
 
 export async function complete(
@@ -46,7 +46,7 @@ export async function complete(
   return { completion: { values: [], total: 0, hasMore: false } };
 }
 
-/** At most the limit; of a sequence that goes on beyond it, no more than one is made. */
+/** Cuts the values at the limit. Of a longer sequence, only one value beyond the limit is made. */
 async function cut(given: Completions, context: Context): Promise<CompleteResult["completion"]> {
   if (Array.isArray(given)) return { values: given.slice(0, most), total: given.length, hasMore: given.length > most };
   if (!isSource(given)) {

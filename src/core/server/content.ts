@@ -4,7 +4,7 @@ import type { JsonObject } from "../json.js";
 import type { Context, Reply } from "../service.js";
 import { cutBytes, endsInHigh, stretch, textPieces } from "./text.js";
 
-/** What is wanted of a read, checked. */
+/** The range that a read asks for, checked. */
 export interface WantedRange {
   readonly offset: number;
   readonly chunkSize: number;
@@ -18,15 +18,15 @@ export function wanted({ range }: Context): WantedRange {
   return { offset, chunkSize: Math.min(chunkSize, LARGEST_CHUNK_BYTES) };
 }
 
-/** Where the data that will be written lies in its resource, in bytes. */
+/** Where the data lies in its resource, in bytes. */
 export interface Extent {
   readonly start: number;
   readonly size: number | undefined;
 }
 
 /**
- * Turns the chunks of one content into replies: skips what lies before the wanted offset, cuts what is too long, and
- * begins the content once its form is known. Holds no more than half a code point from one chunk to the next.
+ * Turns the chunks of one content into replies. It skips what lies before the wanted offset, cuts what is too long, and begins the content
+ * once its form is known. Between two chunks it holds at most half a code point.
  */
 export class ContentWriter {
   readonly #head: JsonObject;
@@ -75,7 +75,7 @@ export class ContentWriter {
     return { kind: "content", form, head: this.#head, offset: this.#at, ...(size === undefined ? {} : { size }) };
   }
 
-  /** Keeps back the first half of a pair whose second half is in the next chunk. */
+  /** Keeps the first half of a surrogate pair whose second half is in the next chunk. */
   #whole(chunk: string): string {
     const text = this.#half + chunk;
     if (!endsInHigh(text)) {
@@ -97,14 +97,14 @@ export class ContentWriter {
   #skipText(text: string): string {
     if (this.#skip === 0 || text === "") return text;
     const { end, bytes } = stretch(text, 0, this.#skip);
-    // An offset inside a code point means the whole of it: the content's offset says so.
+    // An offset inside a code point means the whole code point. The content's offset says so.
     this.#skip = end < text.length ? 0 : this.#skip - bytes;
     this.#at += bytes;
     return text.slice(end);
   }
 }
 
-/** What a content without a single chunk is: its type has to tell. */
+/** The form of a content without any chunk, judged by its type. */
 function emptyForm(mimeType: unknown): "text" | "blob" {
   return typeof mimeType !== "string" || /^text\/|[/+](json|xml|javascript)\b/.test(mimeType) ? "text" : "blob";
 }

@@ -3,26 +3,26 @@ import { isObject, type JsonObject } from "../json.js";
 import type { Client, Context, Range, Request } from "../service.js";
 import type { TemplateVariables } from "../uri-template.js";
 
-/** What a handler knows of its call. */
+/** What a handler knows about its call. */
 export interface HandlerContext {
   readonly client: Client;
   readonly request: Request;
   /** Fires when the caller has left or cancelled. */
   readonly cancel: Cancel;
-  /** The same for other APIs; made on first use. */
+  /** The same as an AbortSignal for other APIs; made on first use. */
   readonly signal: AbortSignal;
   /** Epoch milliseconds. */
   readonly deadline: number | undefined;
   readonly metadata: Context["metadata"];
   readonly trace: Context["trace"];
-  /** Whether progress reaches anyone. */
+  /** Whether anyone receives progress. */
   readonly wantsProgress: boolean;
   /** Whether the client declared a capability, by path: `sampling`, `elicitation.url`, `extensions.vendor/x`. */
   can(capability: string): boolean;
 }
 
 export interface ReadContext extends HandlerContext {
-  /** The part that is wanted. A reader that seeks to it says so with `offset`. */
+  /** The part of the resource that the client wants. A reader that seeks to it says so with `offset`. */
   readonly range: Range | undefined;
 }
 
@@ -31,7 +31,7 @@ export interface TemplateContext extends ReadContext {
 }
 
 export interface CompleteContext extends HandlerContext {
-  /** What the other arguments are so far. */
+  /** The other arguments, as far as they are known. */
   readonly arguments: Readonly<Record<string, string>>;
 }
 
@@ -86,9 +86,9 @@ export class Completing extends Handling implements CompleteContext {
   }
 }
 
-/** Whether `path` leads to a member that is there and not false. */
+/** Whether `path` leads to a member that exists and is not false. */
 export function declaresAt(capabilities: JsonObject, path: readonly string[]): boolean {
-  // Forms came before modes had names: a capability that names none means forms.
+  // Forms existed before modes had names, so a capability that names no mode means forms.
   if (path.length === 2 && path[0] === "elicitation" && path[1] === "form") {
     const modes = member(capabilities, "elicitation");
     return isObject(modes) && (member(modes, "form") !== undefined || member(modes, "url") === undefined);

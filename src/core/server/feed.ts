@@ -4,7 +4,7 @@ import type { Reply } from "../service.js";
 type Step = IteratorResult<Reply, JsonObject>;
 const finished: Step = { done: true, value: {} };
 
-/** The steps of a long-lived call: what others push, until it is ended. At most `limit` replies wait; the oldest give way. */
+/** The steps of a long-lived call: what others push, until it ends. At most `limit` replies wait; beyond that the oldest is dropped. */
 export class Feed implements AsyncIterator<Reply, JsonObject, undefined> {
   readonly #limit: number;
   readonly #onLeave: (feed: Feed) => void;
@@ -18,7 +18,7 @@ export class Feed implements AsyncIterator<Reply, JsonObject, undefined> {
     this.#onLeave = onLeave;
   }
 
-  /** False when something older was dropped for it. A reply whose `key` still waits is that one, told once. */
+  /** False if an older reply was dropped to make room. If a reply with the same `key` still waits, the two become one. */
   push(reply: Reply, key: string | number = this.#serial++): boolean {
     if (this.#ended) return true;
     if (this.#resolve !== undefined) {
@@ -35,7 +35,7 @@ export class Feed implements AsyncIterator<Reply, JsonObject, undefined> {
     return false;
   }
 
-  /** What waits is still read; then comes the result. */
+  /** Ends the feed. Waiting replies are still read, then comes the result. */
   end(): void {
     this.#ended = true;
     if (this.#resolve !== undefined) this.#settle(finished);

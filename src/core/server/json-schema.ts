@@ -10,17 +10,17 @@ const draft07 = "http://json-schema.org/draft-07/schema";
 const options: Options = {
   strict: false,
   validateFormats: false,
-  // The schema is its author's: what cannot be compiled is told of, and the dialect's own schema need not be loaded.
+  // The schema comes from the server's author. A schema that does not compile is reported, and the schema of the dialect is not loaded.
   validateSchema: false,
   meta: false,
-  // Members that every object inherits, such as `constructor`, are not members of the arguments.
+  // Inherited members, such as `constructor`, are not members of the arguments.
   ownProperties: true,
   logger: false,
 };
 
-/** Steps that one check may take: about a fifth of a second. Schemas can be written that take longer than anybody lives. */
+/** Steps that one check may take: about a fifth of a second. Without a limit, some schemas would never finish. */
 const STEPS = 2_000_000;
-/** What following a reference counts. */
+/** The steps that following a reference counts. */
 const REFERENCE = 20;
 
 /** Thrown through the validator when a check has taken all its steps. */
@@ -28,13 +28,16 @@ class Exhausted extends Error {}
 
 interface Validator {
   readonly validate: ValidateFunction;
-  /** The steps that are left of the check that runs: it runs to its end at once, so there is one. */
+  /** The steps left for the running check. A check is synchronous, so only one runs at a time. */
   readonly budget: { left: number };
 }
 
 const compiled = new WeakMap<JsonObject, Promise<Validator>>();
 
-/** A check against JSON Schema, bounded in time. The validator is loaded and compiled at the first check; a `$ref` out of the schema is never fetched. */
+/**
+ * A check against JSON Schema, bounded in time. The validator is loaded and compiled at the first check. A `$ref` to another document is
+ * never fetched.
+ */
 export function jsonSchemaCheck(schema: JsonObject): ValueCheck {
   let validator: Validator | undefined;
   return (value, root) => {
@@ -46,7 +49,7 @@ export function jsonSchemaCheck(schema: JsonObject): ValueCheck {
   };
 }
 
-/** Compiles each schema object once, with an instance of its own: `$id`s of strangers do not meet, and nothing outlives the schema. */
+/** Compiles each schema object once, with a validator of its own, so that equal `$id`s do not collide and nothing outlives the schema. */
 function compile(schema: JsonObject): Promise<Validator> {
   let validator = compiled.get(schema);
   if (validator === undefined) {
@@ -73,7 +76,7 @@ async function load(schema: JsonObject): Promise<Validator> {
   }
 }
 
-/** Has the validator tell of what may take more than one look at each value: references, and elements that are compared with each other. */
+/** Makes the validator count what may look at a value more than once: references, and elements that are compared with each other. */
 async function countSteps({ RULES }: Ajv, spend: (steps: number) => void): Promise<void> {
   const { _ } = await import("ajv");
   const references = (): void => spend(REFERENCE);
@@ -91,7 +94,7 @@ async function countSteps({ RULES }: Ajv, spend: (steps: number) => void): Promi
   }
 }
 
-/** Of these the validator keeps a table, and compares none with another. */
+/** For scalars the validator keeps a table and compares no element with another. */
 function areScalars(items: unknown): boolean {
   const type = isObject(items) ? items["type"] : undefined;
   const types = typeof type === "string" ? [type] : Array.isArray(type) ? type : [];
@@ -127,7 +130,7 @@ function describe(error: ErrorObject, root: string): string {
     const key = raw.replaceAll("~1", "/").replaceAll("~0", "~");
     path += step(/^\d+$/.test(key) ? Number(key) : key);
   }
-  // The culprit of these is a member that the path does not reach.
+  // These errors are about a member that the path does not include.
   const culprit: unknown =
     error.params["missingProperty"] ??
     error.params["additionalProperty"] ??

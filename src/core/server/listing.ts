@@ -4,7 +4,7 @@ import type { Context, Reply, Request } from "../service.js";
 import type { Awaitable } from "./run.js";
 import { type Pulled, pull, type Source } from "./source.js";
 
-/** Makes one source of a list when the list has come to it. */
+/** Opens one source of a list, when the list has reached it. */
 export type OpenList = () => Awaitable<Source<JsonObject>>;
 
 type Step = IteratorResult<Reply, JsonObject>;
@@ -14,15 +14,15 @@ export interface ListingOptions {
   readonly context: Context;
   /** Read one after another. */
   readonly sources: readonly OpenList[];
-  /** What the result has beside the items. */
+  /** The result's members other than the items. */
   readonly rest: JsonObject;
   /** Takes what a source threw. */
   readonly report: (error: unknown) => void;
 }
 
-/** The steps of a list call: one item for each element of its sources in turn, none made before it is asked for. */
+/** The steps of a list call: one item for each element of its sources in turn. No element is made before it is asked for. */
 export function listing(options: ListingOptions): AsyncIterator<Reply, JsonObject, undefined> {
-  // Items have no cursors here: who pages them keeps its own.
+  // Items have no cursors here. The edge that makes pages of them keeps its own.
   if (options.request.params["cursor"] !== undefined) throw new Fault("invalid-params", "unknown or expired cursor");
   return new Listing(options);
 }

@@ -17,12 +17,12 @@ export interface PromptArgumentOptions {
 }
 export type PromptArguments = { readonly [name: string]: PromptArgumentOptions };
 
-/** What the handler gets: a string for what is required, and for the rest perhaps one. */
+/** The arguments for the handler: a string for each required one, a string or undefined for the others. */
 export type PromptArgs<A extends PromptArguments> = {
   readonly [N in keyof A]: A[N] extends { readonly required: true } ? string : string | undefined;
 };
 
-/** What a prompt may give: what the user says, messages, or a whole result. */
+/** What a prompt may return: the user's text, messages, or a whole result. */
 export type PromptResult =
   | string
   | readonly PromptMessage[]
@@ -45,7 +45,7 @@ export interface PromptOptions<A extends PromptArguments = PromptArguments> {
 /** Prompts made when they are asked for. */
 export interface PromptCatalogue {
   list(ctx: HandlerContext): Awaitable<Source<Prompt>>;
-  /** undefined: no such prompt. */
+  /** Undefined if there is no such prompt. */
   get(name: string, args: Readonly<Record<string, string>>, ctx: HandlerContext): Handled<PromptResult | undefined>;
 }
 
@@ -73,7 +73,7 @@ export class Prompts {
   }
 
   add<const A extends PromptArguments>(name: string, options: PromptOptions<A>, handler: PromptHandler<A>): void {
-    if (this.#entries.has(name)) throw new Fault("invalid-params", `a prompt named ${name} is there already`);
+    if (this.#entries.has(name)) throw new Fault("invalid-params", `a prompt named ${name} is already registered`);
     const { arguments: args, ...rest } = options;
     const complete = new Map<string, Complete>();
     const listed = Object.entries(args ?? {}).map(([argument, { complete: function_, ...published }]) => {

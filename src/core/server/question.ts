@@ -8,16 +8,16 @@ import type { Ask, AskReply, Context, Request } from "../service.js";
 import { declaresAt } from "./context.js";
 
 export interface AskOptions {
-  /** Hears how the answer is coming on. */
+  /** Called with the progress of the answer. */
   readonly onProgress?: (params: JsonObject) => void;
 }
 
-/** `yield*` it: asks the client and gives the answer; throws the Fault with which it was refused. */
+/** Use with `yield*`: asks the client and returns the answer. Throws the Fault if the question is refused. */
 export type Asking<R> = AsyncGenerator<Question, R, undefined>;
 
 const noop = (): void => {};
 
-/** Something to ask. The server opens it as an ask of its call; whoever yielded it then waits for the answer. */
+/** Something to ask. The server turns it into an ask of its call; the handler that yielded it then waits for the answer. */
 export class Question {
   readonly kind = "question";
   readonly request: Request;
@@ -40,7 +40,7 @@ export class Question {
     this.answered.catch(noop);
   }
 
-  /** The ask to send; undefined where the client cannot be asked, and then the question is refused. */
+  /** The ask to send. Undefined if the client cannot be asked: then the question is refused. */
   open(key: string, context: Context): AskReply | undefined {
     if (this.#state !== "new") throw new Fault("internal", "a question was asked twice");
     const { method, params } = this.request;
@@ -60,7 +60,7 @@ export class Question {
     return { kind: "ask", ask: this.#ask(key) };
   }
 
-  /** Ends it unanswered, if it still is: the client hears that no answer is wanted any more. */
+  /** Ends the question, if it is still unanswered. The client is told that no answer is wanted any more. */
   withdraw(reason: Fault = new Fault("cancelled", "the question was withdrawn")): void {
     if (this.#settle()) {
       this.#reject(reason);
@@ -92,7 +92,7 @@ export class Question {
         try {
           onProgress?.(withNumbers(params, "params"));
         } catch (error) {
-          // The asker's own mistake: it belongs to the asker, not to the edge that tells of progress.
+          // The mistake is in the asker's callback, so the asker gets the error, not the edge that reported progress.
           this.withdraw(toFault(error));
         }
       },
@@ -100,7 +100,7 @@ export class Question {
     };
   }
 
-  /** True for the first that settles it. */
+  /** True for the first call only. */
   #settle(): boolean {
     if (this.#state === "settled") return false;
     this.#state = "settled";
@@ -145,7 +145,7 @@ export function roots(options?: AskOptions): Asking<RootsResult> {
 
 type Answers<T extends readonly Asking<unknown>[]> = { -readonly [I in keyof T]: T[I] extends Asking<infer R> ? R : never };
 
-/** Asks several at once and gives their answers in order. The first refusal withdraws the rest and is thrown. */
+/** Asks several questions at once and returns their answers in order. The first refusal withdraws the others and is thrown. */
 export async function* askAll<const T extends readonly Asking<unknown>[]>(asks: T): Asking<Answers<T>> {
   const opened: Question[] = [];
   try {

@@ -9,13 +9,13 @@ import { isSource, pull, type Source } from "./source.js";
 import { stretch } from "./text.js";
 import type { Yield } from "./yields.js";
 
-/** Octets are given away with the chunk: their maker does not write into them again. */
+/** Text or bytes. The server must not write into the bytes after it has given them away. */
 export type Chunk = string | Uint8Array;
 
-/** One content of a resource. Members beside these go to the client as they are. */
+/** One content of a resource. Other members are sent to the client as they are. */
 export interface Part {
   readonly data: Chunk | Source<Chunk | Yield>;
-  /** Of this content, where it is not the resource's own. */
+  /** The URI of this content, where it differs from that of the resource. */
   readonly uri?: string;
   readonly mimeType?: string;
   /** Bytes of the whole content, if known. */
@@ -26,8 +26,8 @@ export interface Part {
 }
 
 /**
- * What a reader may give: the data, a stream of it, several contents, or a whole result. Text counts in bytes of UTF-8.
- * Of several contents each comes from its start, whatever range was asked for. undefined: there is no such resource.
+ * What a reader may return: the data, a stream of it, several contents, or a whole result. Text counts in bytes of UTF-8. Each of several
+ * contents starts at its beginning, whatever range was asked for. Undefined: there is no such resource.
  */
 export type ReadResult =
   | Chunk
@@ -38,8 +38,8 @@ export type ReadResult =
   | undefined;
 
 /**
- * The steps of a read. `head` is what every content begins with; `rest` goes into a result that is complete. Generators are not
- * stacked here: each one that a chunk passes through costs as much as all the rest of its way.
+ * The steps of a read. `head` is what every content begins with; `rest` goes into a complete result. Generators are not nested here,
+ * because each generator that a chunk passes through costs as much as the rest of its way.
  */
 export function reading(
   given: Exclude<ReadResult, undefined>,
@@ -90,7 +90,7 @@ class Reader {
     return this.#rest;
   }
 
-  /** Chunks make up the content of `part`; parts among them are contents of their own. `content`: there is one even without chunks. */
+  /** Chunks make up the content of `part`; parts among them are separate contents. `content`: there is a content even without chunks. */
   async *stream(source: Source<unknown>, part: Part, want: WantedRange, content: boolean): Steps {
     const pulled = pull(source, this.#context.cancel);
     let writer: ContentWriter | undefined;

@@ -13,11 +13,11 @@ import type { Source } from "./source.js";
 
 export type ResourceReader<C extends ReadContext = ReadContext> = (uri: string, ctx: C) => Awaitable<ReadResult>;
 
-/** A resource template; `complete` and `list` are the server's, everything else is published. */
+/** A resource template. `complete` and `list` stay on the server; everything else is published. */
 export interface TemplateOptions extends ResourceTemplate {
-  /** Completes a variable, by its name. */
+  /** Completes variables, by name. */
   readonly complete?: { readonly [variable: string]: Complete };
-  /** The resources of this template that resources/list tells of. */
+  /** The resources of this template for resources/list. */
   readonly list?: (ctx: HandlerContext) => Awaitable<Source<Resource>>;
 }
 
@@ -25,7 +25,7 @@ export interface TemplateOptions extends ResourceTemplate {
 export interface ResourceCatalogue {
   list(ctx: HandlerContext): Awaitable<Source<Resource>>;
   templates?(ctx: HandlerContext): Awaitable<Source<ResourceTemplate>>;
-  /** undefined: no such resource. */
+  /** Undefined if there is no such resource. */
   read(uri: string, ctx: ReadContext): Awaitable<ReadResult>;
 }
 
@@ -59,7 +59,7 @@ export class Resources {
   }
 
   add(resource: Resource, read: ResourceReader): void {
-    if (this.#fixed.has(resource.uri)) throw new Fault("invalid-params", `a resource ${resource.uri} is there already`);
+    if (this.#fixed.has(resource.uri)) throw new Fault("invalid-params", `a resource ${resource.uri} is already registered`);
     this.#fixed.set(resource.uri, { resource: fixed(resource), read });
   }
 
@@ -87,7 +87,7 @@ export class Resources {
     return openings;
   }
 
-  /** The completion of a template's variable; undefined for a template that is not there. */
+  /** The completion functions of a template's variables; undefined if there is no such template. */
   completion(uri: string): ReadonlyMap<string, Complete> | undefined {
     return (
       this.#templates.find(({ published }) => published.uriTemplate === uri)?.complete ?? (this.#fixed.has(uri) ? new Map() : undefined)

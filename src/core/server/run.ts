@@ -6,10 +6,10 @@ import { Question } from "./question.js";
 import { wantsLog, type Yield } from "./yields.js";
 
 export type Awaitable<T> = T | Promise<T>;
-/** What a handler gives: its result, now or later, or a generator that yields on the way there. */
+/** What a handler returns: its result, directly or as a promise, or a generator that yields before it returns the result. */
 export type Handled<R> = Awaitable<R> | AsyncGenerator<Yield, R, undefined>;
 
-/** Turns what a handler of one call yields into replies; undefined for what nobody wants. */
+/** Turns what a handler yields into replies; undefined for what the client does not want. */
 export class YieldedReplies {
   readonly #context: Context;
   #asks = 0;
@@ -33,7 +33,7 @@ export class YieldedReplies {
   }
 }
 
-/** One handler's work: `start` runs it, `end` makes its result presentable, `fail` answers what it threw or throws on. */
+/** One handler's work: `start` runs it, `end` turns its result into the protocol's form, `fail` answers what it threw or rethrows it. */
 export interface HandlerWork {
   start(): unknown;
   end(result: unknown): Awaitable<JsonObject>;
@@ -64,7 +64,7 @@ class Run implements AsyncIterator<Reply, JsonObject, undefined> {
       if (this.#steps === undefined) {
         const started = await this.#work.start();
         if (!isSteps(started)) return { done: true, value: await this.#work.end(started) };
-        // Nothing of a generator has run yet; one whose caller has left meanwhile never will.
+        // Nothing of the generator has run yet. If the caller has left meanwhile, it never runs.
         if (this.#context.cancel.fired) throw this.#context.cancel.reason;
         this.#steps = started;
       }
@@ -77,7 +77,7 @@ class Run implements AsyncIterator<Reply, JsonObject, undefined> {
         if (rest !== undefined) await rest;
       }
     } catch (error) {
-      // What a handler throws because it was told to stop is neither an answer nor news.
+      // An error after the call was cancelled is neither an answer nor worth a report.
       if (this.#context.cancel.fired) throw error;
       return { done: true, value: this.#work.fail(error) };
     }

@@ -5,7 +5,7 @@ import type { Checked, ValueCheck } from "./check.js";
 import { jsonSchemaCheck } from "./json-schema.js";
 import { isStandard, type Schema, type SchemaIssue, type StandardResult } from "./standard.js";
 
-/** How many problems are told of at most. */
+/** The most problems to report. */
 const told = 20;
 
 /** The JSON Schema to publish for a schema. */

@@ -31,7 +31,7 @@ export function createServer(options: ServerOptions): Server {
       try {
         listener(fault);
       } catch (error) {
-        // A listener's own mistake must not change the answer to a call.
+        // A listener that throws must not change the answer to a call.
         queueMicrotask(() => {
           throw error;
         });
@@ -53,7 +53,7 @@ export function createServer(options: ServerOptions): Server {
     try {
       await handler(notification, ctx);
     } catch (error) {
-      // The peer wants no answer to a notification, so even a Fault is only news here.
+      // A notification gets no answer, so even a Fault is only reported.
       tell(toFault(error));
     }
   };
@@ -66,7 +66,7 @@ export function createServer(options: ServerOptions): Server {
       } catch (error) {
         return failing(toFault(error));
       }
-      // Such a state is an edge's, for a call that it keeps: one that comes this far was kept by none.
+      // An edge made this state for a call that it keeps. If it comes this far, no edge has kept the call.
       if (isKeptState(request.params["requestState"]) && askingMethods.has(request.method))
         return failing(new Fault("invalid-params", "the requestState is not valid: its call has ended or expired"));
       const answer = methods.get(request.method);
@@ -75,7 +75,7 @@ export function createServer(options: ServerOptions): Server {
       return answer(request, context);
     },
     notify: (given, context) => {
-      // A matter of edges, and this is the end of their chain.
+      // Only edges use this notification, and the server is behind the last of them.
       if (given.method === RELEASE) return Promise.resolve();
       let notification: Message;
       try {
@@ -130,7 +130,7 @@ export function createServer(options: ServerOptions): Server {
       return server;
     },
     method: (name, handler) => {
-      if (methods.has(name)) throw new Fault("invalid-params", `the method ${name} is answered already`);
+      if (methods.has(name)) throw new Fault("invalid-params", `the method ${name} already has a handler`);
       methods.set(name, custom(handler, report));
       return server;
     },

@@ -1,12 +1,12 @@
 import type { Cancel } from "../cancel.js";
 
-/** What a user may give where a sequence is wanted. */
+/** What a user may pass where a sequence is expected. */
 export type Source<T> = Iterable<T> | AsyncIterable<T>;
 
-/** A user's source, pulled one at a time, whose iterator is returned at once when the call is left, also in a pending next(). */
+/** A user's source, pulled one value at a time. Its iterator is returned at once when the call is left, even during a pending next(). */
 export interface Pulled<T> {
   next(): Promise<IteratorResult<T, unknown>> | IteratorResult<T, unknown>;
-  /** Returns the iterator unless it has ended; says nothing of errors in that. */
+  /** Returns the iterator unless it has ended. Errors in that are ignored. */
   close(): void;
 }
 
@@ -26,7 +26,7 @@ export function pull<T>(source: Source<T>, cancel: Cancel): Pulled<T> {
       const closing = iterator.return?.();
       if (closing instanceof Promise) closing.catch(() => {});
     } catch {
-      // Nobody is left who could be told.
+      // Nobody is left to report this to.
     }
   };
   const ended = (step: IteratorResult<T, unknown>): IteratorResult<T, unknown> => {

@@ -5,7 +5,7 @@ export interface SchemaIssue {
   readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined;
 }
 
-/** A Standard Schema (version 1) of any library. One that also makes JSON Schema needs no other description. */
+/** A Standard Schema (version 1) of any library. If the library can also make JSON Schema, no other description is needed. */
 export interface StandardSchema<Input = unknown, Output = Input> {
   readonly "~standard": {
     readonly version: 1;
@@ -28,14 +28,14 @@ export type StandardResult<Output> =
 /** A Standard Schema, or plain JSON Schema: 2020-12 unless `$schema` says draft-07. */
 export type Schema = StandardSchema | JsonObject;
 
-/** What a handler gets of a value that passed: any object where the schema has no types. */
+/** The value that a handler gets after the check: any object if the schema has no types. */
 export type OutputOf<S> = S extends { readonly "~standard": { readonly types?: infer T } }
   ? NonNullable<T> extends { readonly output: infer O }
     ? O
     : unknown
   : JsonObject;
 
-/** What a schema takes. */
+/** The value that a schema accepts. */
 export type InputOf<S> = S extends { readonly "~standard": { readonly types?: infer T } }
   ? NonNullable<T> extends { readonly input: infer I }
     ? I

@@ -3,10 +3,10 @@ import { isObject } from "../json.js";
 
 const mistake = (message: string): Fault => new Fault("invalid-params", message);
 
-/** Members that other libraries have for what is `input` or `output` here. */
+/** Names that other libraries use for what is `input` or `output` here. */
 const elsewhere: Readonly<Record<string, string>> = { parameters: "input", paramsSchema: "input", schema: "input", args: "input" };
 
-/** Throws if a tool is registered in a way that cannot be meant, with what to write instead. */
+/** Throws if a registration of a tool is clearly a mistake, and says what to write instead. */
 export function checkRegistration<H>(name: string, options: unknown, handler: H | undefined): asserts handler is H {
   const owner = `tool ${name}`;
   if (typeof options === "string")
@@ -27,7 +27,7 @@ export function checkRegistration<H>(name: string, options: unknown, handler: H 
   if (strange !== undefined) throw mistake(`${owner}: there is no option "${strange}"; write ${elsewhere[strange]}: …`);
 }
 
-/** What to say of a result that is none. */
+/** The fault for a tool result of the wrong form. */
 export function badResult(name: string, result: unknown): Fault {
   if (Array.isArray(result))
     return new Fault("internal", `the tool ${name} returned an array that holds more than strings and content blocks`);
@@ -46,7 +46,7 @@ function isStandardLike(value: unknown): boolean {
   return (typeof value === "object" || typeof value === "function") && value !== null && "~standard" in value;
 }
 
-/** An object whose members are schemas of a library, as the official SDK takes it. */
+/** Whether a value is an object whose members are schemas of a library, as the official SDK takes it. */
 function isShape(value: unknown): boolean {
   if (!isObject(value) || isStandardLike(value)) return false;
   const members = Object.values(value);

@@ -13,13 +13,15 @@ import type { Source } from "./source.js";
 import type { Schema } from "./standard.js";
 import { badResult, checkRegistration } from "./tool-mistakes.js";
 
-/** What a tool may give: text, texts and content blocks, or a result, whose content is made of `structuredContent` where it has none. */
+/**
+ * What a tool may return: text, a list of texts and content blocks, or a result. A result without content gets it from `structuredContent`.
+ */
 export type ToolResult<S = unknown> =
   | string
   | readonly (string | ContentBlock)[]
   | CallToolResult
   | { readonly resultType: string; readonly [member: string]: unknown }
-  // The last one is what the compiler calls missing in an object that is none of these.
+  // This member comes last because the compiler names the last one when an object matches none of them.
   | {
       readonly structuredContent: S;
       readonly content?: readonly ContentBlock[];
@@ -33,9 +35,9 @@ export type ToolHandler<A = JsonObject, S = unknown> = (args: A, ctx: HandlerCon
 export interface ToolOptions<I extends Schema = JsonObject, O extends Schema = JsonObject> {
   readonly title?: string;
   readonly description?: string;
-  /** Checks the arguments before the handler runs; any object without it. */
+  /** Checks the arguments before the handler runs. Without it any object is accepted. */
   readonly input?: I;
-  /** What to publish for `input`, where its library makes no JSON Schema. */
+  /** The JSON Schema to publish for `input`, if its library makes none. */
   readonly inputSchema?: JsonObject;
   /** Checks `structuredContent`. */
   readonly output?: O;
@@ -48,9 +50,9 @@ export interface ToolOptions<I extends Schema = JsonObject, O extends Schema = J
 /** Tools made when they are asked for. */
 export interface ToolCatalogue {
   list(ctx: HandlerContext): Awaitable<Source<Tool>>;
-  /** With it, arguments and structured content are checked; keep a tool's schema objects, for each is compiled once. */
+  /** If given, arguments and structured content are checked. Return the same schema objects each time: each object is compiled once. */
   find?(name: string, ctx: HandlerContext): Awaitable<Tool | undefined>;
-  /** undefined: no such tool. */
+  /** Undefined if there is no such tool. */
   call(name: string, args: JsonObject, ctx: HandlerContext): Handled<ToolResult | undefined>;
 }
 
@@ -141,7 +143,7 @@ export class Tools {
     );
   }
 
-  /** The first catalogue that knows the tool, or that has to be tried because it cannot say. */
+  /** The first catalogue that has the tool, or that has to be tried because it has no `find`. */
   async #find(name: string, ctx: HandlerContext): Promise<Found> {
     for (const catalogue of this.#catalogues) {
       const handler = (args: JsonObject): unknown => catalogue.call(name, args, ctx);
@@ -174,7 +176,7 @@ function failure(message: string): CallToolResult {
   return { content: [{ type: "text", text: message }], isError: true };
 }
 
-/** An object with none of these was not meant as a result. */
+/** An object with none of these members was not meant as a result. */
 const resultMembers = ["content", "structuredContent", "resultType", "isError", "_meta"] as const;
 
 const text = (of: string): JsonObject => ({ type: "text", text: of });
@@ -185,7 +187,7 @@ function block(name: string, item: unknown, result: unknown): JsonObject {
   throw badResult(name, result);
 }
 
-/** A handler's result as the protocol has it. */
+/** A handler's result in the protocol's form. */
 function present(name: string, result: unknown, output: ValueCheck | undefined): Awaitable<JsonObject> {
   if (typeof result === "string") return complete({ content: [text(result)] }, undefined, output);
   if (Array.isArray(result)) return complete({ content: result.map((item) => block(name, item, result)) }, undefined, output);

@@ -22,9 +22,9 @@ export interface ServerOptions {
   readonly websiteUrl?: string;
   readonly icons?: readonly JsonObject[];
   readonly instructions?: string;
-  /** Beside those that follow from what is registered: `experimental`, `extensions`. */
+  /** Capabilities in addition to those that follow from what is registered: `experimental`, `extensions`. */
   readonly capabilities?: JsonObject;
-  /** For how long lists and reads may be kept, and by whom; where not given, edges say not at all. */
+  /** How long clients may cache lists and reads, and who may. Without it, edges say that they may not be cached. */
   readonly ttlMs?: number;
   readonly cacheScope?: "public" | "private";
 }
@@ -32,7 +32,7 @@ export interface ServerOptions {
 export type MethodHandler = (params: JsonObject, ctx: HandlerContext) => Handled<JsonObject | undefined>;
 export type NotificationHandler = (notification: Message, ctx: HandlerContext) => void | Promise<void>;
 
-/** A service made of handlers. Names are given once; what is registered may grow while it serves. */
+/** A service made of handlers. Each name can be registered once. You can register more while it serves. */
 export interface Server extends Service {
   tool(name: string, handler: ToolHandler): Server;
   tool<I extends Schema = JsonObject, O extends Schema = JsonObject>(
@@ -53,18 +53,18 @@ export interface Server extends Service {
   completion(complete: CompleteAny): Server;
   /** Answers a method that the protocol does not have. */
   method(name: string, handler: MethodHandler): Server;
-  /** Hears of a client's notifications of one method, or of all with `*`; the returned function stops that. */
+  /** Calls the handler for a client's notifications of one method, or of all with `*`. The returned function stops that. */
   onNotification(method: string, handler: NotificationHandler): () => void;
-  /** Hears of what handlers threw that was no Fault, with its cause; the returned function stops that. */
+  /** Calls the listener with what handlers threw that was not a Fault, with its cause. The returned function stops that. */
   onFault(listener: (fault: Fault) => void): () => void;
-  /** Tells those who listen that a list changed. */
+  /** Tells listening clients that a list has changed. */
   changed(feature: Feature): void;
-  /** Tells those who subscribed to it that a resource changed. */
+  /** Tells subscribed clients that a resource has changed. */
   updated(uri: string): void;
-  /** Logs outside any call, to the sessions that are open. */
+  /** Logs outside any call, to all open sessions. */
   log(level: LogLevel, data: unknown, logger?: string): void;
   /** Log entries that were dropped because a session did not read them in time. */
   readonly droppedLogs: number;
-  /** Ends the calls that only listen, with their result. Other calls go on. */
+  /** Ends the calls that only listen, with their result. Other calls continue. */
   close(): void;
 }

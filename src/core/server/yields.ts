@@ -6,7 +6,7 @@ import type { Question } from "./question.js";
 /** What a handler that is a generator may yield. */
 export type Yield = ProgressReply | LogReply | NoteReply | Question;
 
-/** How far the call has come. The numbers must rise; nobody hears of it unless the caller asked for progress. */
+/** Reports how far the call has come. The numbers must rise. It is dropped unless the caller asked for progress. */
 export function progress(done: number, total?: number, message?: string): ProgressReply {
   const params: Record<string, unknown> = { progress: done };
   if (total !== undefined) params["total"] = total;
@@ -14,7 +14,7 @@ export function progress(done: number, total?: number, message?: string): Progre
   return { kind: "progress", params };
 }
 
-/** A log entry of the call. Dropped unless it passes the level the caller asked for. */
+/** A log entry of the call. It is dropped unless it passes the level that the caller asked for. */
 export function log(level: LogLevel, data: unknown, logger?: string): LogReply {
   return { kind: "log", params: logger === undefined ? { level, data } : { level, logger, data } };
 }
@@ -24,7 +24,7 @@ export function note(method: string, params: JsonObject = {}): NoteReply {
   return { kind: "note", method, params };
 }
 
-/** Whether a log entry reaches the caller: a legacy one that set no level gets `info` and up, a modern one nothing. */
+/** Whether the caller receives a log entry. Without a level, a legacy caller gets `info` and up, a modern one gets nothing. */
 export function wantsLog(reply: LogReply, context: Context): boolean {
   const threshold = context.logLevel ?? (context.client.era === "legacy" ? "info" : undefined);
   return threshold !== undefined && passesLevel(reply.params["level"], threshold);

@@ -5,9 +5,9 @@ import { wants } from "./wants.js";
 /** The call that brings a client what belongs to none of its calls. */
 export interface AmbientCall extends Replies {
   readonly context: Context;
-  /** Whether changes come on it too. */
+  /** Whether changes are delivered on it too. */
   readonly changes: boolean;
-  /** False if there is no room for it: what a reader does not take in time is dropped, because nothing waits for it. */
+  /** False if there is no room. What a reader does not take in time is dropped, because nothing waits for it. */
   push(reply: Reply): boolean;
   fail(fault: Fault): void;
 }
@@ -34,7 +34,7 @@ export function ambientCall(
     context,
     changes,
     push(reply) {
-      // What a client does not want is not lost on it.
+      // A reply that the client does not want does not count as dropped.
       return !wants(context, reply) || queue.offer(reply);
     },
     fail: (fault) => end(fault),

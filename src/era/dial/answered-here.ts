@@ -3,12 +3,12 @@ import type { Peer } from "./peer.js";
 
 type ReplyStep = IteratorResult<Reply, undefined>;
 
-/** What it needs of the link it is made on. */
+/** What an answered call needs from its link. */
 export type AnsweredPeer = Pick<Peer, "call" | "release">;
 
 /**
- * A call that goes on where its peer requires input, from its first content on or always: its caller sees questions in its middle, and
- * could not find the way back to a call that has brought something already.
+ * A call whose questions are asked here when its peer requires input: from the start, or once a content has arrived. The caller sees asks
+ * in the middle of one call, because it could not resume a call that has already returned something.
  */
 export function answeredHere(peer: AnsweredPeer, request: Request, context: Context, from: "content" | "start"): Replies {
   return new AnsweredHere(peer, request, context, from === "start");
@@ -47,7 +47,7 @@ class AnsweredHere implements Replies {
     return step;
   }
 
-  /** Its caller would not find the way back, so the questions are asked here and the call goes on with their answers. */
+  /** The caller could not resume the call, so the questions are asked here, and the call goes on with the answers. */
   #asked(step: ReplyStep): Promise<ReplyStep> | undefined {
     if (step.done === true || step.value.kind !== "result" || !requiresInput(step.value.value)) return undefined;
     const peer = this.#peer;

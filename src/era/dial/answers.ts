@@ -2,18 +2,21 @@ import type { Link, OutgoingMessage } from "../../codec/index.js";
 import { Fault, toFault, toRpcError } from "../../core/index.js";
 
 export interface AnswersOptions {
-  /** How many may wait for room on the link. */
+  /** How many answers may wait for room on the link. */
   readonly max: number;
   readonly onFault: (fault: Fault) => void;
   /** Leaves the peer. */
   readonly leave: (reason: Fault) => void;
 }
 
-/** The answers to a peer's requests. A peer that asks on and does not read them is left, because they would pile up here. */
+/**
+ * The answers to a peer's requests. If a peer keeps asking and does not read the answers, the link is closed, because they would pile up
+ * here.
+ */
 export class PeerAnswers {
   readonly #link: Pick<Link, "send">;
   readonly #options: AnswersOptions;
-  /** Those that the link has not made room for yet. */
+  /** Answers that the link has no room for yet. */
   #unread = 0;
 
   constructor(link: Pick<Link, "send">, options: AnswersOptions) {
@@ -31,7 +34,7 @@ export class PeerAnswers {
       taken();
       const fault = toFault(error);
       onFault(fault);
-      // An answer that cannot be written becomes an error: the peer is not left waiting.
+      // If an answer cannot be written, an error is sent instead, so that the peer does not wait.
       if ("result" in message && fault.code !== "unavailable")
         this.send({ jsonrpc: "2.0", id: message.id, error: toRpcError(fault, "legacy") });
     });

@@ -19,14 +19,14 @@ import type { LinkCall } from "./link-call.js";
 import type { Peer } from "./peer.js";
 import type { Presence } from "./presence.js";
 
-/** The requests that a legacy server makes of its client. */
+/** The requests that a legacy server sends to its client. */
 export interface ServerAsks {
   take(message: IncomingRequest): void;
   /** The server withdrew its request. */
   withdraw(id: Id | undefined, reason: unknown): void;
-  /** A caller has begun to listen, or made a call in which it can be asked: what was held for it finds its way. */
+  /** A caller has begun to listen, or has made a call in which it can be asked. Questions that were held for it are asked now. */
   found(client: Client): void;
-  /** A call ended: what it was asked for sure is not wanted any more; what was a guess moves on. */
+  /** A call has ended. Questions that certainly belong to it are withdrawn; those that were a guess move to another call. */
   ended(call: LinkCall): void;
   close(reason: Fault): void;
 }
@@ -36,13 +36,13 @@ interface OpenAsk {
   readonly id: Id;
   readonly request: Request;
   readonly progressToken: unknown;
-  /** Whether it is one call's beyond doubt: the wire said so, or no other was open. */
+  /** Whether it certainly belongs to one call: the wire said so, or no other call was open. */
   certain: boolean;
-  /** Whose it is; undefined: nobody had called yet. */
+  /** The caller it is for; undefined if nobody had called yet. */
   owner: Identity | undefined;
-  /** The call that it was asked through. */
+  /** The call in which it was asked. */
   call: LinkCall | undefined;
-  /** Withdraws it from where it was asked last. */
+  /** Withdraws it from where it was last asked. */
   cancel: Canceller;
   timer: ReturnType<typeof setTimeout> | undefined;
 }
@@ -53,7 +53,7 @@ export function serverAsks(peer: Peer): ServerAsks {
   const settle = (asked: OpenAsk, result: JsonObject | undefined, fault: Fault | undefined): void => {
     if (!open.delete(asked.id)) return;
     clearTimeout(asked.timer);
-    // A question that no client was asked.
+    // No client was asked this question.
     if (fault !== undefined && asked.call === undefined) peer.watch?.refusal("refused", fault, asked.request.method);
     peer.answers.send(
       fault === undefined
@@ -61,7 +61,7 @@ export function serverAsks(peer: Peer): ServerAsks {
         : { jsonrpc: "2.0", id: asked.id, error: toRpcError(fault, "legacy") },
     );
   };
-  /** As it is asked now: one that moves on is a new question to whoever gets it. */
+  /** The question as an ask. A question that moves is a new ask for the call that gets it. */
   const askOf = (asked: OpenAsk, origin: Ask["origin"]): Ask => {
     const cancel = (asked.cancel = new Canceller());
     const { id, request, progressToken } = asked;
@@ -84,7 +84,7 @@ export function serverAsks(peer: Peer): ServerAsks {
     asked.certain = origin !== "guessed";
     call.push({ kind: "ask", ask: askOf(asked, origin) });
   };
-  /** Asks its owner wherever it can be asked now; false if it cannot. */
+  /** Asks the owner in a call, or where it listens; false if neither is possible. */
   const place = (asked: OpenAsk, owner: Identity): boolean => {
     asked.owner = owner;
     const calls = peer.presence.calls(owner);
@@ -114,7 +114,7 @@ export function serverAsks(peer: Peer): ServerAsks {
         return;
       }
       if (open.has(id)) {
-        peer.fault(new Fault("invalid-request", `the server uses the id ${JSON.stringify(id)} twice at a time`));
+        peer.fault(new Fault("invalid-request", `the server uses the id ${JSON.stringify(id)} for two open requests`));
         return;
       }
       if (open.size >= peer.inFlight) {
@@ -139,7 +139,7 @@ export function serverAsks(peer: Peer): ServerAsks {
       const owner = peer.presence.owner();
       if (owner === undefined && !peer.presence.nobody) return settle(asked, undefined, ambiguous(request, peer.presence.option));
       if (owner !== undefined && place(asked, owner)) return;
-      // It most likely belongs to the call that was given up, and nobody waits for that.
+      // The question most likely belongs to the call that was given up, and nobody waits for that.
       if (owner !== undefined && peer.presence.gaveUp(owner)) settle(asked, undefined, nobody(request));
       else hold(asked);
     },

@@ -1,22 +1,22 @@
 import { Fault, type NoteReply, weigh } from "../../core/index.js";
 
-/** Changes that wait for a reader as they came. With more of them, only the newest of each subject is kept. */
+/** Up to this many changes wait for a reader as they came. Beyond that, only the newest change of each subject is kept. */
 const UNREAD = 64;
 
-/** What one subscriber has not read yet. */
+/** The changes that one subscriber has not read yet. */
 export class ChangeQueue {
   readonly #callBytes: number;
-  /** Unread changes, and what each is about. */
+  /** The unread changes, each with its subject. */
   readonly #unread: { readonly subject: string; readonly note: NoteReply }[] = [];
-  /** What they add up to: a server may tell of any number of parts of a resource. */
+  /** Their total weight: a server may report any number of parts of a resource. */
   #bytes = 0;
-  /** How many may be unread before those about one subject are merged. */
+  /** How many changes may wait before those of one subject are merged. */
   #most = UNREAD;
   #wake: (() => void) | undefined;
   #reason: Fault | undefined;
   #ended = false;
 
-  /** `callBytes` may wait for the reader. */
+  /** At most `callBytes` may wait for the reader. */
   constructor(callBytes: number) {
     this.#callBytes = callBytes;
   }
@@ -35,14 +35,14 @@ export class ChangeQueue {
     this.#wake?.();
   }
 
-  /** Nothing more comes: the reader is told why after what waits, or that this is the end. */
+  /** Ends the queue. The reader first gets what waits, then the reason or the end. */
   end(reason?: Fault): void {
     this.#reason ??= reason;
     this.#ended = true;
     this.#wake?.();
   }
 
-  /** The next change; undefined at the end. Throws why there is none. */
+  /** The next change; undefined at the end. Throws the reason if there is one. */
   async next(): Promise<NoteReply | undefined> {
     for (;;) {
       const first = this.#unread.shift();

@@ -3,13 +3,16 @@ import type { AmbientCall } from "./ambient.js";
 import { ChangeQueue } from "./change-queue.js";
 import { ACKNOWLEDGED, covers, lists, UPDATED } from "./news.js";
 
-/** What a legacy server says of its changes, for modern subscriptions and for legacy clients. Each resource is subscribed to once, however many want it. */
+/**
+ * The changes that a legacy server reports, for modern subscriptions and for legacy clients. Each resource is subscribed to once, however
+ * many clients want it.
+ */
 export interface ServerChanges {
   listen(params: JsonObject, context: Context): AsyncGenerator<Reply, JsonObject>;
-  /** A legacy client's own `resources/subscribe` and `resources/unsubscribe`; the changes come where it listens. */
+  /** A legacy client's own `resources/subscribe` and `resources/unsubscribe`. Its ambient call delivers the changes. */
   subscribe(params: JsonObject, context: Context): Promise<JsonObject>;
   unsubscribe(params: JsonObject, context: Context): Promise<JsonObject>;
-  /** Takes a notification of the server if it is a change. */
+  /** Takes a notification of the server; true if it is a change. */
   take(method: string, params: JsonObject): boolean;
   close(reason: Fault): void;
 }
@@ -21,22 +24,22 @@ interface Subscriber {
 }
 
 export interface ChangesOptions {
-  /** What the server says now that it can do. */
+  /** The server's current capabilities. */
   readonly capabilities: () => JsonObject;
-  /** Asks the server on the edge's own account. */
+  /** Sends the server a request of the edge itself. */
   readonly ask: (method: string, params: JsonObject, trace?: Context["trace"]) => Promise<JsonObject>;
   /** Bytes of changes that may wait for one listener. */
   readonly callBytes: number;
-  /** The calls of clients that listen for what belongs to none of their calls. */
+  /** The ambient calls: those on which clients listen for messages outside any call. */
   readonly listeners: () => Iterable<AmbientCall>;
-  /** Of these, the one for whom alone it can be what names nobody. */
+  /** The one ambient call that a message for nobody in particular can be for, if there is only one. */
   readonly onlyListener: () => AmbientCall | undefined;
 }
 
 export function changes({ capabilities, ask, callBytes, listeners, onlyListener }: ChangesOptions): ServerChanges {
   const subscribers = new Set<Subscriber>();
   const counts = new Map<string, { count: number; subscribed: Promise<JsonObject> }>();
-  /** What legacy clients subscribed to themselves. */
+  /** The URIs that legacy clients subscribed to themselves. */
   const sessions = new Map<Identity, Set<string>>();
 
   const feature = (name: string, member: string): boolean => {
@@ -90,7 +93,7 @@ export function changes({ capabilities, ask, callBytes, listeners, onlyListener 
     async *listen(params, context) {
       const { honoured, methods, uris } = wanted(params);
       const subscriber: Subscriber = { methods, uris: new Set(uris), unread: new ChangeQueue(callBytes) };
-      // Before the first answer, so that no change falls between it and the subscription.
+      // Before the acknowledgement, so that no change is missed between it and the subscription.
       subscribers.add(subscriber);
       const unhook = context.cancel.on(() => subscriber.unread.end());
       const held: string[] = [];
@@ -137,7 +140,7 @@ export function changes({ capabilities, ask, callBytes, listeners, onlyListener 
         if (list ? !subscriber.methods.has(method) : !covers(subscriber.uris, uri)) continue;
         subscriber.unread.add(list ? method : `${method} ${uri}`, { kind: "note", method, params });
       }
-      // A legacy server may tell of resources that nobody subscribed to.
+      // A legacy server may report changes of resources that nobody subscribed to.
       const unasked = list || covers(counts, uri) ? undefined : onlyListener();
       for (const listener of listeners()) {
         const uris = sessions.get(listener.context.client.identity);

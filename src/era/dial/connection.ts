@@ -25,26 +25,26 @@ import type { Peer } from "./peer.js";
 import { readParts } from "./read-parts.js";
 import { SharedListens } from "./shared-listens.js";
 
-/** What a handshake came to. */
+/** The outcome of a handshake. */
 export interface Agreed {
   readonly era: Era;
   readonly version: string;
-  /** What the peer is, as the answer to `server/discover`. */
+  /** The peer's answer to `server/discover`, or what stands for it. */
   readonly found: JsonObject;
   readonly legacy?: LegacyDial;
 }
 
-/** A peer as a service, once hands were shaken. */
+/** A peer as a service, after the handshake. */
 export function connection(peer: Peer, agreed: Agreed): Connection {
   const { legacy, era } = agreed;
   peer.isAnywirePeer = isAnywireLink(agreed.found);
   peer.credit.kept = peer.isAnywirePeer;
-  // An Anywire end in front of a legacy server keeps the callers apart, so it has to hear who listens.
+  // An Anywire end in front of a legacy server tells the callers apart, so it has to know who listens.
   const apart = peer.isAnywirePeer && isLegacyServer(agreed.found);
   peer.ready = true;
   const plain = (request: Request, context: Context): Replies => peer.call(request, context);
   let closing: Promise<void> | undefined;
-  // What the handshake learned answers the first discover; a later one asks again.
+  // The handshake's result answers the first discover. A later one asks the server again.
   let found: JsonObject | undefined = beyondLink(agreed.found);
   const listens = new SharedListens({ self: peer.self, callBytes: peer.callBytes, call: plain });
   peer.renewed = (initialized) => {

@@ -2,33 +2,38 @@ import type { LinkTraits } from "../../codec/index.js";
 import { WINDOW_BYTES } from "../keys.js";
 import type { LinkCall } from "./link-call.js";
 
-/** A read may have under way what so many calls may: at 20 ms, 200 MiB a second with the default of 1 MiB. */
+/**
+ * A read may have as much in flight as this many calls: with a round trip of 20 ms and the default of 1 MiB, that allows 200 MiB a second.
+ */
 const READ_CALLS = 4;
 
-/** Messages read before their server is told, however light they are here: it may weigh them otherwise. */
+/** Messages that may be read before the server is told, however light they are here: the server may weigh them differently. */
 const UNTOLD = 64;
 
-/** The credit of calls on a shared link: how much may be under way for each, and what was read of it that its server does not know of. */
+/** The credit of calls on a shared link: how much may be in flight for each, and what was read of it that the server has not been told. */
 export class Credit {
-  /** Whether the peer keeps to it. */
+  /** Whether the peer respects the credit. */
   kept = false;
   readonly #callBytes: number;
   readonly #traits: LinkTraits;
   readonly #owed = new Map<LinkCall, { messages: number; bytes: number }>();
 
-  /** `callBytes` may wait for a reader. */
+  /** At most `callBytes` may wait for a reader. */
   constructor(callBytes: number, traits: LinkTraits) {
     this.#callBytes = callBytes;
     this.#traits = traits;
   }
 
-  /** Bytes under way for a call. A read is one of few, and fills a long line only with much under way; in one memory there is none. */
+  /**
+   * Bytes that may be in flight for a call. A read gets more: there are few of them, and a link with a long delay is only used fully with
+   * much in flight. A link within one process has no delay.
+   */
   windowOf(call: LinkCall): number {
     const wide = call.request.method === "resources/read" && !this.#traits.bytes;
     return wide ? Math.max(WINDOW_BYTES, READ_CALLS * this.#callBytes) : WINDOW_BYTES;
   }
 
-  /** A message was read. Gives how many the server is to be told of now, and 0 while that can wait. */
+  /** Counts a message that was read. Returns how many messages to tell the server of now, or 0 if that can wait. */
   read(call: LinkCall, bytes: number): number {
     let owed = this.#owed.get(call);
     if (owed === undefined) this.#owed.set(call, (owed = { messages: 0, bytes: 0 }));
@@ -39,7 +44,7 @@ export class Credit {
     return owed.messages;
   }
 
-  /** The call has ended: nothing more comes for it. */
+  /** The call has ended: nothing more arrives for it. */
   drop(call: LinkCall): void {
     this.#owed.delete(call);
   }

@@ -3,7 +3,7 @@ import { beside, isObject, type JsonObject, type LogReply, meta, type NoteReply,
 import { anywireKeys } from "../keys.js";
 import type { Peer } from "./peer.js";
 
-/** Brings a notification to the call it belongs to; one that names none goes by what its kind lets one conclude. */
+/** Delivers a notification to the call that it belongs to. If it names none, its kind decides. */
 export function deliver(peer: Peer, message: IncomingNotification): void {
   const { method, params } = message;
   if (method === "notifications/progress") {
@@ -17,16 +17,16 @@ export function deliver(peer: Peer, message: IncomingNotification): void {
   if (named !== undefined && id !== undefined) {
     const call = isId(id) ? peer.pending.get(id) : undefined;
     const reply = replyOf(method, without(params, named));
-    // A legacy session has one level for all of its calls.
+    // A legacy session has one log level for all its calls.
     if (reply.kind !== "log" || call?.wantsLog(reply.params["level"]) === true) call?.push(reply);
-    // Nobody reads it, but it has been taken off the link all the same.
+    // Nobody reads it, but it was taken off the link, so it counts as read.
     else if (call !== undefined) peer.consumed(call, 0);
     return;
   }
   const carrier = peer.callOf(message.call);
   const reply = replyOf(method, params);
   if (carrier !== undefined) {
-    // A legacy server sends all that its session's level lets through, also what this caller did not ask for.
+    // A legacy server sends everything that the level of its session lets through, including what this caller did not ask for.
     if (reply.kind === "note" || carrier.wantsLog(reply.params["level"])) carrier.push(reply);
     return;
   }
@@ -38,7 +38,7 @@ function replyOf(method: string, params: JsonObject): LogReply | NoteReply {
   return method === "notifications/message" ? { kind: "log", params } : { kind: "note", method, params };
 }
 
-/** Params without the `_meta` that only said where they belong. */
+/** Params without the `_meta` keys that only name the call. */
 function without(params: JsonObject, named: JsonObject): JsonObject {
   const { [meta.subscriptionId]: subscription, [anywireKeys.call]: call, [anywireKeys.bare]: bare, ...others } = named;
   const { _meta, ...rest } = params;

@@ -20,7 +20,7 @@ import { discovered, legacyDial } from "./legacy.js";
 import { modernRules } from "./modern.js";
 import { Peer } from "./peer.js";
 
-/** Opens a link's peer as a service: finds out its era, shakes hands, and from then on speaks its language. */
+/** Opens the peer of a link as a service: detects its era and makes the handshake. */
 export async function dialLink(link: Link, given: DialOptions = {}): Promise<Connection> {
   const options = given.wire === undefined ? observedAs(given, "dial", "link") : given;
   const watch = linkWatch(options, { side: "dial" });
@@ -48,7 +48,7 @@ export async function dialLink(link: Link, given: DialOptions = {}): Promise<Con
   }
 }
 
-/** A peer that answers nothing at all is given up after a while. */
+/** Gives up a peer that does not answer in time. */
 async function agree(peer: Peer, options: DialOptions): Promise<Connection> {
   const { info, capabilities } = options.client ?? {};
   const context = (era: Era): Context => ({
@@ -74,7 +74,7 @@ async function begin(peer: Peer, { era, version, result }: EraVerdict, context: 
   }
   const session = legacyDial(peer, result, (cancel) => ({ ...context("legacy"), cancel }));
   peer.rules = session.rules;
-  // Before the server hears that it may ask: its first question must find the session ready.
+  // Before `initialized`, so that the session is ready for the server's first question.
   const made = connection(peer, { era, version, found: discovered(result), legacy: session });
   await peer.notify("notifications/initialized", noParams);
   return made;

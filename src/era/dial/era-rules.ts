@@ -7,18 +7,18 @@ import type { Peer } from "./peer.js";
 /** What differs between the eras of a peer. */
 export interface EraRules {
   readonly era: Era;
-  /** The params as this peer expects them. */
+  /** The params in the form that this peer expects. */
   params(call: LinkCall, id: Id): JsonObject;
-  /** A request of the peer. */
+  /** Handles a request of the peer. */
   request(message: IncomingRequest): void;
-  /** A notification that is neither progress nor names its call; true if it was this rules's business. */
+  /** Handles a notification that is not progress and names no call; true if it was handled. */
   notification(message: IncomingNotification): boolean;
-  /** Hears of a call about to be sent, and of its end. */
+  /** Called when a call is about to be sent, and when it has ended. */
   opened?(call: LinkCall): void;
   ended?(call: LinkCall): void;
 }
 
-/** What a call carries for the link: its token if it wants progress, and for an Anywire peer who makes it and its first credit. */
+/** What a call carries for the link: its token if it wants progress; for an Anywire peer also the caller and the first credit. */
 export function stampsOf(peer: Peer, call: LinkCall, id: Id, era: Era): Stamps {
   const { method } = call.request;
   const { traits, isAnywirePeer } = peer;
@@ -33,22 +33,22 @@ export function stampsOf(peer: Peer, call: LinkCall, id: Id, era: Era): Stamps {
   };
 }
 
-/** What of the params would not be there without the stamps. */
+/** Which parts of the params exist only because of the stamps. */
 function bareness(params: JsonObject): Stamps["bare"] {
   if (params === noParams) return "absent";
   const kept = params["_meta"];
   return isObject(kept) && Object.keys(kept).length === 0 ? "meta" : undefined;
 }
 
-/** Who makes a call, where that is not the link itself. */
+/** Who makes a call, if it is not the link itself. */
 function callerOf(peer: Peer, call: LinkCall, era: Era): RelayedCaller | undefined {
   const { client } = call.context;
   const { identity } = client;
   if (identity === peer.self) return undefined;
   const version = era === "modern" && client.era === "legacy" ? { version: client.protocolVersion } : undefined;
-  // A legacy client of this program is not what a modern link takes its caller for, so it needs a name too.
+  // A modern link would take the caller for a modern one, so a legacy client of this program needs a name too.
   const named = identity.span === "lasting" || (identity.span === "self" && version !== undefined);
   if (named) return { key: peer.nameOf(identity), ...version };
-  // Without a word it would be taken for a call of the link itself.
+  // Without this, the peer would take it for a call of the link itself.
   return identity.span === "call" ? { ...version } : undefined;
 }

@@ -4,7 +4,7 @@ import { dropOldest } from "../../stream/index.js";
 import { keptFor } from "../kept.js";
 import type { LinkCall } from "./link-call.js";
 
-/** How many are remembered: a peer need not answer them at all. */
+/** How many are remembered: a peer may never answer them. */
 const REMEMBERED = 4096;
 
 interface Late {
@@ -12,7 +12,7 @@ interface Late {
   readonly identity: Identity | undefined;
 }
 
-/** Calls whose answers nobody waits for any more: one that still comes is late, and not wrong. */
+/** Calls whose answers nobody waits for any more. An answer that still comes is late, not wrong. */
 export class GivenUp {
   readonly #calls = new Map<Id, Late>();
 
@@ -20,13 +20,13 @@ export class GivenUp {
     this.#put(id, { method: request.method, identity: context.client.identity });
   }
 
-  /** A request of the edge itself, whose answer means nothing. */
+  /** A request of the edge itself, whose answer does not matter. */
   addOwn(id: Id, method: string): void {
     this.#put(id, { method, identity: undefined });
   }
 
   /**
-   * Takes an answer that no open call waits for, and throws if it is to none of these either. Gives who made the call, and what the
+   * Takes an answer that no open call waits for, and throws if it answers none of these either. Returns who made the call, and what the
    * peer keeps for a next request: the answer crossed with the cancel, so the peer does not know that nobody will come back.
    */
   take(message: IncomingResult | IncomingError): { readonly kept: JsonObject | undefined; readonly identity: Identity | undefined } {

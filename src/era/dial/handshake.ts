@@ -19,7 +19,7 @@ import type { LinkCall } from "./link-call.js";
 import { modernRules } from "./modern.js";
 import type { Peer } from "./peer.js";
 
-/** What a peer speaks, and the result that says so: of `server/discover`, or of `initialize`. */
+/** The era and version of a peer, and the result that states them: of `server/discover`, or of `initialize`. */
 export interface EraVerdict {
   readonly era: Era;
   readonly version: string;
@@ -28,10 +28,10 @@ export interface EraVerdict {
 
 const SILENT = Symbol("silent");
 
-/** Errors that only a modern server makes. */
+/** Errors that only a modern server sends. */
 const modernErrors: ReadonlySet<number | undefined> = new Set([-32020, -32021, -32022]);
 
-/** Refusals that would be made of any request. */
+/** Refusals that could answer any request, so they say nothing about the era. */
 const undecided: ReadonlySet<FaultCode> = new Set<FaultCode>(["unauthenticated", "denied", "overload", "deadline"]);
 
 interface Attempt {
@@ -39,7 +39,7 @@ interface Attempt {
   readonly answer: Promise<JsonObject>;
 }
 
-/** Finds out what a peer speaks. Nothing here depends on the verdict: what is said next is up to whoever asked for it. */
+/** Detects what a peer speaks. It sets up nothing that depends on the verdict: that is left to the caller. */
 export async function shakeHands(peer: Peer, options: DialOptions, context: (era: Era) => Context): Promise<EraVerdict> {
   const attempt = (method: string, params: JsonObject, era: Era): Attempt => {
     peer.rules = era === "modern" ? modernRules(peer) : undefined;
@@ -55,7 +55,7 @@ export async function shakeHands(peer: Peer, options: DialOptions, context: (era
 
   const discover = (): Attempt => attempt("server/discover", {}, "modern");
   const probe = discover();
-  // Whoever names a version of ours among its own has not refused that one: it is asked again, once.
+  // A server that refuses but lists a version of ours does support it, so it is asked again, once.
   const answered = probe.answer.catch((error) => (offersOurs(toFault(error)) ? discover().answer : Promise.reject(error)));
   const verdict = answered.then(modern, (error) => refused(toFault(error)));
   if (options.era === "modern") return (await verdict) ?? notModern(await answered.then(() => undefined, toFault));
@@ -66,13 +66,13 @@ export async function shakeHands(peer: Peer, options: DialOptions, context: (era
   try {
     return await firstOf(verdict, opening.answer);
   } finally {
-    // The one that did not decide may still be answered, which then means nothing.
+    // The request that did not decide may still be answered. That answer is ignored.
     peer.forsake(probe.call);
     peer.forsake(opening.call);
   }
 }
 
-/** After silence both are asked, and the first success decides. */
+/** After silence both requests are open, and the first success decides. */
 async function firstOf(verdict: Promise<EraVerdict | undefined>, opening: Promise<JsonObject>): Promise<EraVerdict> {
   const found = verdict.then((modern) => modern ?? Promise.reject());
   try {
@@ -80,12 +80,12 @@ async function firstOf(verdict: Promise<EraVerdict | undefined>, opening: Promis
     return "opened" in first ? legacy(first.opened) : first;
   } catch (error) {
     if (!(error instanceof AggregateError)) throw error;
-    // That discover is unknown there is no news to anyone; what else it said is.
+    // That discover is unknown there is not worth reporting; any other error of it is.
     throw error.errors[0] ?? error.errors[1];
   }
 }
 
-/** What an answer to discover says; undefined: the peer is legacy, or at least speaks a legacy version that we do. */
+/** The verdict of an answer to discover. Undefined: the peer is legacy, or at least speaks a legacy version that we support. */
 function modern(found: JsonObject): EraVerdict | undefined {
   const versions = found["supportedVersions"];
   if (!Array.isArray(versions) || !isObject(found["capabilities"])) return undefined;
@@ -100,9 +100,9 @@ function offersOurs(fault: Fault): boolean {
   return fault.code === "unsupported-version" && versions.some(isModernVersion);
 }
 
-/** The same of an error: one that only modern servers make is final, unless it offers a legacy version. */
+/** The verdict of an error. An error that only modern servers send is final, unless it offers a legacy version. */
 function refused(fault: Fault): undefined {
-  // Who is not let in, or not now, learns nothing about the era.
+  // A peer that does not let us in, or not now, says nothing about its era.
   if (undecided.has(fault.code) || (httpStatus(fault) ?? 0) >= 500) throw fault;
   const versions = isObject(fault.data) && Array.isArray(fault.data["supported"]) ? fault.data["supported"] : [];
   if (!modernErrors.has(fault.rpcCode) || versions.some(isLegacyVersion)) return undefined;
@@ -124,7 +124,7 @@ function legacy(result: JsonObject): EraVerdict {
 
 function notModern(cause: Fault | undefined): never {
   if (cause !== undefined && saysNothing(cause)) throw cause;
-  const why = cause === undefined ? "its answer to server/discover is none" : cause.message;
+  const why = cause === undefined ? "its answer to server/discover is invalid" : cause.message;
   throw new Fault("unsupported-version", `the server does not speak ${modernVersions.join(", ")}: ${why}`, { cause });
 }
 
@@ -145,7 +145,7 @@ async function orSilence<T>(promise: Promise<T>, ms: number): Promise<T | typeof
   }
 }
 
-/** Whether a fault is about the call or the way to the peer, and not about what the peer speaks. An HTTP status may be about either. */
+/** Whether a fault is about the call or the connection, and not about what the peer speaks. An HTTP status may be about either. */
 function saysNothing({ code, data }: Fault): boolean {
   if (code === "unavailable") return !isObject(data) || data["status"] === undefined;
   return code === "overload" || code === "denied" || code === "deadline" || code === "cancelled";

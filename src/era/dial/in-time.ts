@@ -1,6 +1,6 @@
 import { defaultTimeouts, Fault } from "../../core/index.js";
 
-/** A handshake, or the fault of a peer that does not finish it in time. */
+/** The handshake's result, or a fault if the peer does not finish it in time. */
 export async function inTime<T>(handshake: Promise<T>, ms: number = defaultTimeouts.handshakeMs): Promise<T> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const late = new Promise<never>((_resolve, reject) => {

@@ -2,20 +2,20 @@ import type { IncomingError, IncomingNotification, IncomingResult, OutgoingNotif
 import { Fault, fromRpcError, isLegacyVersion, isObject } from "../../core/index.js";
 import { newsOfSession, renewedAs } from "./news.js";
 
-/** The way to a session that has just begun, or is about to. */
+/** Sends to a session that has just begun, or is about to. */
 export interface FreshSession {
-  /** Makes the request again, under an id that no call has. Resolves with its answer, and rejects if none can come. */
+  /** Sends the request again, under an id that no call has. Resolves with its answer, and rejects if none can come. */
   request(message: OutgoingRequest): Promise<IncomingResult | IncomingError>;
   notify(message: OutgoingNotification): Promise<void>;
 }
 
-/** Requests that are under way at a time when a session is restored. */
+/** Requests that are in flight at the same time while a session is restored. */
 const AT_ONCE = 16;
 
 /** Capabilities of a client that let a server ask it something. */
 const askable = ["elicitation", "sampling", "roots"] as const;
 
-/** What a legacy session was given, so that another that takes its place can be given the same. */
+/** What a legacy session has set up, so that a session that replaces it can be given the same. */
 export class LegacyState {
   #initialize: OutgoingRequest | undefined;
   #level: OutgoingRequest | undefined;
@@ -32,13 +32,13 @@ export class LegacyState {
     return isObject(capabilities) && askable.some((name) => capabilities[name] !== undefined);
   }
 
-  /** Takes note of a request that was made, whatever becomes of it: whoever sets a level or unsubscribes does not ask twice. */
+  /** Notes a request when it is sent, whatever the answer: a client that sets a level or unsubscribes does not do so twice. */
   asked(request: OutgoingRequest): void {
     if (request.method === "logging/setLevel") this.#level = request;
     else if (request.method === "resources/unsubscribe") this.#subscriptions.delete(request.params?.["uri"]);
   }
 
-  /** Takes note of a request that the server has answered with a result. */
+  /** Notes a request that the server has answered with a result. */
   granted(request: OutgoingRequest): void {
     if (request.method === "initialize") this.#initialize = request;
     else if (request.method === "resources/subscribe") this.#subscriptions.set(request.params?.["uri"], request);
@@ -46,8 +46,8 @@ export class LegacyState {
   }
 
   /**
-   * Brings a fresh session to where the lost one was. Resolves with what its users have to hear: nobody knows what changed meanwhile.
-   * A subscription that is refused now is told to `onFault`, and is tried again with the next session.
+   * Gives a fresh session the state of the lost one. Resolves with the notifications for its users, because nobody knows what has changed
+   * meanwhile. If a subscription is refused now, `onFault` is called, and the next session tries it again.
    */
   async restore(session: FreshSession, onFault: (fault: Fault) => void): Promise<readonly IncomingNotification[]> {
     const begun = await session.request(this.#initialize as OutgoingRequest);

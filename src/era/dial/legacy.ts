@@ -25,13 +25,13 @@ import { sessionLevels } from "./levels.js";
 import type { LinkCall } from "./link-call.js";
 import type { Peer } from "./peer.js";
 
-/** A legacy peer behind the modern-shaped waist: what the edge keeps of its session. */
+/** A legacy peer behind the modern-shaped waist: the session state that the edge keeps. */
 export interface LegacyDial {
   readonly rules: EraRules;
-  /** The request as a legacy server may get it. Throws the Fault of one that it must not get. */
+  /** The request in the form for a legacy server. Throws a Fault if the server must not get it. */
   accept(request: Request, context: Context): Request;
   call(request: Request, context: Context): Replies | undefined;
-  /** The server has begun anew, and said this of itself. */
+  /** The server has started again, and said this about itself. */
   renewed(initialized: JsonObject): void;
 }
 
@@ -114,7 +114,10 @@ export function legacyDial(peer: Peer, first: JsonObject, context: (cancel: Canc
   };
 }
 
-/** A modern caller's request must not be the session's own business, nor go on with what no session kept. Answers to no question are ignored. */
+/**
+ * A modern caller must not send the session's own requests, nor retry with a state, because a legacy server never gives one. Answers to no
+ * question are ignored.
+ */
 function accept(request: Request, { client }: Context): Request {
   const { method, params } = request;
   if (client.era === "legacy") return request;
@@ -127,7 +130,7 @@ function accept(request: Request, { client }: Context): Request {
   return { method, params: rest };
 }
 
-/** An InitializeResult as the DiscoverResult it stands for. */
+/** An InitializeResult as a DiscoverResult. */
 export function discovered(initialized: JsonObject): JsonObject {
   const { protocolVersion, serverInfo, _meta, ...rest } = initialized;
   return {

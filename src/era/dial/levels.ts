@@ -1,18 +1,20 @@
 import { type Identity, type JsonObject, type LogLevel, levelAt, logLevels } from "../../core/index.js";
 
-/** The log level of a legacy session, which has one for all of its users: the most verbose that any of them wants. Entries are filtered for each. */
+/**
+ * The log level of a legacy session. It is one for all its users: the most verbose that any of them wants. Entries are filtered for each.
+ */
 export interface Levels {
-  /** A call, or a client that listens, wants a level; the returned function takes that back. */
+  /** Notes that a call, or a listening client, wants a level. The returned function takes that back. */
   want(level: string | undefined, identity: Identity): () => void;
-  /** A legacy client sets its session's level. Gives the params for the server, which may have to be told a more verbose one. */
+  /** Sets the level of a legacy client's session. Returns the params for the server, which may need a more verbose level. */
   set(params: JsonObject, identity: Identity): JsonObject;
 }
 
-/** `tell` asks the server for a level. */
+/** `tell` sends the server a level. */
 export function sessionLevels(tell: (level: LogLevel) => void): Levels {
   const sessions = new Map<Identity, number>();
   const wanted: number[] = logLevels.map(() => 0);
-  /** What the server was asked for last: nothing yet. */
+  /** The level that the server was last sent; none yet. */
   let current: number = logLevels.length;
 
   const needed = (): number => {
@@ -32,7 +34,7 @@ export function sessionLevels(tell: (level: LogLevel) => void): Levels {
     const level = needed();
     if (level < current) change(level);
   };
-  /** Quieter again: only a session that set a level expects that, and calls that come and go would change it all the time. */
+  /** Makes the level quieter again. Only a session that set a level expects that. Calls come and go, and would change it all the time. */
   const lower = (): void => {
     const level = needed();
     if (level !== current) change(level);
@@ -41,7 +43,7 @@ export function sessionLevels(tell: (level: LogLevel) => void): Levels {
   return {
     want(level, identity) {
       const at = levelAt(level);
-      // Whoever set a level for its session has said what it wants.
+      // A caller that set a level for its session has already said what it wants.
       if (at < 0 || sessions.has(identity)) return () => {};
       count(at, 1);
       raise();

@@ -18,36 +18,36 @@ import { wantsLevel } from "./wants.js";
 
 type Step = IteratorResult<Reply, undefined>;
 
-/** What a call needs of the link it is made on. */
+/** What a call needs from its link. */
 export interface LinkCaller {
-  /** Sends the request and registers the call under its id; throws what keeps it from being sent. */
+  /** Sends the request and registers the call under its id. Throws if it cannot be sent. */
   open(call: LinkCall): Id;
-  /** The call has ended on this side. `tell`: the peer still works on it. */
+  /** The call has ended on this side. `tell`: the peer still works on it and is told. */
   close(call: LinkCall, tell: boolean, reason?: Fault): void;
-  /** The call has ended, and nobody read its result. */
+  /** The call has ended, but nobody read its result. */
   unread(call: LinkCall, result: JsonObject): void;
   /** The reader has taken `bytes` of notifications. */
   consumed(call: LinkCall, bytes: number): void;
-  /** The reader is behind, or has caught up. */
+  /** The reader has fallen behind (`held`), or has caught up. */
   pace(call: LinkCall, held: boolean): void;
   /** Bytes that may wait for the reader of a call. */
   roomFor(call: LinkCall): number;
-  /** Whether it wants to know what the reader has taken. */
+  /** Whether the link needs to know what the reader has taken. */
   readonly counts: boolean;
 }
 
-/** Replies that were read and may still be kept. */
+/** Replies that were read but may still be kept in the queue. */
 const COMPACT = 64;
 
 type State =
   | { readonly tag: "idle" }
   | { readonly tag: "open" }
-  | { readonly tag: "ending"; readonly fault: Fault } // to be told once, after what waits
+  | { readonly tag: "ending"; readonly fault: Fault } // to be thrown once, after the waiting replies
   | { readonly tag: "ended" };
 
 const IDLE: State = { tag: "idle" };
 const OPEN: State = { tag: "open" };
-/** Of a call whose replies do not wait, as those of most. */
+/** For a call with no waiting replies, as most. */
 const NONE: number[] = [];
 const ENDED: State = { tag: "ended" };
 
@@ -60,7 +60,7 @@ export class LinkCall implements Replies {
   readonly #caller: LinkCaller;
   #state: State = IDLE;
   #queue: Reply[] = [];
-  /** What each of them weighs. */
+  /** The weight of each waiting reply. */
   #weights: number[] = NONE;
   #read = 0;
   #bytes = 0;
@@ -100,7 +100,7 @@ export class LinkCall implements Replies {
     return Promise.resolve(DONE);
   }
 
-  /** Whether a log entry of this level is for this call. */
+  /** Whether this call wants a log entry of this level. */
   wantsLog(level: unknown): boolean {
     return wantsLevel(this.context, level);
   }
@@ -110,14 +110,14 @@ export class LinkCall implements Replies {
     return this.#resolve !== undefined;
   }
 
-  /** A reply came that need not be its own: it must not be what makes it fail. False if there is no room for it. */
+  /** Takes a reply that may not belong to this call, so it must not make the call fail. False if there is no room. */
   offer(reply: Reply): boolean {
     if (this.#state !== OPEN || this.#bytes + weighReply(reply) > this.#room / 2) return false;
     this.push(reply);
     return true;
   }
 
-  /** A reply came for it. */
+  /** Takes a reply of this call. */
   push(reply: Reply): void {
     if (this.#state !== OPEN) return;
     this.watch?.reply(reply);
@@ -143,7 +143,7 @@ export class LinkCall implements Replies {
     this.fail(fault);
   }
 
-  /** It failed: what came before is still read first. */
+  /** Fails the call. Waiting replies are still read first. */
   fail(fault: Fault): void {
     if (this.#state !== OPEN) return;
     this.watch?.fail(fault);
@@ -210,7 +210,7 @@ export class LinkCall implements Replies {
     return reply;
   }
 
-  /** Bytes that wait for the reader when its stream is held up. Only a read needs many of them to fill a long line. */
+  /** Waiting bytes from which the call's stream is paused. Only a read needs many to make full use of a slow link. */
   get #enough(): number {
     const most = this.#room / 4;
     return this.request.method === "resources/read" ? most : Math.min(most, WINDOW_BYTES);
@@ -222,7 +222,7 @@ export class LinkCall implements Replies {
     this.#read = 0;
   }
 
-  /** Lets go of what was read: a reader that is always a little behind never empties the queue. */
+  /** Removes the replies that were read: if the reader is always a little behind, the queue never becomes empty. */
   #compact(): void {
     this.#queue = this.#queue.slice(this.#read);
     this.#weights = this.#weights.slice(this.#read);
@@ -234,7 +234,7 @@ export class LinkCall implements Replies {
   }
 }
 
-/** A result is not counted: it is the last, and was let through by the limit of one message. */
+/** A result has no weight: it is the last reply, and the limit of one message has already let it through. */
 function weighReply(reply: Reply): number {
   switch (reply.kind) {
     case "result":

@@ -22,7 +22,7 @@ import { ACKNOWLEDGED, newsOfListen, renewedAs } from "./news.js";
 type Message = Incoming | IncomingPart;
 type Answer = IncomingResult | IncomingError;
 
-/** Whether a call only listens: it is opened again when its link is lost, where others fail because they may have run. */
+/** Whether a call only listens. Such a call is opened again when its link is lost. Other calls fail, because they may have run. */
 export function listens(method: string): boolean {
   return method === "subscriptions/listen" || method === AMBIENT;
 }
@@ -33,7 +33,7 @@ interface Again {
   readonly reject: (fault: Fault) => void;
 }
 
-/** What is open on a link, and what the next has to be given if this one is lost. */
+/** What is open on a link, and what the next link has to be given if this one is lost. */
 export class LinkState {
   readonly #watch: LinkWatch | undefined;
   readonly #onFault: (fault: Fault) => void;
@@ -41,9 +41,9 @@ export class LinkState {
   readonly #calls = new Registry<OutgoingRequest>();
   /** The peer's own requests that wait for an answer. */
   readonly #asked = new Set<Id>();
-  /** Subscriptions whose callers have heard that they are accepted. */
+  /** Subscriptions whose callers have received the acknowledgement. */
   readonly #accepted = new Set<Id>();
-  /** Requests that are made again, and wait for their answers. */
+  /** Requests that were sent again and wait for their answers. */
   readonly #again = new Map<Id, Again>();
   #count = 0;
 
@@ -52,7 +52,7 @@ export class LinkState {
     this.#onFault = onFault;
   }
 
-  /** Whether somebody listens, though nobody calls. Between two links only such calls are open. */
+  /** Whether a session or a call needs a link although nobody makes a new call. Between two links only listening calls are open. */
   get listening(): boolean {
     return this.#legacy.begun || this.#calls.size > 0;
   }
@@ -78,14 +78,14 @@ export class LinkState {
     return sent;
   }
 
-  /** A call was given up. */
+  /** Called when a call was given up. */
   leave(call: Id | undefined): void {
     if (call === undefined) return;
     this.#calls.delete(call);
     if (this.#accepted.size > 0) this.#accepted.delete(call);
   }
 
-  /** What came, without what is not for the callers. */
+  /** The messages that arrived, without those that are not for the callers. */
   take(batch: readonly Message[]): readonly Message[] {
     for (const [at, message] of batch.entries()) {
       const instead = this.#take(message);
@@ -94,7 +94,7 @@ export class LinkState {
     return batch;
   }
 
-  /** The link is gone. Gives what its callers hear of that: each open call fails, and each question is withdrawn. */
+  /** The link is lost. Returns what the callers get: each open call fails, and each question is withdrawn. */
   lost(reason: Fault): readonly Message[] {
     const heard: Message[] = [...this.#asked].map((requestId) => ({
       kind: "notification",
@@ -114,14 +114,14 @@ export class LinkState {
     return heard;
   }
 
-  /** Gives a fresh link the session that the lost one had. Resolves with what callers have to hear. */
+  /** Gives a fresh link the session of the lost one. Resolves with the notifications for the callers. */
   async restore(link: Link): Promise<readonly IncomingNotification[]> {
     if (!this.#legacy.begun) return [renewedAs({})];
     const session = { request: (request: OutgoingRequest) => this.#ask(link, request), notify: this.#tell.bind(this, link) };
     return this.#legacy.restore(session, this.#onFault);
   }
 
-  /** Opens again what only listens. */
+  /** Opens the listening calls again. */
   reopen(link: Link): void {
     for (const request of this.#calls.values()) this.#tell(link, request).catch(this.#onFault);
   }
@@ -139,7 +139,7 @@ export class LinkState {
     return link.send(message);
   }
 
-  /** What is heard instead of a message; undefined: the message itself. */
+  /** The messages that replace this one; undefined if it stays. */
   #take(message: Message): readonly Message[] | undefined {
     switch (message.kind) {
       case "result":

@@ -1,6 +1,6 @@
 import { type Fault, type FaultCode, isObject } from "../../core/index.js";
 
-/** What becomes of a link that is lost, or refused, with a fault of that code. */
+/** How a link that was lost or refused with a fault of that code is treated. */
 type Loss = "passing" | "refused" | "garbled";
 
 const losses: Readonly<Record<FaultCode, Loss>> = {
@@ -10,7 +10,7 @@ const losses: Readonly<Record<FaultCode, Loss>> = {
   cancelled: "passing",
   internal: "passing",
   application: "passing",
-  // A fresh link is asked for, and may be refused for good.
+  // When a fresh link is opened, the server may refuse it for good.
   unauthenticated: "refused",
   denied: "refused",
   "unknown-method": "refused",
@@ -25,10 +25,10 @@ const losses: Readonly<Record<FaultCode, Loss>> = {
   "invalid-request": "garbled",
 };
 
-/** HTTP statuses below 500 that may be otherwise a moment later: a time-out, too early, too many. */
+/** HTTP statuses below 500 that may pass after a moment: a timeout, too early, too many requests. */
 const passing: ReadonlySet<unknown> = new Set([408, 425, 429]);
 
-/** Whether it is of no use to open another link: after the loss of one, or when one was refused. */
+/** Whether opening another link is pointless, after the loss of one or after a refusal. */
 export function isForGood({ code, data }: Fault, how: "loss" | "refusal"): boolean {
   if (how === "loss" || losses[code] !== "passing") return how === "refusal" || losses[code] === "garbled";
   const status = isObject(data) ? data["status"] : undefined;

@@ -4,7 +4,7 @@ import { sealModern } from "../envelope.js";
 import { type EraRules, stampsOf } from "./era-rules.js";
 import type { Peer } from "./peer.js";
 
-/** A modern peer: every request says for itself who calls, and the peer makes no requests. */
+/** A modern peer: every request says who calls, and the peer sends no requests. */
 export function modernRules(peer: Peer): EraRules {
   return {
     era: "modern",
@@ -17,7 +17,7 @@ export function modernRules(peer: Peer): EraRules {
     },
     notification({ method, params }) {
       if (method !== "notifications/cancelled") return false;
-      // A server ends a subscription so; nothing else may be cancelled from its side.
+      // A server ends a subscription with it. It may not cancel anything else.
       const id = namedCall(params);
       const call = id === undefined ? undefined : peer.pending.get(id);
       if (call?.request.method === "subscriptions/listen") {

@@ -37,12 +37,12 @@ import { Presence } from "./presence.js";
 import { receive } from "./receive.js";
 import { Unnamed } from "./unnamed.js";
 
-/** The calling side of a link: the calls that are open on it by their ids, and what their peer is told of them. */
+/** The calling side of a link: its open calls by id, and what the peer is told about them. */
 export class Peer implements LinkCaller {
   readonly callBytes: number;
   readonly inFlight: number;
   readonly pending: Registry<LinkCall> = new Registry();
-  /** Makes the edge's own calls, which are nobody's. */
+  /** The caller of the edge's own calls, which no client made. */
   readonly self: Identity = new Caller({ span: "self" });
   readonly presence: Presence;
   readonly unnamed: Unnamed;
@@ -54,9 +54,9 @@ export class Peer implements LinkCaller {
   get counts(): boolean {
     return this.credit.kept;
   }
-  /** Hears that the server has begun anew, and what it says of itself if it is a legacy one. */
+  /** Called when the server has started again, with what a legacy server said about itself. */
   renewed: (initialized: JsonObject) => void = () => {};
-  /** Set when the handshake is done; until then a peer may only ping. */
+  /** Set when the handshake is done. Until then a peer may only ping. */
   ready = false;
   readonly watch: LinkWatch | undefined;
   readonly #link: Link;
@@ -66,7 +66,7 @@ export class Peer implements LinkCaller {
   readonly #named = new WeakSet<Identity>();
   #nextId = 1;
   #gone: Fault | undefined;
-  /** Resolves as soon as nothing more can come, with the reason; what the link leaves behind may still be cleared away. */
+  /** Resolves with the reason as soon as nothing more can come. The link may still be cleaning up. */
   readonly ended: Promise<Fault>;
   #end: (reason: Fault) => void = () => {};
 
@@ -87,7 +87,6 @@ export class Peer implements LinkCaller {
     void this.#read();
   }
 
-  /** What the link is. */
   get traits(): LinkTraits {
     return this.#link.traits;
   }
@@ -100,7 +99,7 @@ export class Peer implements LinkCaller {
     return new LinkCall(request, context, this);
   }
 
-  /** What a peer keeps to is let in, and a little more, since it may weigh otherwise. */
+  /** The granted window and a little more, because the peer may weigh messages differently. */
   roomFor(call: LinkCall): number {
     const granted = this.credit.kept && !this.traits.ownStream(call.request.method) ? this.credit.windowOf(call) : 0;
     return Math.max(this.callBytes, granted * 1.125);
@@ -124,12 +123,12 @@ export class Peer implements LinkCaller {
     if (this.watch?.observer.call !== undefined) call.watch = this.watch.call(this.rules?.era ?? "legacy", call.request);
     const { deadline } = call.context;
     const sent = this.send({ jsonrpc: "2.0", id, method: call.request.method, params }, { deadline, metadata });
-    // One that cannot be written fails alone, unless the link went with it.
+    // A message that cannot be written fails its own call only, unless the link is lost with it.
     if (sent !== hasRoom) sent.catch((error) => this.settle(id)?.fail(toFault(error)));
     return id;
   }
 
-  /** Takes an open call out, for whatever it ends with. */
+  /** Removes an open call, whatever it ends with. */
   settle(id: Id): LinkCall | undefined {
     const call = this.pending.get(id);
     if (call === undefined) return undefined;
@@ -150,11 +149,11 @@ export class Peer implements LinkCaller {
     const ended = (): void => this.#ended(call, true);
     this.#givenUp.add(call);
     const params = { requestId: call.id, ...(reason === undefined ? undefined : { reason: reason.message }) };
-    // First of all the peer hears that the call is given up: the refusal of its asks alone would look like an answer to it.
+    // The cancellation goes first: otherwise the refusal of the call's asks would look like an answer.
     this.notify("notifications/cancelled", params).then(ended, ended);
   }
 
-  /** Gives a call up without a word to the peer, if it is still open. */
+  /** Gives up a call without telling the peer, if it is still open. */
   forsake(call: LinkCall): void {
     if (this.settle(call.id) === undefined) return;
     this.#givenUp.add(call);
@@ -165,7 +164,7 @@ export class Peer implements LinkCaller {
     this.#link.pace(call.id, held);
   }
 
-  /** Nobody read the result: what it speaks of will not be asked for. */
+  /** Nobody read the result, so nobody will ask for what it refers to. */
   unread(call: LinkCall, result: JsonObject): void {
     const kept = keptFor(call.request.method, result);
     if (kept !== undefined) this.release(kept);
@@ -178,7 +177,7 @@ export class Peer implements LinkCaller {
     if (kept !== undefined) this.release(kept);
   }
 
-  /** Tells an Anywire peer that nobody will come for what it keeps. */
+  /** Tells an Anywire peer that nobody will come back for what it keeps. */
   release(kept: JsonObject): void {
     if (this.isAnywirePeer && this.#gone === undefined) this.notify(RELEASE, kept).catch(() => {});
   }
@@ -193,7 +192,7 @@ export class Peer implements LinkCaller {
     return this.send({ jsonrpc: "2.0", method, params });
   }
 
-  /** A request whose answer nobody waits for. */
+  /** Sends a request whose answer nobody waits for. */
   tell(method: string, params: JsonObject): void {
     const id = this.#nextId++;
     this.#givenUp.addOwn(id, method);
@@ -208,7 +207,7 @@ export class Peer implements LinkCaller {
   #dropped(reply: LogReply | NoteReply): void {
     if (this.watch === undefined) return;
     const method = reply.kind === "log" ? "notifications/message" : reply.method;
-    this.watch.refusal("dropped", new Fault("unavailable", `there is no client that ${method} can be given to`), method);
+    this.watch.refusal("dropped", new Fault("unavailable", `no client can take ${method}`), method);
   }
 
   fault(fault: Fault): void {
@@ -235,7 +234,7 @@ export class Peer implements LinkCaller {
     await this.shut(reason);
   }
 
-  /** Nothing more will come: every open call hears of it, once. */
+  /** Fails every open call, once: nothing more will come. */
   #fail(reason: Fault): void {
     if (this.#gone !== undefined) return;
     this.#gone = reason;
@@ -250,7 +249,7 @@ export class Peer implements LinkCaller {
     this.unnamed.fail(reason);
   }
 
-  /** The name by which an Anywire peer knows a caller, and which it is told when the caller has gone. */
+  /** The key by which an Anywire peer knows a caller. The peer is told when the caller has left. */
   nameOf(identity: Identity): string {
     if (!this.#named.has(identity)) {
       this.#named.add(identity);
@@ -261,7 +260,7 @@ export class Peer implements LinkCaller {
     return identity.key;
   }
 
-  /** The open call of that id, unless the edge itself makes it: nobody reads what comes for such but its result. */
+  /** The open call with that id, unless the edge itself made it: for such a call only the result is read. */
   callOf(id: Id | undefined): LinkCall | undefined {
     const call = id === undefined ? undefined : this.pending.get(id);
     return call?.context.client.identity === this.self ? undefined : call;

@@ -3,9 +3,9 @@ import { AMBIENT, type FanIn, type Identity, listMembers, type PresentCallers } 
 import { Registry } from "../../stream/index.js";
 import type { LinkCall } from "./link-call.js";
 
-/** Milliseconds that a call which was given up may still be what its server speaks of. */
+/** Milliseconds during which a server may still refer to a call that was given up. */
 export const GIVEN_UP_MS = 5_000;
-/** Callers that are gone and still remembered for that; beyond, nobody can be told apart for a while. */
+/** Limit on callers that have left and are still remembered for that. Beyond it, callers cannot be told apart for a while. */
 const MOST_GONE = 1024;
 
 interface Present {
@@ -14,30 +14,30 @@ interface Present {
   readonly asking: Registry<LinkCall>;
   /** All its open calls. */
   calls: number;
-  /** Calls that it gave up and that were not answered, and until when they may still be spoken of. */
+  /** Calls that it gave up without an answer, and until when the server may still refer to them. */
   givenUp: number;
   until: number;
   unhook: () => void;
 }
 
-/** Who calls on a link, for as long as each can be told apart. */
+/** Who calls on a link, as long as each caller can be told apart. */
 export class Presence {
   readonly #fanIn: FanIn;
   readonly #present = new Registry<Present>();
   #gone = 0;
-  /** Until when too many were forgotten for anyone to be sure. */
+  /** Until this time, too many callers were forgotten to be sure of any. */
   #crowded = 0;
 
   constructor(fanIn: FanIn) {
     this.#fanIn = fanIn;
   }
 
-  /** What whoever set the connection up can do where nobody can tell. */
+  /** The option to suggest where no owner can be found. */
   get option(): { readonly name: string; readonly use: string } {
     return this.#fanIn.option ?? { name: "fanIn", use: "the option fanIn" };
   }
 
-  /** A caller shows itself, by a call or by listening. */
+  /** Notes a caller that calls or listens. */
   attach(identity: Identity): Present {
     const known = this.#present.get(identity.serial);
     if (known !== undefined) return known;
@@ -58,7 +58,7 @@ export class Presence {
     if (mayAsk(call.request.method)) present.asking.set(id, call);
   }
 
-  /** `unanswered`: the caller gave it up, and its server may not have heard of that. */
+  /** `unanswered`: the caller gave up the call, and its server may not know that yet. */
   ended(call: LinkCall, unanswered: boolean): void {
     const { identity } = call.context.client;
     const present = this.#present.get(identity.serial);
@@ -71,7 +71,7 @@ export class Presence {
     this.#forget(present);
   }
 
-  /** The answer to a call that was given up came after all. */
+  /** The answer to a call that was given up has come after all. */
   answered(identity: Identity): void {
     const present = this.#present.get(identity.serial);
     if (present === undefined || present.givenUp === 0) return;
@@ -79,7 +79,7 @@ export class Presence {
     this.#forget(present);
   }
 
-  /** Whose it is what names no call. */
+  /** The caller that gets a message in which the server names no call. */
   owner(): Identity | undefined {
     const now = Date.now();
     if (now < this.#crowded) return undefined;
@@ -87,12 +87,12 @@ export class Presence {
     return this.#fanIn.owner(this.#callers(now));
   }
 
-  /** Whether a caller gave up a call a moment ago that its server may still speak of. */
+  /** Whether a caller has just given up a call that its server may still refer to. */
   gaveUp(identity: Identity): boolean {
     return (this.#present.get(identity.serial)?.until ?? 0) > Date.now();
   }
 
-  /** Whether nobody has called yet, or everybody has gone. */
+  /** Whether nobody has called yet, or everybody has left. */
   get nobody(): boolean {
     return this.#present.size === 0;
   }
@@ -134,7 +134,7 @@ export class Presence {
   }
 }
 
-/** Whether a server may ask or log in a call of that method. Those of a vendor may do anything. */
+/** Whether a server may ask or log in a call of that method. A vendor's own methods may do anything. */
 export function mayAsk(method: string): boolean {
   return !quiet.has(method);
 }

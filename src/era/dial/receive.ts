@@ -3,7 +3,7 @@ import { fromRpcError, toFault, toRpcError } from "../../core/index.js";
 import { deliver } from "./deliver.js";
 import type { Peer } from "./peer.js";
 
-/** Brings a message of the peer to the call or question it belongs to. What is wrong with one message is not the end of the link. */
+/** Delivers a message of the peer to its call or question. A bad message does not end the link. */
 export function receive(peer: Peer, message: Incoming | IncomingPart): void {
   try {
     take(peer, message);
@@ -15,7 +15,7 @@ export function receive(peer: Peer, message: Incoming | IncomingPart): void {
 function take(peer: Peer, message: Incoming | IncomingPart): void {
   switch (message.kind) {
     case "part":
-      // One that comes after its call was left is late, not wrong.
+      // A part that comes after its call was left is late, not wrong.
       return peer.pending.get(message.id)?.push(message.part);
     case "result":
     case "error": {
@@ -42,13 +42,13 @@ function take(peer: Peer, message: Incoming | IncomingPart): void {
       return;
     case "bad":
       if (message.failed !== true) peer.fault(message.fault);
-      // What would have answered a call has to end it, and what was a request has to be answered: else someone would wait for ever.
+      // A bad answer has to end its call, and a bad request has to be answered: otherwise someone would wait for ever.
       if (message.answers !== undefined && peer.pending.has(message.answers)) peer.settle(message.answers)?.fail(message.fault);
       else if (message.id !== undefined) peer.answers.send({ jsonrpc: "2.0", id: message.id, error: toRpcError(message.fault, "legacy") });
   }
 }
 
-/** Ends the call whose answer has a hole in it. */
+/** Ends the call whose answer has a gap. */
 function spoil(peer: Peer, { id, fault }: BadPart): void {
   const call = peer.pending.get(id);
   if (call === undefined) return;

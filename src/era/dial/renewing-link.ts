@@ -26,28 +26,28 @@ type Batch = readonly (Incoming | IncomingPart)[];
 type Step = IteratorResult<Batch, undefined>;
 
 export interface RenewingOptions<L extends Link> extends DialOptions {
-  /** Opens a fresh link. The signal aborts when none is wanted any more. Undefined: a link that is lost stays lost. */
+  /** Opens a fresh link. The signal aborts when it is no longer wanted. Undefined: a lost link stays lost. */
   readonly connect: ((signal: AbortSignal) => Promise<L>) | undefined;
-  /** Whether the first link is known to lead to a server. If not, losing it before anything came on it is the end. */
+  /** Whether the first link is known to lead to a server. If not, losing it before anything arrived is final. */
   readonly proven?: boolean | undefined;
-  /** Frees what the links have in common, after the last of them. */
+  /** Frees what the links share, after the last of them has ended. */
   readonly released?: (() => Promise<void>) | undefined;
 }
 
 /** A link that outlives the links it is made of. */
 export interface RenewingLink<L extends Link> extends Link {
-  /** The link that is there now. */
+  /** The current link, if there is one. */
   readonly now: L | undefined;
-  /** The same, or the next one as soon as it is up to date. */
+  /** The current link, or the next one as soon as it is restored. */
   current(): Promise<L>;
   /** The method of an open call. */
   methodOf(call: Id): string | undefined;
 }
 
 /**
- * Makes one lasting link of `first` and of those that take its place. When one is lost, the calls on it fail once, because they may have
- * run; then a fresh one is opened and brought up to date: at once if a legacy session or a subscription needs it, else with the next call.
- * Calls that are made meanwhile wait for it, for `reconnectMs` at most. A server that refuses the fresh link for good ends all of it.
+ * Makes one lasting link of `first` and of those that replace it. When a link is lost, the calls on it fail once, because they may have
+ * run. Then a fresh one is opened and restored: at once if a legacy session or a subscription needs it, otherwise with the next call. Calls
+ * that are made meanwhile wait for it, for `reconnectMs` at most. If the server refuses the fresh link for good, the lasting link ends.
  */
 export function renewing<L extends Link>(first: L, options: RenewingOptions<L>): RenewingLink<L> {
   return new Renewing(first, options);
@@ -64,19 +64,19 @@ class Renewing<L extends Link> implements RenewingLink<L> {
   readonly #backoff: Backoff<Fault>;
   readonly #waiting: WaitingCalls<L>;
   readonly #abort = new AbortController();
-  /** The link that is read: the one that is there, or one that is being brought up to date. */
+  /** The link that is being read: the current one, or one that is being restored. */
   #read: L;
   #since = Date.now();
   #steps: AsyncIterator<Batch, undefined>;
-  /** A step that was asked for and not yet taken. */
+  /** A step that was asked for but not taken yet. */
   #begun: Promise<Step> | undefined;
   #recovery: AsyncGenerator<Batch, undefined> | undefined;
   #restoring: L | undefined;
   #first = true;
-  /** Whether anything came on it. */
+  /** Whether anything arrived on it. */
   #proven: boolean;
   #closed: Fault | undefined;
-  /** Looks again whether it is time to connect. */
+  /** Checks again whether it is time to connect. */
   #wake: () => void = () => {};
 
   constructor(first: L, options: RenewingOptions<L>) {
@@ -162,7 +162,7 @@ class Renewing<L extends Link> implements RenewingLink<L> {
     return this.#next();
   }
 
-  /** What is heard from the loss of a link until the next is up to date. Throws if there will be none. */
+  /** The messages from the loss of a link until the next is restored. Throws if there will be none. */
   async *#recover(lost: Fault): AsyncGenerator<Batch, undefined> {
     for (let reason = lost; this.#closed === undefined; ) {
       const { connect } = this.#options;
@@ -182,7 +182,7 @@ class Renewing<L extends Link> implements RenewingLink<L> {
     }
   }
 
-  /** Brings a fresh link up to date. What comes meanwhile is heard; the answers that this waits for are among it. */
+  /** Restores a fresh link. Messages that arrive meanwhile are passed on; the answers that this waits for are among them. */
   async *#update(link: L): AsyncGenerator<Batch, undefined> {
     this.#steps = link.incoming[Symbol.asyncIterator]();
     const restored = this.#restore(link);
@@ -209,7 +209,7 @@ class Renewing<L extends Link> implements RenewingLink<L> {
     return this.#state.lost(reason);
   }
 
-  /** Where too many attempts have failed, nobody waits for the next. */
+  /** After too many failed attempts, waiting calls fail at once. */
   #failed(reason: Fault): void {
     this.#backoff.failed(reason);
     if (!this.#backoff.exhausted) return;
@@ -217,7 +217,7 @@ class Renewing<L extends Link> implements RenewingLink<L> {
     this.#waiting.fail(exhausted(reason));
   }
 
-  /** A fresh link, as soon as somebody needs one and there is one to be had; undefined after the end. */
+  /** A fresh link, as soon as somebody needs one and it can be opened; undefined after the end. */
   async #connect(connect: (signal: AbortSignal) => Promise<L>): Promise<L | undefined> {
     while (this.#closed === undefined) {
       const needed = this.#waiting.size > 0 || this.#state.listening || this.#backoff.exhausted;
@@ -250,12 +250,12 @@ class Renewing<L extends Link> implements RenewingLink<L> {
     });
   }
 
-  /** Brings a fresh link up to date, and lets those have it who wait for it. */
+  /** Restores a fresh link, and gives it to the waiting calls. */
   async #restore(link: L): Promise<{ readonly news: Batch }> {
     const began = performance.now();
     this.#restoring = link;
     const news = await inTime(this.#state.restore(link), this.#options.handshakeMs);
-    // It may have been lost again.
+    // The link may have been lost again.
     if (this.#restoring !== link) return { news: [] };
     this.now = link;
     this.#watch?.upstream({ kind: "restart", milliseconds: performance.now() - began });
@@ -285,7 +285,7 @@ function exhausted(cause: Fault | undefined): Fault {
   });
 }
 
-/** Whether a message is about calls or questions that went with their link. */
+/** Whether a message is about calls or questions that ended with their link. */
 function isOfLostLink(message: OutgoingMessage): boolean {
   if (!("method" in message)) return true;
   return !("id" in message) && aboutCalls.has(message.method);

@@ -17,23 +17,23 @@ import { ChangeQueue } from "./change-queue.js";
 import { ACKNOWLEDGED, covers, lists, UPDATED } from "./news.js";
 
 export interface SharedListensOptions {
-  /** Who the server's streams are opened as. */
+  /** The identity that opens the streams. */
   readonly self: Identity;
   /** Bytes of changes that may wait for one subscriber. */
   readonly callBytes: number;
   call(request: Request, context: Context): Replies;
 }
 
-/** Something to be told of: a list, by the member of the filter that asks for it, or a resource, by `uri` and its URI. */
+/** What a subscription is about: a list, by its filter member, or a resource, by `uri ` and its URI. */
 type Topic = string;
 const RESOURCE = "uri ";
 
-/** What somebody wants to be told of. */
+/** A topic that somebody wants. */
 interface Entry {
   subscribers: number;
-  /** The stream that tells of it. */
+  /** The stream that reports it. */
   stream: Stream | undefined;
-  /** Whether the server tells of it. Rejects if it could not be asked. */
+  /** Whether the server reports it. Rejects if the server could not be asked. */
   readonly accepted: Promise<boolean>;
   settle(accepted: boolean | Fault): void;
 }
@@ -51,9 +51,9 @@ interface Subscriber {
 }
 
 /**
- * The subscriptions of all callers on one connection to a modern server. A stream for each would use up the connections that calls need,
- * so few streams tell of what everybody wants. One is opened at a time, for all that was asked for meanwhile, and takes the
- * place of those that are no larger: with `n` topics there are about log n streams, and each topic is asked for about log n times.
+ * The subscriptions of all callers on one connection to a modern server. A stream for each would use up the connections that calls need, so
+ * a few streams report what everybody wants. One stream is opened at a time, for all topics that were asked for meanwhile. It replaces the
+ * streams that are not larger: with `n` topics there are about log n streams, and each topic is asked for about log n times.
  */
 export class SharedListens {
   readonly #options: SharedListensOptions;
@@ -68,7 +68,7 @@ export class SharedListens {
     this.#options = options;
   }
 
-  /** Whether a request asks for nothing that the requests of others would not bring: then it can share a stream with them. */
+  /** Whether a request can share a stream: it asks for nothing but changes that any subscriber may get. */
   static takes({ params }: Request, context: Context): boolean {
     const { notifications, ...others } = params;
     if (context.client.identity.span === "self" || Object.keys(others).length > 0 || !isObject(notifications)) return false;
@@ -80,7 +80,7 @@ export class SharedListens {
     const uris = topics.filter((topic) => topic.startsWith(RESOURCE)).map((topic) => topic.slice(RESOURCE.length));
     const subscriber: Subscriber = { topics: new Set(topics), uris: new Set(uris), unread: new ChangeQueue(this.#options.callBytes) };
     const unhook = context.cancel.on(() => subscriber.unread.end());
-    // Before the first answer, so that no change falls between it and the subscription.
+    // Before the acknowledgement, so that no change is missed between it and the subscription.
     this.#subscribers.add(subscriber);
     try {
       const accepted = await Promise.all([...subscriber.topics].map((topic) => this.#join(topic, context)));
@@ -117,10 +117,10 @@ export class SharedListens {
     stream.cancel.fire();
   }
 
-  /** Opens streams until nothing is wanted that none tells of. */
+  /** Opens streams until every wanted topic has one. */
   async #open(context: Context): Promise<void> {
     this.#opening = true;
-    // In one turn many may come.
+    // Many requests may come in one turn.
     await Promise.resolve();
     while (this.#wanted.size > 0) {
       const topics = new Set(this.#wanted);
@@ -146,7 +146,7 @@ export class SharedListens {
     return stream.topics.filter((topic) => this.#entries.get(topic)?.stream === stream);
   }
 
-  /** Reads a stream of the server for as long as it lasts. Resolves once the server has acknowledged it, with false if it has not. */
+  /** Reads a stream until it ends. Resolves with true once the server has acknowledged it, with false if it ended before. */
   #read(stream: Stream, { client }: Context): Promise<boolean> {
     const { call, self } = this.#options;
     const request = { method: "subscriptions/listen", params: { notifications: filterOf(stream.topics) } };
@@ -182,7 +182,7 @@ export class SharedListens {
     }
   }
 
-  /** One that was replaced tells no more: the one in its place does. */
+  /** Passes on a change. A stream that was replaced is ignored for the topics that another reports now. */
   #tell(stream: Stream, note: NoteReply): void {
     const list = [...lists].find(([, { method }]) => method === note.method)?.[0];
     const uri = String(note.params["uri"]);
@@ -200,7 +200,7 @@ export class SharedListens {
     return [...uris].some((each) => covers(new Set([each]), uri) && told(RESOURCE + each));
   }
 
-  /** The stream is over: so are the subscriptions that it told of, and those that waited for it. */
+  /** The stream has ended. The subscriptions that it reported end with it, and so do those that waited for it. */
   #end(stream: Stream, fault: Fault | undefined): void {
     this.#streams = this.#streams.filter((each) => each !== stream);
     const reason = fault ?? new Fault("unavailable", "the server ended the subscription");
@@ -212,7 +212,7 @@ export class SharedListens {
       over.add(topic);
     }
     for (const { topics, unread } of this.#subscribers) if ([...topics].some((topic) => over.has(topic))) unread.end(fault);
-    // Whoever comes next asks anew.
+    // The next subscriber asks again.
     for (const topic of over) this.#entries.delete(topic);
   }
 }

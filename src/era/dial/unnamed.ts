@@ -3,18 +3,18 @@ import { type AmbientCall, ambientCall } from "./ambient.js";
 import type { LinkCall } from "./link-call.js";
 import type { Presence } from "./presence.js";
 
-/** What may be held for a client that does not listen yet. */
+/** Limit on the messages held for a client that does not listen yet. */
 const HELD_ITEMS = 64;
 
 type Said = LogReply | NoteReply;
 
 interface Held {
   readonly reply: Said;
-  /** Undefined: nobody had called yet. */
+  /** Undefined if nobody had called yet. */
   readonly identity: Identity | undefined;
 }
 
-/** Brings a caller what its server says outside its calls, or without naming one. */
+/** Delivers to a caller what its server says outside any call, or without naming one. */
 export class Unnamed {
   readonly #presence: Presence;
   readonly #bytes: number;
@@ -23,14 +23,14 @@ export class Unnamed {
   #held: Held[] = [];
   #heldBytes = 0;
 
-  /** `bytes` may wait for one reader. */
+  /** At most `bytes` may wait for one reader. */
   constructor(presence: Presence, bytes: number, onDrop: (reply: Said) => void) {
     this.#presence = presence;
     this.#bytes = bytes;
     this.#onDrop = onDrop;
   }
 
-  /** Opens the call that brings a client what belongs to none of its calls. The newest of a client counts. */
+  /** Opens a client's ambient call, which delivers what belongs to none of its calls. A newer one replaces it. */
   listen(context: Context, changes: boolean, left: () => void): AmbientCall {
     const { identity } = context.client;
     this.#presence.attach(identity);
@@ -43,7 +43,7 @@ export class Unnamed {
     return call;
   }
 
-  /** Who listens for a caller. */
+  /** The ambient call of a caller. */
   listener(identity: Identity): AmbientCall | undefined {
     return this.#listeners.get(identity);
   }
@@ -52,7 +52,7 @@ export class Unnamed {
     return this.#listeners.values();
   }
 
-  /** Who listens for the caller that alone can be meant by what names nobody. */
+  /** The ambient call of the only caller that a message without a call can be for. */
   get onlyListener(): AmbientCall | undefined {
     const owner = this.#presence.owner();
     return owner && this.#listenerFor(owner);
@@ -69,19 +69,19 @@ export class Unnamed {
     if (!listener.push(reply)) this.#drop(reply);
   }
 
-  /** Nothing more will come. */
+  /** Fails all ambient calls: nothing more will come. */
   fail(reason: Parameters<AmbientCall["fail"]>[0]): void {
     for (const call of [...this.#listeners.values()]) call.fail(reason);
     this.#listeners.clear();
     this.#held = [];
   }
 
-  /** A client of a relay does not listen itself: the session does that it shares with the others, and the relay knows whose it is. */
+  /** A client of a relay does not listen itself. The session that it shares listens, and the relay knows which client it is for. */
   #listenerFor(owner: Identity): AmbientCall | undefined {
     return this.#listeners.get(owner) ?? (owner.session && this.#listeners.get(owner.session));
   }
 
-  /** The call that it most likely belongs to: one whose reader waits, or else the oldest. */
+  /** The call that the message most likely belongs to: one whose reader waits, or else the oldest. */
   #callFor(owner: Identity, reply: Said): LinkCall | undefined {
     const wanting = this.#presence.calls(owner).filter((call) => reply.kind === "note" || call.wantsLog(reply.params["level"]));
     return wanting.find((call) => call.waiting) ?? wanting[0];

@@ -7,14 +7,14 @@ interface Waiting<L> {
   readonly fail: (fault: Fault) => void;
 }
 
-/** What is to be done with the next link, in its order. Bounded in number and in time. */
+/** What to do with the next link, in order. Limited in number and in time. */
 export class WaitingCalls<L> {
   readonly #waiting = new Set<Waiting<L>>();
   readonly #ms: number;
   readonly #most: number;
   readonly #why: () => Fault | undefined;
 
-  /** `why` says why there is no link yet. */
+  /** `why` returns the reason why there is no link yet. */
   constructor({ reconnectMs, limits }: DialOptions, why: () => Fault | undefined) {
     this.#ms = reconnectMs ?? defaultTimeouts.reconnectMs;
     this.#most = limits?.inFlight ?? defaultLimits.inFlight;
@@ -25,7 +25,7 @@ export class WaitingCalls<L> {
     return this.#waiting.size;
   }
 
-  /** `act` runs at once when the link is there: what is sent later cannot overtake it. */
+  /** `act` runs as soon as the link is there, so that nothing that is sent later can overtake it. */
   add<T>(call: Id | undefined, act: (link: L) => Promise<T>): Promise<T> {
     if (this.#waiting.size >= this.#most) return Promise.reject(tooMany(this.#most));
     return new Promise<T>((resolve, reject) => {
@@ -49,7 +49,7 @@ export class WaitingCalls<L> {
     });
   }
 
-  /** A call was given up: it is not made. */
+  /** The call was given up, so it is not made. */
   leave(call: Id | undefined): void {
     if (call === undefined) return;
     for (const waiting of this.#waiting) if (waiting.call === call) waiting.fail(new Fault("cancelled", "the call was given up"));

@@ -2,7 +2,7 @@ import { callAgain, type JsonObject, optionLimits, RELEASE, requiresInput } from
 import type { AnswerOptions, Job } from "./answer-options.js";
 import type { Work } from "./work.js";
 
-/** Where a legacy client's call requires input: goes on with the client's answers. False if the result stands. */
+/** If a legacy client's call requires input, asks the client and continues with its answers. False if the result is final. */
 export function again({ service }: AnswerOptions, { asks, envelope, context }: Job, work: Work, result: JsonObject): boolean {
   if (asks === undefined || !requiresInput(result)) return false;
   work.over(

@@ -5,24 +5,23 @@ import type { AskClient } from "./ask-client.js";
 import { type Parking, sessionOf } from "./parking.js";
 import type { Sink } from "./sink.js";
 
-/** What the answers on one link have in common. */
+/** What the answers on one link share. */
 export interface AnswerOptions {
   readonly service: Service;
   readonly limits: Limits;
   readonly pageSize: PageSize;
-  /** What the link is. */
   readonly traits: LinkTraits;
   readonly parking: Parking;
-  /** Counts something that is kept for the peer. */
+  /** Starts to count something that is kept for the peer. */
   hold(): Held;
   send(message: Outgoing, options?: SendOptions): Promise<void>;
-  /** Takes a part of an answer, where the link carries those. Undefined: there is room for the next. */
+  /** Sends a part of an answer, on links that carry parts. Undefined: there is room for the next. */
   part(call: Id, part: AnswerPart): Promise<void> | undefined;
 }
 
 /**
- * Parks a stream for the client's next request; throws where its caller has too many. One that is cancelled has left it already, and
- * nobody will come for it. What a legacy session leaves ends with it.
+ * Parks a stream for the client's next request; throws if its caller has too many. If the call was cancelled, nobody will come back, so
+ * nothing is parked. What a legacy session parks ends with it.
  */
 export function keep<T>(job: Job, parked: Park<T>, key: string, value: T): void {
   if (job.cancel.fired) return;
@@ -36,15 +35,15 @@ export interface Job {
   readonly id: Id;
   readonly envelope: CallEnvelope;
   readonly client: Client;
-  /** Of the link. */
+  /** The era of the link. */
   readonly era: Era;
   readonly context: Context;
   readonly cancel: Canceller;
   readonly sink: Sink;
-  /** What the call holds: its params, and what was gathered for its answer. */
+  /** Counts what the call holds: its params, and what was gathered for its answer. */
   readonly held: Held;
-  /** The legacy session's way to ask; a modern client is asked by `input_required`. */
+  /** How a legacy session asks its client. Undefined for a modern client, which is asked by `input_required`. */
   readonly asks: AskClient | undefined;
-  /** Whether the client gets results as its server made them. */
+  /** Whether the client gets results exactly as its server made them. */
   readonly neutral: boolean;
 }

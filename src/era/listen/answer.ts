@@ -9,7 +9,7 @@ import { answerWhole, readsInParts } from "./read.js";
 import { resumed, sealedState, takeOver } from "./states.js";
 import { WAITING, Work } from "./work.js";
 
-/** Answers a call with its undressed result; undefined if it ended without one, because it was left. */
+/** Answers a call with a result that is not yet adapted to the era; undefined if the call was left, so that there is no result. */
 export async function answer(answerOptions: AnswerOptions, job: Job): Promise<JsonObject | undefined> {
   const { request, chunked } = job.envelope;
   const member = listMembers.get(request.method);
@@ -18,13 +18,13 @@ export async function answer(answerOptions: AnswerOptions, job: Job): Promise<Js
   const work = from instanceof Work ? from : new Work(answerOptions.service.call(from, job.context));
   try {
     if (member !== undefined) return await answerParts(answerOptions, job, work);
-    // A read in parts has to be asked for. A call with a stream of its own may have one that does not take them.
+    // The client has to ask for a read in parts. A call with a stream of its own may have one that does not carry parts.
     const read = request.method === "resources/read";
     const parts = read && chunked !== undefined && (!answerOptions.traits.ownStream(request.method) || readsInParts(answerOptions, job));
     const result = await (parts ? answerParts : read ? answerWhole : answerPlain)(answerOptions, job, work);
     return result !== undefined && requiresInput(result) ? await sealedState(answerOptions, job, result) : result;
   } catch (error) {
-    // What failed may have been the way to the client: then the call itself still runs.
+    // If sending to the client failed, the call itself still runs.
     work.leave();
     throw error;
   }

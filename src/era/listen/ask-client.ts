@@ -4,25 +4,27 @@ import { lacking } from "../capabilities.js";
 import { anywireKeys } from "../keys.js";
 import { randomToken } from "../seal.js";
 
-/** The requests a server makes of its legacy client on their session. */
+/** The requests that a server sends to its legacy client in their session. */
 export interface AskClient {
-  /** Whether an answer is waited for. */
+  /** Whether a question waits for an answer. */
   readonly waiting: boolean;
-  /** Sends an ask as a request; its answer, refusal or withdrawal finds its own way. */
-  /** `call` is the client's request it belongs to; `stated`: the client understands to be told so. */
+  /**
+   * Sends an ask as a request. `call` is the client's request that it belongs to; `stated`: the request says so, because the client
+   * understands it.
+   */
   ask(ask: Ask, call: Id | undefined, stated: boolean): Promise<void>;
-  /** Whether the response was one to an ask. */
+  /** Takes a response; true if it answers an ask. */
   settle(response: IncomingResult | IncomingError): boolean;
   /** Refuses an ask whose answer could not be read; false if there is no such ask. */
   spoil(id: Id, fault: Fault): boolean;
   progress(params: JsonObject): void;
-  /** No answer will come any more. */
+  /** Ends all asks: no answer will come. */
   close(reason: Fault): void;
 }
 
 export function askClient(client: Client, send: (message: OutgoingMessage, options?: SendOptions) => Promise<void>): AskClient {
   const open = new Map<Id, { readonly ask: Ask; readonly unhook: () => void }>();
-  // An answer that comes late, on the stream of another session, must not be taken for one to a question of this.
+  // A late answer, on the stream of another session, must not be taken for an answer to a question of this one.
   const mark = randomToken().slice(0, 8);
   let count = 0;
 
@@ -62,7 +64,7 @@ export function askClient(client: Client, send: (message: OutgoingMessage, optio
       };
       const kept = isObject(params["_meta"]) ? params["_meta"] : undefined;
       const stamped = Object.keys(stamps).length === 0 ? params : { ...params, _meta: { ...kept, ...stamps } };
-      // Where no question can be sent there is no answer, which is for the asker to judge.
+      // If the question cannot be sent, it is refused. The asker decides what that means.
       return send({ jsonrpc: "2.0", id, method, params: stamped }, { call }).catch((error) => end(id)?.refuse(toFault(error)));
     },
     settle(response) {

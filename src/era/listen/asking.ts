@@ -4,7 +4,7 @@ import { randomToken } from "../seal.js";
 import { type AnswerOptions, type Job, keep } from "./answer-options.js";
 import type { Work } from "./work.js";
 
-/** Sends on what is neither item nor content nor result. An ask of a modern client's call waits in its work. */
+/** Passes on every reply that is not an item, a content or the result. An ask of a modern client's call is held in its work. */
 export function handle(job: Job, work: Work, reply: Reply): Promise<void> | undefined {
   if (reply.kind !== "ask") return job.sink.notify(reply);
   if (job.asks !== undefined) return job.asks.ask(reply.ask, job.id, job.envelope.window !== undefined);
@@ -14,7 +14,7 @@ export function handle(job: Job, work: Work, reply: Reply): Promise<void> | unde
   return undefined;
 }
 
-/** Sends on what a list says beside its items; only a legacy client can be asked there. */
+/** Passes on what a list sends besides its items. Only a legacy client can be asked there. */
 export function pass(job: Job, reply: Reply): Promise<void> | undefined {
   if (reply.kind !== "ask") return job.sink.notify(reply);
   if (job.asks !== undefined) return job.asks.ask(reply.ask, job.id, job.envelope.window !== undefined);
@@ -25,7 +25,7 @@ export function pass(job: Job, reply: Reply): Promise<void> | undefined {
 const embeddable: ReadonlySet<string> = new Set(["elicitation/create", "sampling/createMessage", "roots/list"]);
 
 function unaskable(job: Job, ask: Ask): Fault | undefined {
-  // A legacy client behind a relay can be asked anything at any time: the relay asks it on its session.
+  // A legacy client behind a relay can be asked anything at any time, because the relay asks it in its session.
   if (job.client.era === "legacy") return undefined;
   if (!embeddable.has(ask.request.method)) return new Fault("unknown-method", `a modern client cannot be asked ${ask.request.method}`);
   if (!askingMethods.has(job.envelope.request.method))
@@ -33,7 +33,10 @@ function unaskable(job: Job, ask: Ask): Fault | undefined {
   return undefined;
 }
 
-/** Parks the call and tells the client what it waits for; the retry finds it by its sealed state. Undefined if it waits for nothing any more. */
+/**
+ * Parks the call and returns what the client has to answer. The retry finds the call by its sealed state. Undefined if no ask is open any
+ * more.
+ */
 export async function inputRequired(answerOptions: AnswerOptions, job: Job, work: Work): Promise<JsonObject | undefined> {
   const call = randomToken();
   const sealed = { call, until: Date.now() + answerOptions.limits.answerMs };

@@ -29,24 +29,26 @@ import type { AskClient } from "./ask-client.js";
 import type { ServerInfo } from "./server-info.js";
 import { Sink } from "./sink.js";
 
-/** Takes the answer to a request, once; undefined where none is wanted any more. `refused`: no service was asked. Never rejects. */
+/**
+ * Takes the answer to a request, once; undefined if no answer is wanted any more. `refused`: the service was not called. Never rejects.
+ */
 export type Respond = (message: OutgoingMessage | undefined, refused?: true) => Promise<void>;
 
-/** A request to be answered by the service. */
+/** A request for the service to answer. */
 export interface CallStart {
   readonly id: Id;
   readonly envelope: CallEnvelope;
   readonly client: Client;
-  /** The era of the link. Between Anywire ends it may carry the call of a client of another. */
+  /** The era of the link. Between Anywire ends it may carry a call for a client of the other era. */
   readonly era: Era;
   readonly logLevel: string | undefined;
   readonly asks: AskClient | undefined;
-  /** Whether the client gets results as its server made them. */
+  /** Whether the client gets results exactly as its server made them. */
   readonly neutral: boolean;
   readonly respond: Respond;
-  /** About the memory that the request takes. */
+  /** About how many bytes of memory the request takes. */
   readonly bytes: number;
-  /** In place of the link's, where the request has headers of its own. */
+  /** Replaces the metadata of the link, if the request has headers of its own. */
   readonly metadata: Context["metadata"] | undefined;
   /** Called when the call has ended. */
   release(): void;
@@ -55,7 +57,7 @@ export interface CallStart {
 export interface CallsOptions {
   readonly account: Account;
   readonly metadata: Context["metadata"];
-  /** What discover names. */
+  /** The versions in the result of discover. */
   readonly versions: readonly string[];
   readonly deadline: number | undefined;
   readonly endless: ReadonlySet<string> | undefined;
@@ -71,11 +73,11 @@ export class Calls {
   readonly #deadline: number | undefined;
   readonly #endless: ReadonlySet<string> | undefined;
   readonly #live = new Registry<{ readonly id: Id; readonly cancel: Canceller; readonly sink: Sink }>();
-  /** What is being answered, subscriptions too. */
+  /** Everything that is being answered, including subscriptions. */
   readonly #running = new Set<Promise<void>>();
   #held = 0;
   readonly #idle = new Set<() => void>();
-  /** Why the calls that are still open are answered with an error. */
+  /** The reason why open calls are now answered with an error. */
   #failing: Fault | undefined;
 
   constructor(answerOptions: AnswerOptions, info: ServerInfo, { account, metadata, versions, deadline, endless }: CallsOptions) {
@@ -102,7 +104,7 @@ export class Calls {
     const sink = new Sink({ id, envelope, modern: era === "modern", answerOptions: this.#answerOptions });
     this.#live.set(id, { id, cancel, sink });
     const { progressToken, trace, pageSize } = envelope;
-    // Members are added one by one: spreading what there may be costs more.
+    // Members are added one by one, because spreading optional ones costs more.
     const context: Writable<Context> = { client, cancel, progress: progressToken !== undefined, metadata: metadata ?? this.#metadata };
     if (logLevel !== undefined) context.logLevel = logLevel;
     if (this.#deadline !== undefined) context.deadline = this.#deadline;
@@ -151,12 +153,12 @@ export class Calls {
     return true;
   }
 
-  /** The caller has read `messages` of a call. */
+  /** The caller has read `messages` messages of a call. */
   grant(id: Id, messages: number): void {
     this.#live.get(id)?.sink.grant(messages);
   }
 
-  /** Answers every call that is open with an error, a subscription with its end; resolves when all of that was sent. */
+  /** Answers every open call with an error, and a subscription with its end. Resolves when all of that was sent. */
   async fail(reason: Fault): Promise<void> {
     this.#failing = reason;
     this.end(reason);
@@ -182,15 +184,15 @@ export class Calls {
     release();
     if (job.cancel.fired) {
       job.held.free();
-      // Whoever cancelled wants no answer.
+      // A caller that cancelled wants no answer.
       if (this.#failing === undefined || job.cancel.reason !== this.#failing) return respond(undefined);
       response = lastWord(job, this.#failing);
     }
     const responded = respond(response);
-    // From here on it is the link that holds the answer, and counts it until it is written.
+    // From here on the link holds the answer, and counts it until it is written.
     job.held.free();
     await responded;
-    // The specification's pages differ on how a server ends a subscription on a shared link: say both.
+    // The specification's pages differ on how a server ends a subscription on a shared link, so this sends both.
     if (isSubscription(job) && "result" in response) {
       const params = { requestId: id, reason: "the subscription ended" };
       await this.#answerOptions.send({ jsonrpc: "2.0", method: "notifications/cancelled", params }).catch(() => {});
@@ -204,9 +206,9 @@ export class Calls {
     if (method === "resources/read") hold(job, job.held.bytes + PART_BYTES);
     const answered = await answer(this.#answerOptions, job);
     if (answered === undefined) throw new Fault("internal", "the call ended without a result");
-    // A page is small, or as large as its server made it, and to weigh it would take as long as to write it.
+    // A page is small, or as large as its server made it. Weighing it would take as long as writing it.
     if (!listMembers.has(method)) hold(job, weigh(answered), WHOLE_PART);
-    // Which versions are spoken here is for this edge to say, whatever is behind it.
+    // This edge names the versions that it speaks, whatever is behind it.
     const result = method === "server/discover" ? this.#discovered(answered, envelope.peer) : answered;
     if (job.neutral) return result;
     if (era === "legacy") return dressLegacy(method, result);
@@ -228,7 +230,7 @@ function hold({ held }: Job, bytes: number, part?: number): void {
   if (fault !== undefined) throw fault;
 }
 
-/** What a client hears that is still waiting when the server closes: a subscription ends well, a call does not. */
+/** The answer to what is still open when the server closes: a subscription ends normally, a call fails. */
 function lastWord(job: Job, reason: Fault): OutgoingMessage {
   const { id, client } = job;
   if (isSubscription(job)) return { jsonrpc: "2.0", id, result: { resultType: "complete", _meta: { [meta.subscriptionId]: id } } };

@@ -1,14 +1,14 @@
 import { type Incoming, serialise } from "../../codec/index.js";
 import { defaultTimeouts, Fault } from "../../core/index.js";
 
-/** A client that has answered before may leave so many in a row unanswered. */
+/** Pings in a row that a client may leave unanswered, if it has answered one before. */
 const MISSED = 2;
 const gone = new Fault("unavailable", "the client has stopped answering pings", { data: { reason: "dead-peer" } });
 const PREFIX = "anywire-alive-";
 
 /**
- * Asks a legacy client whether it still reads the stream that is open for it: nothing else tells over HTTP/1.1, where a stream is one
- * way only. A client that has never answered is not judged by it.
+ * Pings a legacy client to find out whether it still reads its open stream: over HTTP/1.1 a stream goes one way only, so nothing else
+ * tells. A client that has never answered a ping is not closed for it.
  */
 export class ClientPings {
   readonly #everyMs: number;
@@ -21,13 +21,13 @@ export class ClientPings {
     this.#everyMs = everyMs;
   }
 
-  /** The client has shown itself. */
+  /** The client has sent something. */
   seen(): void {
     this.#last = Date.now();
     this.#missed = 0;
   }
 
-  /** Takes note of what came from the client; true if it is the answer to a ping, which is nobody else's. */
+  /** Notes a message of the client; true if it answers a ping, so that nobody else needs it. */
   heard(message: Incoming): boolean {
     this.seen();
     const answer = (message.kind === "result" || message.kind === "error") && String(message.id).startsWith(PREFIX);
@@ -35,9 +35,9 @@ export class ClientPings {
     return answer;
   }
 
-  /** To be called now and then while a stream is open: gives the ping that is to be written to it, or says that the client is gone. */
+  /** To be called regularly while a stream is open. Returns the ping to write, or the fault if the client has left. */
   due(): string | Fault | undefined {
-    // A timer may be a little early.
+    // A timer may fire a little early.
     if (Date.now() - this.#last < 0.9 * this.#everyMs) return undefined;
     if (this.#answers && this.#missed >= MISSED) return gone;
     this.#last = Date.now();

@@ -16,12 +16,12 @@ export class Contents {
   #heads = 0;
   #bytes = 0;
 
-  /** Of everything. */
+  /** The weight of everything taken so far. */
   get weight(): number {
     return this.#heads + this.#bytes;
   }
 
-  /** Whether a content has begun, now or before. */
+  /** Whether a content has begun, at any time. */
   get begun(): boolean {
     return this.#last !== undefined;
   }
@@ -38,12 +38,12 @@ export class Contents {
     return true;
   }
 
-  /** What was gathered, as the contents of a result. */
+  /** What was gathered, as the `contents` of a result. */
   whole(): readonly JsonObject[] {
     return this.#take().map(content);
   }
 
-  /** What was gathered, as it came. */
+  /** What was gathered, as parts. */
   drain(): AnswerPart[] {
     return this.#take().flatMap(({ reply, texts, blobs }) => [
       reply,

@@ -1,6 +1,6 @@
 import { type Era, legacyVersions, modernVersions } from "../../core/index.js";
 
-/** What a link serves unless it is told otherwise. */
+/** The eras that a link serves by default. */
 export const EITHER: readonly Era[] = ["legacy", "modern"];
 const ALL = listVersions(EITHER);
 

@@ -11,14 +11,14 @@ const waiting: Waiting[] = [];
 let orders = 0;
 let scheduled = false;
 
-/** Where a call stands among those that gather their answers: the oldest goes first, so that one is whole before many have begun. */
+/** The place of a call among those that gather their answers. The oldest goes first, so that one is complete before many have begun. */
 export function gatherOrder(): number {
   return ++orders;
 }
 
 /**
- * Waits for its turn. One call of the process goes on in each turn of the event loop: whoever else wants to be served is, between
- * two of them, however many answers are gathered at once.
+ * Waits for its turn. In each turn of the event loop one call of the process gathers. Other work is served between two turns, however many
+ * answers are gathered at once.
  */
 export function gatherTurn(order: number): Promise<void> {
   return new Promise((go) => {
@@ -44,5 +44,5 @@ function next(): void {
   chosen?.go();
 }
 
-/** Node's own is as soon as the others were served; browsers have none. */
+/** setImmediate runs as soon as other work was served. Browsers do not have it. */
 const later: (run: () => void) => unknown = platform.setImmediate ?? ((run) => setTimeout(run, 0));

@@ -1,7 +1,9 @@
 import { Caller, fixedTimeouts, type Identity, type IdentityOptions, Owned, quotaOwner } from "../../core/index.js";
 import { unref } from "../../stream/index.js";
 
-/** How long callers without a connection of their own are remembered, how many, and how many of one principal or remote address. */
+/**
+ * How long callers without a connection of their own are remembered, how many in total, and how many of one principal or remote address.
+ */
 const CALLER_IDLE_MS = fixedTimeouts.callerIdleMs;
 const MOST_CALLERS = 10_000;
 const MOST_OF_ONE: number = MOST_CALLERS / 2;
@@ -21,14 +23,14 @@ interface Known {
 }
 
 /**
- * The callers that are known by a name and not by a connection: principals whose requests come each by itself, and the clients of a
- * relay. Each is remembered while it calls and for a while after that.
+ * The callers that are known by a name instead of a connection: principals whose requests come one by one, and the clients of a relay. Each
+ * is remembered while it calls and for a while after that.
  */
 export class KnownCallers {
   readonly #idleMs: number;
-  /** The least recently used comes first. */
+  /** The least recently used first. */
   readonly #known = new Map<string, Known>();
-  /** Their names, in the same order for each owner. */
+  /** Their names by owner, in the same order. */
   readonly #owned = new Owned<string>();
   #timer: ReturnType<typeof setTimeout> | undefined;
 
@@ -36,7 +38,7 @@ export class KnownCallers {
     this.#idleMs = idleMs;
   }
 
-  /** The caller of that name. Where too many are known, it is one of this call alone. */
+  /** The caller of that name. If too many are known, the caller counts for this call only. */
   lease(name: string, options: IdentityOptions): CallerLease {
     const known = this.#known.get(name) ?? this.#begin(options);
     if (known === undefined) return callerOfOneCall(options);
@@ -56,7 +58,7 @@ export class KnownCallers {
     return { identity: known.caller, release };
   }
 
-  /** The caller of that name has gone. */
+  /** The caller of that name has left. */
   end(name: string): void {
     const known = this.#known.get(name);
     if (known === undefined) return;
@@ -72,7 +74,7 @@ export class KnownCallers {
 
   #begin(options: IdentityOptions): Known | undefined {
     const owner = quotaOwner(options);
-    // Whoever names many callers forgets its own idle ones, and nobody else's.
+    // An owner that names many callers only displaces its own idle ones.
     const own = this.#owned.of(owner);
     if (own.size >= MOST_OF_ONE && !this.#forgetIdle(own)) return undefined;
     if (this.#known.size >= MOST_CALLERS && !this.#forgetIdle(this.#known.keys())) return undefined;
@@ -103,7 +105,7 @@ export class KnownCallers {
   }
 }
 
-/** A caller that nothing tells apart from others: it is known for one call. */
+/** A caller that cannot be told apart from others. It is known for one call. */
 export function callerOfOneCall(options: IdentityOptions): CallerLease {
   const identity = new Caller({ ...options, span: "call" });
   return { identity, release: () => identity.end() };

@@ -32,11 +32,11 @@ export interface LegacySession {
   /** Whether `notifications/initialized` has come. */
   readonly ready: boolean;
   readonly level: LogLevel | undefined;
-  /** Whether the server is a legacy one too: then what is said passes as it is. */
+  /** Whether the server is a legacy one too: then messages pass unchanged. */
   readonly neutral: boolean;
-  /** After `notifications/initialized`: opens what brings the client asks, logs and changes of no call. */
+  /** Called after `notifications/initialized`: opens the call that brings the client asks, logs and changes outside its calls. */
   start(): void;
-  /** Answers the requests that are about the session itself; undefined for every other. */
+  /** Answers the requests about the session itself; undefined for every other request. */
   request(request: Request, trace: Context["trace"]): Promise<JsonObject> | undefined;
   close(reason: Fault): void;
 }
@@ -44,7 +44,7 @@ export interface LegacySession {
 export interface LegacySessionOptions {
   readonly identity: Identity;
   readonly metadata: Context["metadata"];
-  /** Gives the opening up. */
+  /** Cancels the opening. */
   readonly cancel: Canceller;
   readonly onFault: (fault: Fault) => void;
   /** Counts what the session keeps. */
@@ -62,10 +62,10 @@ export async function legacySession(
   const { clientBytes } = answerOptions.limits;
   const said = memoryOf(capabilities) + memoryOf(clientInfo);
   if (said > clientBytes)
-    throw new Fault("overload", `the client says more of itself than ${clientBytes} bytes`, {
+    throw new Fault("overload", `the client's info and capabilities have more than ${clientBytes} bytes`, {
       data: { limit: "clientBytes", max: clientBytes },
     });
-  // The reserve is for calls, which end soon.
+  // No use of the reserve: it is for calls, which end soon.
   const over = options.kept.grow(said + memoryOf(options.metadata));
   if (over !== undefined) throw over;
   const version = isLegacyVersion(protocolVersion) ? protocolVersion : legacyVersions[0];
@@ -101,7 +101,7 @@ export async function legacySession(
   return { session: new Session(answerOptions, client, context, found, options), result };
 }
 
-/** A session for a request that stands alone: nothing was negotiated, and nothing follows. */
+/** A session for a single request: nothing was negotiated, and nothing follows. */
 export function assumedSession(
   answerOptions: AnswerOptions,
   version: string,
@@ -222,7 +222,7 @@ class Session implements LegacySession {
     return cancel;
   }
 
-  /** Reads a long-lived call and sends on what it brings. */
+  /** Reads a long-lived call and passes on its replies. */
   async #pump(
     replies: Replies,
     cancel: Canceller,
@@ -242,12 +242,12 @@ class Session implements LegacySession {
     } catch (error) {
       const fault = toFault(error);
       failed?.(fault);
-      // Not every service has anything to say outside its calls.
+      // Not every service sends something outside its calls.
       if (!cancel.fired && failed === undefined && fault.code !== "unknown-method") this.#onFault(fault);
     }
   }
 
-  /** What the client calls next goes by the new level already, unless the server refuses it. */
+  /** The client's next calls use the new level at once, unless the server refuses it. */
   async #passLevel(request: Request, trace: Context["trace"]): Promise<JsonObject> {
     const before = this.level;
     const level = logLevels.find((known) => known === request.params["level"]) ?? before;
@@ -279,7 +279,7 @@ class Session implements LegacySession {
     if (over !== undefined) return Promise.reject(over);
     return new Promise((resolve, reject) => {
       const forget = (): void => {
-        // It may have been renewed meanwhile.
+        // The subscription may have been renewed meanwhile.
         if (this.#subscriptions.get(uri)?.cancel === cancel) this.#forget(uri);
       };
       const cancel = this.#listen(

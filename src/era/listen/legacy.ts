@@ -9,23 +9,23 @@ import type { LinkClient } from "./link-client.js";
 import { OPENING_MESSAGES, SessionOpening } from "./opening.js";
 import { onlyModern, refuse, unopened } from "./refusals.js";
 
-/** What legacy clients are served with, by the link that they are on. */
+/** What a link provides to serve its legacy clients. */
 export interface LegacyHost extends AnswerOptions, LinkClient {
   readonly eras: readonly Era[];
   readonly calls: Calls;
   readonly onFault: (fault: Fault) => void;
-  /** Takes a message of the client; `waited`: the opening that it has waited for already. */
+  /** Takes a message of the client. `waited`: the opening that the message has already waited for. */
   take(message: Incoming, waited?: SessionOpening): Promise<void> | undefined;
 }
 
-/** A request of the legacy era, whatever it is for. */
+/** Any request of the legacy era. */
 export type LegacyRequest = Pick<CallStart, "id" | "envelope" | "respond" | "metadata" | "bytes">;
 
-/** The legacy era of a link: its one session, how that is opened, and the requests that need it. */
+/** The legacy era of a link: its one session, how it is opened, and the requests that need it. */
 export class LegacyListen {
   readonly #host: LegacyHost;
   #session: LegacySession | undefined;
-  /** Nobody has begun the session: whoever does may. */
+  /** Whether the session was assumed and not negotiated, so that a client may still initialize one. */
   #assumed: boolean;
   #opening: SessionOpening | undefined;
 
@@ -70,7 +70,7 @@ export class LegacyListen {
     return undefined;
   }
 
-  /** Whether a message is to wait for the session that is being opened; not for one that it has waited for. */
+  /** Whether a message has to wait for the session that is being opened, unless it has already waited for that one. */
   waits(message: Incoming, waited: SessionOpening | undefined): boolean {
     if (this.#opening === undefined || this.#opening === waited) return false;
     const { eras, calls } = this.#host;
@@ -86,7 +86,7 @@ export class LegacyListen {
     }
   }
 
-  /** Keeps a message that waits, and takes it once the session is open or has failed. */
+  /** Holds a message that waits. It is taken once the session is open or has failed. */
   later(message: Incoming, respond: Respond): Promise<void> | undefined {
     if (this.#opening?.put(message) === true) return undefined;
     const fault = new Fault("overload", "too much was sent before the session was open", {
@@ -97,7 +97,7 @@ export class LegacyListen {
     return undefined;
   }
 
-  /** Ends the session, and the one that is being opened. */
+  /** Ends the session, and one that is being opened. */
   end(reason: Fault): void {
     this.#opening?.end(reason);
     this.#session?.close(reason);
@@ -125,7 +125,7 @@ export class LegacyListen {
     } catch (error) {
       await refuse(id, toFault(error), "legacy", respond);
     }
-    // Before anything that comes from now on; one of them may open a session anew.
+    // Held messages come before anything that arrives now. One of them may open a session again.
     for (let message = opening.next(); message !== undefined; message = opening.next()) await this.#host.take(message, opening);
     opening.done();
     if (this.#opening === opening) this.#opening = undefined;

@@ -50,7 +50,7 @@ import { refuse } from "./refusals.js";
 import type { AnswerOutlet, Serving } from "./serving.js";
 import type { ServingWatch } from "./watched.js";
 
-/** The serving side of a link: which message is a call, of which era, and whose. */
+/** The serving side of a link: decides which message is a call, of which era, and who makes it. */
 export class LinkServer implements Serving, LegacyHost, Notified {
   readonly service: Service;
   readonly limits: Limits;
@@ -65,18 +65,18 @@ export class LinkServer implements Serving, LegacyHost, Notified {
   readonly legacy: LegacyListen;
   readonly watch: ServingWatch | undefined;
   readonly #link: AnswerOutlet;
-  /** Whether the link has a way of its own for parts; else they are notifications. */
+  /** Whether the link carries parts itself. Otherwise they are sent as notifications. */
   readonly #carries: boolean;
   readonly #options: ServeLinkOptions;
   readonly #account: Account;
-  /** Who the link itself is; known once someone wants to know. */
+  /** The caller that the link itself is, made on first use. */
   #own: CallerLease | undefined;
   #callers: KnownCallers | undefined;
-  /** Whether other links park here too. */
+  /** Whether other links use the same parking. */
   readonly #shared: boolean;
-  /** Why no new calls are taken. */
+  /** Why no new calls are accepted. */
   #closing: Fault | undefined;
-  /** Settles when the client has read on, where it had left more unread than it may. */
+  /** Settles when a client that left too much unread has read on. */
   #room: Promise<void> | undefined;
 
   constructor(service: Service, link: AnswerOutlet, options: ServeLinkOptions, watch?: ServingWatch) {
@@ -91,7 +91,7 @@ export class LinkServer implements Serving, LegacyHost, Notified {
     this.principal = options.principal;
     this.metadata = withoutCredentials(options.metadata ?? {});
     this.onFault = safeListener(options.onFault);
-    // Some wires make a link for every request: what need not be made for each is not.
+    // Some wires make a link for every request, so defaults are not copied for each.
     this.limits = options.limits === undefined ? defaultLimits : { ...defaultLimits, ...options.limits };
     this.pageSize = options.pageSize === undefined ? defaultPageSize : { ...defaultPageSize, items: options.pageSize };
     this.parking = options.parking ?? new Parking(service, this.limits, options.sealKey);
@@ -133,7 +133,7 @@ export class LinkServer implements Serving, LegacyHost, Notified {
   #take(message: Incoming): Promise<void> | undefined {
     switch (message.kind) {
       case "request":
-        // A client that does not read is not served on: its answer would only join the others that wait for it.
+        // A client that does not read is not served further: its answer would only join those that already wait.
         return this.#full && this.#room !== undefined
           ? this.#room.then(() => this.#request(message, this.#respond))
           : this.#request(message, this.#respond);
@@ -150,7 +150,7 @@ export class LinkServer implements Serving, LegacyHost, Notified {
     }
   }
 
-  /** A client that broke a rule of the link may still read why it is left. */
+  /** Tells a client that broke a rule of the link why the link is closed. The client may still read it. */
   async lastWords(fault: Fault): Promise<void> {
     if (fault.code !== "unavailable") await this.#respond({ jsonrpc: "2.0", id: null, error: toRpcError(fault, this.#era) });
   }
@@ -192,7 +192,7 @@ export class LinkServer implements Serving, LegacyHost, Notified {
     return this.#callers.lease(this.#nameOf(relayed.key), { principal, remote, session });
   }
 
-  /** The key of a caller, to be told to an observer; undefined for one that is known for its call only. */
+  /** The key of a caller for an observer; undefined for a caller that is known for its call only. */
   #keyOf(relayed: RelayedCaller | undefined): string | undefined {
     if (relayed !== undefined && relayed.key === undefined) return undefined;
     const { identity, release } = this.caller(relayed);
@@ -204,7 +204,7 @@ export class LinkServer implements Serving, LegacyHost, Notified {
     if (typeof key === "string") this.#callers?.end(this.#nameOf(key));
   }
 
-  /** A relay names its clients for itself alone: nobody can claim to be someone of another principal. */
+  /** A relay's key counts only with the principal of the relay, so nobody can claim to be a caller of another principal. */
   #nameOf(key: string): string {
     return JSON.stringify([this.principal ?? null, key]);
   }
@@ -221,7 +221,7 @@ export class LinkServer implements Serving, LegacyHost, Notified {
     return this.#callers.lease(JSON.stringify([principal ?? null]), { principal });
   }
 
-  /** The era to speak where a message does not say. */
+  /** The era to use for a message that names none. */
   get #era(): Era {
     return this.legacy.session === undefined ? "modern" : "legacy";
   }
@@ -229,7 +229,7 @@ export class LinkServer implements Serving, LegacyHost, Notified {
   readonly #respond: Respond = (message) =>
     message === undefined ? Promise.resolve() : this.send(message).catch((error) => this.#unsent(message, error));
 
-  /** A response that cannot be written as it is becomes an error: the caller is never left without an answer. */
+  /** If a response cannot be written, an error is sent instead, so that the caller is never left without an answer. */
   async #unsent(message: OutgoingMessage, error: unknown): Promise<void> {
     const fault = toFault(error);
     if (fault.code === "unavailable" || !("id" in message) || "error" in message) return;
@@ -243,7 +243,7 @@ export class LinkServer implements Serving, LegacyHost, Notified {
     const era = eraOfRequest(envelope.version, this.eras);
     const respond = this.watch === undefined ? answered : this.watch.request(message, era, this.#keyOf(envelope.caller), answered);
     if (this.#closing !== undefined) return refuse(id, this.#closing, era, respond);
-    // Only an Anywire end that speaks for legacy clients knows what belongs to none of their calls.
+    // Only an Anywire end that speaks for legacy clients may open an ambient call.
     const relayed = envelope.caller?.version !== undefined;
     if (method === AMBIENT && !relayed) return refuse(id, new Fault("unknown-method", `unknown method: ${method}`), era, respond);
     if (this.calls.has(id))
@@ -276,7 +276,7 @@ export class LinkServer implements Serving, LegacyHost, Notified {
     return undefined;
   }
 
-  /** Tells the sender what is wrong, unless it surely waits for no answer; an ask that this was to answer ends with it. */
+  /** Tells the sender what is wrong, unless it certainly expects no answer. If the message was to answer an ask, the ask ends too. */
   #bad({ id, answers, silent, fault }: IncomingBad, respond: Respond): Promise<void> | undefined {
     this.onFault(fault);
     const spoiled = answers !== undefined && (this.legacy.session?.asks.spoil(answers, fault) === true || id === undefined);
@@ -284,7 +284,7 @@ export class LinkServer implements Serving, LegacyHost, Notified {
     return respond({ jsonrpc: "2.0", id: id ?? null, error: toRpcError(fault, this.#era) });
   }
 
-  /** The answers go back together, when the last is there. */
+  /** The answers are sent together, when the last one is there. */
   #batch({ messages }: IncomingBatch): Promise<void> | undefined {
     if (!hasBatches(this.legacy.session?.client.protocolVersion)) {
       const fault = new Fault("invalid-request", "batches are part of protocol version 2025-03-26 only");
@@ -292,7 +292,7 @@ export class LinkServer implements Serving, LegacyHost, Notified {
     }
     const answered = messages.filter((message) => message.kind === "request" || message.kind === "bad").length;
     const respond = collectBatch(answered, (answers) =>
-      // One answer that cannot be written must not take the others with it.
+      // If one answer cannot be written, the others are still sent.
       this.send(answers).catch(async () => {
         for (const answer of answers) await this.#respond(answer);
       }),

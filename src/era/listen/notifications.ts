@@ -8,16 +8,19 @@ import type { LegacyListen } from "./legacy.js";
 import type { LinkClient } from "./link-client.js";
 import { listOwner } from "./parking.js";
 
-/** What a notification of a client may be about, on the link that it came on. */
+/** What a client's notification may affect on its link. */
 export interface Notified extends Pick<AnswerOptions, "service" | "parking">, LinkClient {
   readonly calls: Calls;
   readonly legacy: LegacyListen;
   readonly onFault: (fault: Fault) => void;
-  /** The relayed caller of that name has gone. */
+  /** The relayed caller with that key has left. */
   forget(key: unknown): void;
 }
 
-/** Takes a client's notification: what is not the link's own business goes on to the service. What is returned is to be waited for. */
+/**
+ * Takes a client's notification. Those that are not about the link go on to the service. Wait for the returned promise before the next
+ * message.
+ */
 export function takeNotification(at: Notified, { method, params }: IncomingNotification): Promise<void> | undefined {
   switch (method) {
     case "notifications/cancelled": {
@@ -45,12 +48,12 @@ export function takeNotification(at: Notified, { method, params }: IncomingNotif
       at.legacy.session?.start();
       return undefined;
     default:
-      // Nobody could be answered, and what looks at calls on their way, as filters and rates do, would not see this one.
+      // A request without an id cannot be answered, and layers that check calls, such as filters and rate limits, would not see it.
       if (requestMethods.has(method)) {
         at.onFault(new Fault("invalid-request", `a request without an id: ${method}`));
         return undefined;
       }
-      // Waited for, so that a client cannot flood a service that does not take them.
+      // The link waits for it, so that a client cannot flood a service that does not take notifications.
       return passOn(at, method, params);
   }
 }
@@ -70,7 +73,7 @@ async function passOn(at: Notified, method: string, params: JsonObject): Promise
   const trace = envelope.trace === undefined ? undefined : { trace: envelope.trace };
   const context: Context = { client, cancel: new Canceller(), progress: false, metadata: at.metadata, ...trace };
   try {
-    // Whole, with its `_meta`: nothing is put back into a notification on its way out.
+    // Passed on whole, with its `_meta`: nothing is added to a notification on its way out.
     await at.service.notify({ method, params: withoutOwn(params) }, context);
   } catch (error) {
     at.onFault(toFault(error));

@@ -1,10 +1,10 @@
 import type { Incoming } from "../../codec/index.js";
 import { CALL_BYTES, Canceller, type Fault, fixedLimits, type Held, memoryOf } from "../../core/index.js";
 
-/** Messages that may wait for a session: its client is to wait itself, so few ever do. */
+/** Messages that may wait for a session. Few do, because a client should wait itself. */
 export const OPENING_MESSAGES: number = fixedLimits.opening;
 
-/** A session that is being opened, and the messages that mean something only once it is. */
+/** A session that is being opened, and the messages that have to wait for it. */
 export class SessionOpening {
   readonly cancel: Canceller = new Canceller();
   readonly #maxBytes: number;
@@ -30,17 +30,17 @@ export class SessionOpening {
     return true;
   }
 
-  /** The next of those that were kept, in their order. */
+  /** The next held message, in order. */
   next(): Incoming | undefined {
     return this.#messages.shift();
   }
 
-  /** All of them were taken. */
+  /** Called when all of them were taken. */
   done(): void {
     this.#held.free();
   }
 
-  /** Nobody waits for it any more. */
+  /** Ends the opening: nobody waits for it any more. */
   end(reason: Fault): void {
     this.#messages = [];
     this.done();

@@ -3,32 +3,32 @@ import type { KnownCallers } from "./known-callers.js";
 import type { Parking } from "./parking.js";
 
 export interface ServeLinkOptions extends ListenOptions {
-  /** Whom the peer's credentials stand for. */
+  /** The principal that the peer's credentials stand for. */
   readonly principal?: string | undefined;
-  /** The address that it calls from: what a caller without a principal uses up counts for it. */
+  /** The address that the peer calls from. The quotas of a caller without a principal count for it. */
   readonly remote?: string | undefined;
-  /** Whether the peer may have left, where its link cannot tell. */
+  /** For a link that cannot see its peer leave: tells whether the peer may have left. */
   readonly idle?: IdleCaller | undefined;
   /**
-   * Who the peer is. Unless given it is the link's own caller, and gone when the link ends. `each`: requests come each by itself, so
-   * a caller is its principal, or else known for one call only.
+   * Who the peer is. By default it is the link's own caller, which ends with the link. `each`: every request stands alone, so the caller is
+   * its principal, or else known for one call only.
    */
   readonly identity?: Identity | "each" | undefined;
-  /** Where callers are remembered that have no link of their own; a link has its own memory unless given. */
+  /** Remembers callers that have no link of their own; a link has its own memory unless given. */
   readonly callers?: KnownCallers | undefined;
   readonly metadata?: Context["metadata"] | undefined;
-  /** When every call of the link is over, in epoch milliseconds; enforced by whoever feeds it. */
+  /** When every call of the link has to be over, in epoch milliseconds. Whoever feeds the link enforces it. */
   readonly deadline?: number | undefined;
-  /** Methods whose calls end only when they are left, beside subscriptions: nobody waits for them to be answered. */
+  /** Methods whose calls end only when they are left, in addition to subscriptions. A drain does not wait for them. */
   readonly endless?: ReadonlySet<string> | undefined;
-  /** Serves legacy requests of this protocol version without an `initialize`, each by itself. */
+  /** Serves legacy requests of this protocol version without an `initialize`, each on its own. */
   readonly assume?: string | undefined;
   /** Shared by the links of one listener; a link has one of its own unless given. */
   readonly parking?: Parking | undefined;
-  /** Drains the link, and closes it, when they are no longer valid. */
+  /** Watches the credentials: when they are no longer valid, the link is drained and closed. */
   readonly credentials?: CredentialWatch | undefined;
-  /** Where the connection's bytes are counted; a link has an account of its own unless given. */
+  /** Counts the bytes of the connection; a link has an account of its own unless given. */
   readonly account?: Account | undefined;
-  /** Drains the link when it fires, and closes it. */
+  /** When it fires, the link is drained and closed. */
   readonly closing?: Cancel | undefined;
 }

@@ -16,27 +16,27 @@ import { ServerInfo } from "./server-info.js";
 import type { Work } from "./work.js";
 
 /**
- * What is kept between two requests of a client. Everything in it expires. A listener has one, since a modern client may come back
- * on another connection; a link that belongs to no listener has its own.
+ * What is kept between two requests of a client. Everything in it expires. A listener has one for all its links, because a modern client
+ * may come back on another connection. A link without a listener has its own.
  */
 export class Parking {
-  /** Lists between two pages. A caller may leave as many as it likes: its own oldest makes room. */
+  /** Lists between two pages. When a caller has too many, its own oldest makes room. */
   readonly lists: Park<ParkedList>;
   /** Calls that wait for the answers to their asks. */
   readonly asked: Park<Work>;
   readonly seal: Seal;
-  /** Who serves; asked for once. */
+  /** The server's info, asked for once. */
   readonly info: ServerInfo;
 
   constructor(service: Service, limits: Limits, sealKey?: string | Uint8Array) {
     this.seal = seal(sealKey);
     this.info = new ServerInfo(service);
     this.lists = park({ limits, ms: limits.parkedMs, spareMs: 0, release: leaveList });
-    // Nothing takes a question away from whoever answers it for a while, also where its caller asks for more than its share.
+    // For a while nothing takes a question away from the person who answers it, even if its caller asks for more than its share.
     this.asked = park({ limits, ms: limits.answerMs, spareMs: fixedTimeouts.spareMs, release: (work) => work.leave() });
   }
 
-  /** Lets go of what a client will not come back for; gives the part that is not of this edge. */
+  /** Releases what a client will not come back for. Returns what another edge has to release. */
   async release(
     { method, cursor, requestState }: JsonObject,
     whose: string,
@@ -44,7 +44,7 @@ export class Parking {
   ): Promise<JsonObject | undefined> {
     if (typeof method === "string" && typeof cursor === "string")
       return this.lists.drop(listPlace(whose, method, cursor)) ? undefined : { method, cursor };
-    // What this edge did not seal it did not give, and only its maker may be told to let go of it.
+    // This edge did not make a state that it did not seal, and only the maker may be told to release it.
     if (!isKeptState(requestState) || !(await this.seal.mine(requestState))) return undefined;
     const sealed = await this.seal.open(requestState, undefined, principal).catch(() => undefined);
     if (sealed === undefined) return undefined;
@@ -69,12 +69,12 @@ function leaveList({ rest, held }: ParkedList): void {
   void rest.replies.return();
 }
 
-/** Where a list is parked: a cursor means nothing to another caller or list. */
+/** The key of a parked list. A cursor is valid only for the same caller and method. */
 export function listPlace(whose: string, method: string, cursor: string): string {
   return `${method} ${cursor} ${whose}`;
 }
 
-/** Whose a list is between two pages: a legacy session's own; that of a modern request its principal's, on whatever connection it comes. */
+/** The owner of a list between two pages: a legacy session, or for a modern request its principal, on any connection. */
 export function listOwner(era: Era, identity: Identity): string {
   const session = sessionOf(era, identity);
   if (session !== undefined) return `session ${session.key}`;

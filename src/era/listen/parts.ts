@@ -9,17 +9,18 @@ import { handle, inputRequired, pass } from "./asking.js";
 import { explode, explodeLarge } from "./read.js";
 import { repliesOf, WAITING, type Work } from "./work.js";
 
-/** Bytes up to which a read is one message on a link of messages. */
+/** On a link of messages, a read of up to this many bytes is sent as one message. */
 const SMALL_BYTES = 32 * 1024;
 
-/** Answers a list or a read piece by piece, as its service makes it; the result has what is left. */
+/** Answers a list or a read piece by piece, as its service makes it. The result has the remaining members. */
 export async function answerParts(answerOptions: AnswerOptions, job: Job, work: Work): Promise<JsonObject | undefined> {
   const { request, chunked } = job.envelope;
   const read = !listMembers.has(request.method);
-  /** Whether the link has nothing but parts: then they are no messages that could be saved. */
+  /** Whether the link always carries this answer in parts, so that gathering would save no messages. */
   const carried = answerOptions.traits.inParts(request.method);
   const chunkSize = Math.min(chunked?.chunkSize ?? PART_BYTES, carried ? Number.POSITIVE_INFINITY : PART_BYTES);
-  // What begins at an offset has to say so, and what goes on after a question is no whole: a result can say neither.
+  // An answer that begins at an offset has to say so, and one that continues after a question is not whole. A plain result can express
+  // neither.
   let gathering = read && !carried && !answerOptions.traits.bytes && chunked?.offset === 0 && !work.contents.begun;
   for (;;) {
     const step = work.contents.empty ? await work.step() : await work.soon();
@@ -37,7 +38,7 @@ export async function answerParts(answerOptions: AnswerOptions, job: Job, work: 
     switch (reply.kind) {
       case "result": {
         if (again(answerOptions, job, work, reply.value)) continue;
-        // What a handler gave whole goes the way of everything else, unless something of it would be lost.
+        // A result that a handler returned whole is cut too, unless something would be lost.
         const pieces = !read ? undefined : carried ? explode(reply.value) : explodeLarge(reply.value);
         if (pieces === undefined) return reply.value;
         work.over(repliesOf(pieces));
@@ -61,11 +62,11 @@ export async function answerParts(answerOptions: AnswerOptions, job: Job, work: 
   }
 }
 
-/** A part; a chunk in pieces that do not hold up the neighbours on a shared link. */
+/** Sends a part. A chunk is cut into pieces that do not hold up other calls on a shared link. */
 function sendPart(job: Job, part: AnswerPart, size: number): Promise<void> | undefined {
   if (part.kind !== "chunk") return job.sink.part(part);
   const { data } = part;
-  // Counting all of a long text, only to find that it is too long, would cost more than the rest.
+  // Counting all bytes of a long text only to find that it is too long would cost more than the rest.
   if (data.length <= size && dataSize(data) <= size) return job.sink.part(part);
   return sendPieces(job, data, size);
 }

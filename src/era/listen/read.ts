@@ -7,15 +7,15 @@ import { handle, inputRequired } from "./asking.js";
 import { gatherOrder, gatherTurn, TURN_BYTES } from "./gather-turns.js";
 import { repliesOf, WAITING, type Work } from "./work.js";
 
-/** Contents above this that a handler gave whole are cut all the same. */
+/** Contents above this size are cut even if a handler returned them whole. */
 const WHOLE_BYTES = 512 * 1024;
 
-/** Bytes that are gathered before a link that can do so begins to write them. */
+/** Bytes that are gathered before a link that can write parts begins to write them. */
 const GATHERED_BYTES = 256 * 1024;
 
 const STREAMED = "Read it in parts: with an Anywire client, by ReadResourceChunked over gRPC, or over Streamable HTTP";
 
-/** A read for a peer that knows no parts: everything in one result, as far as one message may go, or written as it comes. */
+/** A read for a peer that does not know parts: everything in one result, up to the size of one message, or written as it comes. */
 export async function answerWhole(answerOptions: AnswerOptions, job: Job, work: Work): Promise<JsonObject | undefined> {
   let writing = false;
   const turns = { order: 0, at: 0 };
@@ -28,7 +28,7 @@ export async function answerWhole(answerOptions: AnswerOptions, job: Job, work: 
       if (writing) return complete(reply.value);
       if (again(answerOptions, job, work, reply.value)) continue;
       if (!work.contents.empty) {
-        // To make one value of it takes as long as to gather much of it.
+        // Joining it into one value takes as long as gathering much of it, so it takes a turn too.
         if (turns.order > 0) await gatherTurn(turns.order);
         return { ...reply.value, contents: work.contents.whole() };
       }
@@ -52,7 +52,7 @@ export async function answerWhole(answerOptions: AnswerOptions, job: Job, work: 
   }
 }
 
-/** Counts what was gathered. The call that gathers too much fails alone, and says how to do without. */
+/** Counts what was gathered. A call that gathers too much fails alone, and the fault says how to avoid that. */
 function gathered({ held }: Job, { contents }: Work): void {
   if (contents.weight <= held.bytes) return;
   const fault = held.grow(contents.weight + PART_BYTES, WHOLE_PART);
@@ -60,7 +60,7 @@ function gathered({ held }: Job, { contents }: Work): void {
   throw new Fault("overload", `the resource cannot be gathered for one answer: ${fault.message}. ${STREAMED}`, { data: fault.data });
 }
 
-/** Writes what was gathered where the link can do that now; else it goes on being gathered, up to a limit. */
+/** Writes what was gathered, if the link can do that now. Otherwise gathering continues, up to a limit. */
 async function begin(answerOptions: AnswerOptions, job: Job, work: Work): Promise<boolean> {
   const writing = work.asks.size === 0 && readsInParts(answerOptions, job);
   if (writing) for (const part of work.contents.drain()) await job.sink.part(part);
@@ -76,7 +76,7 @@ export function readsInParts(answerOptions: AnswerOptions, { id, envelope }: Job
   return answerOptions.traits.inParts("resources/read", { id, asked: envelope.chunked !== undefined });
 }
 
-/** What is left of a result whose contents were written. */
+/** The rest of a result whose contents were already written. */
 function complete(result: JsonObject): JsonObject {
   if (requiresInput(result)) throw begun();
   return result;
@@ -86,7 +86,7 @@ function begun(): Fault {
   return new Fault("invalid-request", "a read that has begun cannot ask its client");
 }
 
-/** A result as the contents and chunks it stands for; undefined if it has none, or cannot be cut without loss. */
+/** A result as contents and chunks; undefined if it has none, or cannot be cut without loss. */
 export function explode(result: JsonObject): Reply[] | undefined {
   const { contents, ...rest } = result;
   if (!Array.isArray(contents) || contents.length === 0) return undefined;
@@ -104,12 +104,12 @@ export function explode(result: JsonObject): Reply[] | undefined {
   return [...replies, { kind: "result", value: rest }];
 }
 
-/** The same for a result that is too large to hold up a link with. */
+/** The same, but only for a result that is large enough to hold up a link. */
 export function explodeLarge(result: JsonObject): Reply[] | undefined {
   return weigh(result["contents"]) > WHOLE_BYTES ? explode(result) : undefined;
 }
 
-/** Undefined where the octets alone would not bring the same text back. */
+/** Undefined if encoding the bytes again would not give the same text. */
 function octets(blob: string): Uint8Array | undefined {
   try {
     const data = decodeBase64(blob);

@@ -6,7 +6,7 @@ export function refuse(id: Id, fault: Fault, era: Era, respond: Respond): Promis
   return respond({ jsonrpc: "2.0", id, error: toRpcError(fault, era), fault }, true);
 }
 
-/** Why a server that is not legacy refuses a request without a version. */
+/** The fault of a request without a version on a server that serves only the modern era. */
 export function onlyModern(method: string, params: JsonObject): Fault {
   if (method !== "initialize") return new Fault("meta-missing", `_meta["${meta.protocolVersion}"] is required`);
   return new Fault("unsupported-version", `this server speaks only ${modernVersions.join(", ")}, which has no initialize`, {
@@ -14,7 +14,7 @@ export function onlyModern(method: string, params: JsonObject): Fault {
   });
 }
 
-/** Why a request is refused that comes before there is a session. */
+/** The fault of a request that comes before there is a session. */
 export function unopened(method: string, eras: readonly Era[]): Fault {
   if (eras.includes("modern"))
     return new Fault("meta-missing", `send initialize first, or _meta["${meta.protocolVersion}"] with every request`);

@@ -6,13 +6,13 @@ import type { ServeLinkOptions } from "./options.js";
 import type { AnswerOutlet, Serving } from "./serving.js";
 import { ServingWatch, WatchedOutlet, WatchedServing } from "./watched.js";
 
-/** Serves what a wire feeds by itself, message by message. */
+/** Serves a wire that hands over its messages one by one. */
 export function serving(service: Service, link: AnswerOutlet, options: ServeLinkOptions = {}): Serving {
   const server = linkServer(service, link, options);
   return server.watch === undefined ? server : new WatchedServing(server, server.watch);
 }
 
-/** Serves a peer of either era on a link until the link ends; rejects with what broke it. */
+/** Serves a peer of either era on a link until the link ends. Rejects with the fault that broke it. */
 export async function serveLink(service: Service, link: Link, options: ServeLinkOptions = {}): Promise<void> {
   const server = linkServer(service, link, options);
   const { closing, credentials, drainMs = defaultTimeouts.drainMs } = options;
@@ -28,7 +28,7 @@ export async function serveLink(service: Service, link: Link, options: ServeLink
         if (waiting !== undefined) await waiting;
       }
     }
-    // A client that closed its side may still read: what is nearly answered is answered.
+    // A client that closed its side may still read, so calls that are nearly done are answered.
     await server.idle(fixedTimeouts.halfClosedMs);
   } catch (error) {
     broken = toFault(error);

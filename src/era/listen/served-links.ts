@@ -4,7 +4,7 @@ import type { ServeLinkOptions } from "./options.js";
 import { Parking } from "./parking.js";
 import { serveLink } from "./serve-link.js";
 
-/** The links of one listener: served until they end, and drained together. What is parked on one a client may come for on another. */
+/** The links of one listener: served until they end, and drained together. A client may come back for a parked call on another link. */
 export class ServedLinks {
   readonly #service: Service;
   readonly #options: ListenOptions;
@@ -18,12 +18,12 @@ export class ServedLinks {
     this.#parking = new Parking(service, { ...defaultLimits, ...options.limits }, options.sealKey);
   }
 
-  /** Fires when no new links are to be taken. */
+  /** Fires when no new links are accepted. */
   get closing(): Cancel {
     return this.#closing;
   }
 
-  /** Serves a link; resolves at its end, whatever that was. */
+  /** Serves a link. Resolves when it has ended, with or without a fault. */
   add(link: Link, more?: ServeLinkOptions): Promise<void> {
     const served: Promise<void> = serveLink(this.#service, link, {
       ...this.#options,
@@ -37,7 +37,7 @@ export class ServedLinks {
     return served;
   }
 
-  /** Takes no new calls, and resolves once those that were taken are answered and their links have ended. */
+  /** Accepts no new calls. Resolves once the accepted calls are answered and their links have ended. */
   async drain(): Promise<void> {
     this.#closing.fire(closingFault());
     await Promise.all(this.#served);

@@ -1,9 +1,9 @@
 import { Canceller, type Client, type Context, isObject, type JsonObject, meta, resultOf, type Service } from "../../core/index.js";
 
-/** Milliseconds that a result waits for the name of its server, which it should have and need not. */
+/** Milliseconds that a result waits for the server's info. A result should have it, but need not. */
 const WAIT_MS = 1_000;
 
-/** Who serves, for the results of a service that does not say so itself: asked for once a link. */
+/** The server's info, for results of a service that does not add it itself. The service is asked once. */
 export class ServerInfo {
   readonly #service: Service;
   #asked: Promise<JsonObject | undefined> | undefined;
@@ -13,7 +13,7 @@ export class ServerInfo {
     this.#service = service;
   }
 
-  /** For a result of `method` to a client: at once, where it is known. */
+  /** The info for a result of `method`, without waiting if it is known. */
   get(method: string, result: JsonObject, client: Client): JsonObject | undefined | Promise<JsonObject | undefined> {
     if (this.#found === undefined && method === "server/discover") this.#found = { info: infoOf(result) };
     if (this.#found !== undefined) return this.#found.info;

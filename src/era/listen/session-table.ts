@@ -12,55 +12,57 @@ import {
 import { unref } from "../../stream/index.js";
 import { randomToken } from "../seal.js";
 
-/** What a listener's options say of its sessions. */
+/** The options of a listener about its sessions. */
 export interface SessionLimits {
-  /** Sessions at a time; 100,000 unless given. */
+  /** Sessions at the same time; 100,000 unless given. */
   readonly maxSessions?: number | undefined;
   /**
-   * Sessions of one principal at a time; of callers without one, those from one remote address. A quarter of `maxSessions` unless
-   * given. Whoever has as many loses its own oldest that has been idle for a minute, or else is refused.
+   * Sessions of one principal at the same time; a quarter of `maxSessions` unless given. Callers without a principal count by remote
+   * address. At the limit, the owner's oldest session that has been idle for a minute ends; if there is none, the new one is refused.
    */
   readonly maxSessionsPerPrincipal?: number | undefined;
-  /** Milliseconds after which a session that nothing is open for ends; half an hour unless given. */
+  /** Milliseconds after which a session with nothing open ends; half an hour unless given. */
   readonly idleMs?: number | undefined;
   /**
-   * Milliseconds after which a legacy HTTP session ends whose client had a stream open, closed it and has sent nothing since: most clients
+   * Milliseconds after which a legacy HTTP session ends if its client had a stream open, closed it and has sent nothing since: most clients
    * leave without a DELETE. 5 minutes unless given, and never later than `idleMs`.
    */
   readonly leftMs?: number | undefined;
 }
 
 export interface SessionTableOptions extends SessionLimits {
-  /** What the limit is called; `maxSessions` unless given. */
+  /** The name of the limit; `maxSessions` unless given. */
   readonly limit?: SharedLimit;
-  /** Milliseconds that an idle session is spared when another needs its place; a minute unless given. */
+  /** Milliseconds that an idle session is kept when another needs its place; a minute unless given. */
   readonly spareMs?: number;
-  /** An idle session holds nothing that its client would miss: it makes room for anybody's. */
+  /** Whether an idle session holds nothing that its client would miss, so that it may make room for any other. */
   readonly replaceable?: boolean;
 }
 
-/** A session, as far as the table of its listener is concerned. */
+/** A session, as the table of its listener sees it. */
 export interface TableSession {
   readonly id: string;
-  /** Whom it is bound to. */
+  /** The principal that it is bound to. */
   readonly principal?: string | undefined;
-  /** When it was last used. The table keeps it up to date while its client is connected. */
+  /** When it was last used. The table updates it while its client is connected. */
   touched: number;
-  /** Whether its client has a connection open for it: then it does not end for being idle. */
+  /** Whether its client has a connection open for it. Then it does not end for being idle. */
   readonly connected: boolean;
-  /** Since when nothing has been open for it, in epoch milliseconds; undefined while something is: then it does not make room for another. */
+  /**
+   * Since when nothing has been open for it, in epoch milliseconds. Undefined while something is: then it does not make room for another.
+   */
   readonly idleSince: number | undefined;
   /** Whether its client seems to have left. */
   readonly left?: boolean;
   end(reason: Fault): void;
-  /** It has ended, because it made room for another. */
+  /** Called after it has ended to make room for another. */
   displaced?(reason: Fault): void;
 }
 
 const SWEEP_MS = 15_000;
 const MOST_LOOKED = 16;
 
-/** The sessions of a listener, each bound to the principal that began it, under names that nobody can guess. */
+/** The sessions of a listener, each bound to the principal that began it, with ids that nobody can guess. */
 export class SessionTable<S extends TableSession> {
   readonly #options: SessionTableOptions;
   readonly #max: number;
@@ -68,7 +70,7 @@ export class SessionTable<S extends TableSession> {
   readonly #idleMs: number;
   readonly #leftMs: number;
   readonly #spareMs: number;
-  /** The least recently used comes first where any may make room, and always for each owner. */
+  /** For each owner the least recently used comes first. In total too, where any may make room. */
   readonly #sessions = new Map<string, { readonly session: S; readonly owner: string }>();
   readonly #owned = new Owned<S>();
   /** Runs while there are sessions. */
@@ -91,7 +93,7 @@ export class SessionTable<S extends TableSession> {
     for (const { session } of this.#sessions.values()) yield session;
   }
 
-  /** Makes a session that counts for `owner`; throws `overload` with the name of the limit where there is no room for it. */
+  /** Makes a session that counts for `owner`. Throws `overload` with the name of the limit if there is no room. */
   begin(owner: string, make: (id: string) => S): S {
     const { limit = "maxSessions" } = this.#options;
     if (this.#sessions.size >= this.#max && !this.#makeRoom(owner)) throw tooMany(limit, this.#max);
@@ -104,7 +106,10 @@ export class SessionTable<S extends TableSession> {
     return session;
   }
 
-  /** When there will be room for a session of `owner`, in epoch milliseconds: in the past if there is, undefined if nobody can say. */
+  /**
+   * When there will be room for a session of `owner`, in epoch milliseconds: in the past if there is room now, undefined if it is not
+   * known.
+   */
   roomAt(owner: string): number | undefined {
     const own = this.#owned.of(owner);
     if (this.#sessions.size < this.#max && own.size < this.#maxEach) return 0;
@@ -117,7 +122,7 @@ export class SessionTable<S extends TableSession> {
     return first === undefined ? undefined : first + this.#spareMs;
   }
 
-  /** The session of that name, if it is the caller's: nobody learns whether another's exists. */
+  /** The session with that id, if it belongs to the caller. Nobody learns whether another's session exists. */
   find(id: string, principal: string | undefined): S | undefined {
     const found = this.#sessions.get(id);
     if (found === undefined || found.session.principal !== principal) return undefined;
@@ -131,7 +136,7 @@ export class SessionTable<S extends TableSession> {
     return session;
   }
 
-  /** Forgets a session and ends it. */
+  /** Removes a session and ends it. */
   end(session: S, reason: Fault): void {
     const found = this.#sessions.get(session.id);
     if (found?.session === session) {
@@ -162,14 +167,14 @@ export class SessionTable<S extends TableSession> {
     return this.#endIdle(this.#owned.of(owner)) || (this.#options.replaceable === true && this.#endIdle(this));
   }
 
-  /** Ends the one of these that has been idle for longest, if one has been for long enough. */
+  /** Ends the session that has been idle for longest, if it has been idle long enough. */
   #endIdle(sessions: Iterable<S>): boolean {
     const spared = Date.now() - this.#spareMs;
     let looked = 0;
     for (const session of sessions) {
       const { idleSince } = session;
       if (idleSince === undefined) continue;
-      // Those that follow were used later, or nearly so: whoever asks for too much must not make this search all.
+      // Later ones were used more recently, or nearly so. A caller that asks for too much must not make this search all of them.
       if (idleSince > spared && ++looked === MOST_LOOKED) return false;
       if (idleSince > spared) continue;
       const reason = new Fault("unavailable", "the session made room for another of its client", { data: { reason: "idle" } });
@@ -191,7 +196,7 @@ export class SessionTable<S extends TableSession> {
   }
 }
 
-/** The client of a session as a caller that may have left without a word; `end` ends the session. */
+/** The client of a session as a caller that may have left silently. `end` ends the session. */
 export function idleCaller(session: Pick<TableSession, "idleSince">, end: (reason: Fault) => void): IdleCaller {
   return {
     get since() {

@@ -5,9 +5,9 @@ import { anywireKeys } from "../keys.js";
 import { weighPart } from "../size.js";
 import type { AnswerOptions } from "./answer-options.js";
 
-/** What the lightest message counts. */
+/** The least weight of a message. */
 const LEAST = 16;
-/** Weights of read messages that may be kept. */
+/** Weights of read messages that may still be kept. */
 const COMPACT = 1024;
 
 export interface SinkOptions {
@@ -17,12 +17,12 @@ export interface SinkOptions {
   readonly answerOptions: Pick<AnswerOptions, "send" | "part">;
 }
 
-/** Where the notifications of one call go, and the parts of its answer: to its caller, at the pace the caller grants. */
+/** Sends the notifications of one call, and the parts of its answer, at the pace that the caller grants. */
 export class Sink {
   readonly #options: SinkOptions;
   readonly #sending: SendOptions;
   #room: number;
-  /** What the messages weigh that the caller has not read; those before `#read` it has. */
+  /** The weights of the messages in flight. The caller has read those before `#read`. */
   #weights: number[] | undefined;
   #read = 0;
   #wake: (() => void) | undefined;
@@ -33,7 +33,7 @@ export class Sink {
     this.#room = options.envelope.window ?? Number.POSITIVE_INFINITY;
   }
 
-  /** Sends a reply that is a notification; resolves when there is room for the next. */
+  /** Sends a reply as a notification. Resolves when there is room for the next. */
   notify(reply: Reply): Promise<void> | undefined {
     const { progressToken } = this.#options.envelope;
     switch (reply.kind) {
@@ -48,7 +48,7 @@ export class Sink {
     }
   }
 
-  /** Sends a part of the answer; what it returns is to be waited for before the next. */
+  /** Sends a part of the answer. Wait for the returned promise before the next. */
   part(part: AnswerPart): Promise<void> | undefined {
     const { id, envelope } = this.#options;
     const sent = this.#options.answerOptions.part(id, part);
@@ -59,8 +59,8 @@ export class Sink {
   }
 
   /**
-   * The caller has read `messages` more: what they weighed may be sent again. Counted so, because the two ends need not agree on what a
-   * message weighs, and a difference would add up until the call starves or its caller is flooded.
+   * The caller has read `messages` more messages, so their weight may be sent again. Messages are counted, not bytes: the two ends may
+   * weigh a message differently, and the difference would add up until the call stalls or its caller is flooded.
    */
   grant(messages: number): void {
     const weights = this.#weights;
@@ -74,13 +74,13 @@ export class Sink {
     if (this.#room > 0) this.#wake?.();
   }
 
-  /** Nobody will grant any more: whoever waits goes on. */
+  /** No more credit will come, so waiting sends continue. */
   release(): void {
     this.#room = Number.POSITIVE_INFINITY;
     this.#wake?.();
   }
 
-  /** Says whose a notification is. A caller that grants credit is an Anywire end, and understands that. */
+  /** The `_meta` that names the call of a notification. A caller that grants credit is an Anywire end, and understands it. */
   #stamp(): JsonObject | undefined {
     const { id, envelope, modern } = this.#options;
     if (modern && envelope.request.method === "subscriptions/listen") return { [meta.subscriptionId]: id };
@@ -96,7 +96,7 @@ export class Sink {
   }
 
   #spend(weight: number): void {
-    // Even what weighs nothing takes a place in the caller's memory.
+    // Even a message without weight takes memory at the caller.
     const counted = Math.max(weight, LEAST);
     this.#weights ??= [];
     this.#weights.push(counted);

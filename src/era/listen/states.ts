@@ -4,9 +4,9 @@ import type { AnswerOptions, Job } from "./answer-options.js";
 import type { Work } from "./work.js";
 
 /**
- * What a retry goes on with: the call that waits here for its answers, or the request with the state that the service behind knows.
- * A state of another maker passes as it is, where it can only be the service's own. It cannot be if it has Anywire's mark, or if its
- * caller has a principal, because of those `sealedState` lets none out.
+ * What a retry continues with: the call that waits here for its answers, or the request with the state that the service behind this edge
+ * knows. A state that this edge did not seal passes unchanged, but only if the service can have made it. That is not so if it has Anywire's
+ * mark, or if the caller has a principal: `sealedState` seals both.
  */
 export async function resumed(answerOptions: AnswerOptions, job: Job, request: Request): Promise<Work | Request> {
   const { requestState } = request.params;
@@ -29,7 +29,7 @@ export async function resumed(answerOptions: AnswerOptions, job: Job, request: R
   return work;
 }
 
-/** What a call holds that was begun by an earlier request, which may have been larger. */
+/** Takes over what the call of an earlier request holds, which may be more. */
 export function takeOver(held: Held, earlier: Held | undefined): void {
   if (earlier === undefined) return;
   const { bytes } = earlier;
@@ -48,9 +48,9 @@ function answerAsks(work: Work, responses: unknown): void {
 }
 
 /**
- * A result that requires input, for its caller. To the service behind a relay all callers of the relay may be one, so its state is
- * sealed for the principal that it is given to. That of another Anywire end always is: then every state with Anywire's mark that
- * comes back is one of this edge, or of nobody.
+ * A result that requires input, for its caller. The service behind a relay may see all callers of the relay as one, so its state is sealed
+ * for the principal that gets it. The state of another Anywire end is always sealed: so any state with Anywire's mark that comes back was
+ * made by this edge, or is invalid.
  */
 export async function sealedState({ parking }: AnswerOptions, { era, client, envelope }: Job, result: JsonObject): Promise<JsonObject> {
   const { requestState } = result;

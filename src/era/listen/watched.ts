@@ -16,10 +16,10 @@ export class ServingWatch {
     this.link = link;
   }
 
-  /** A request came; gives what takes its answer. */
+  /** Notes a request. Returns the function that takes its answer. */
   request({ id, method, params }: IncomingRequest, era: Era, identity: string | undefined, respond: Respond): Respond {
     const call = this.link.call(era, { method, params }, identity);
-    // A second request of the same id is refused, and the first goes on.
+    // A second request with the same id is refused, and the first goes on.
     if (!this.#open.has(id)) this.#open.set(id, call);
     return (message, refused) => {
       const sent = respond(message, refused);
@@ -66,7 +66,10 @@ export class ServingWatch {
   }
 }
 
-/** A link as a place to send to that tells of all that is sent. A getter in an object literal would give every one a hidden class of its own. */
+/**
+ * A link to send to that reports everything that is sent. It is a class because a getter in an object literal would give every object a
+ * hidden class of its own.
+ */
 export class WatchedOutlet implements AnswerOutlet {
   readonly traits: LinkTraits;
   readonly #link: AnswerOutlet;
@@ -93,7 +96,7 @@ export class WatchedOutlet implements AnswerOutlet {
   }
 }
 
-/** A server of a link that tells of all that it takes. */
+/** A server of a link that reports everything that it takes. */
 export class WatchedServing implements Serving {
   readonly #server: Serving;
   readonly #link: LinkWatch;

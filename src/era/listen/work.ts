@@ -3,17 +3,17 @@ import { overtime } from "../../stream/index.js";
 import { Contents } from "./contents.js";
 
 type Step = IteratorResult<Reply, undefined>;
-/** Nothing came within a turn of the event loop. */
+/** Returned if nothing came within a turn of the event loop. */
 export const WAITING: unique symbol = Symbol("waiting");
 
-/** Milliseconds in which asks are gathered while their call goes on all the same. */
+/** Milliseconds in which more asks are gathered while the call goes on. */
 const GATHER_MS = 50;
 
-/** A call that is being answered, and may outlive the request that began it: parked while its asks are open. */
+/** A call that is being answered. It may outlive the request that began it: it is parked while its asks are open. */
 export class Work {
-  /** What was read of a resource and not yet sent. */
+  /** What was read of a resource but not sent yet. */
   readonly contents: Contents = new Contents();
-  /** What that counts, while it is parked. */
+  /** Counts the contents while the call is parked. */
   held: Held | undefined;
   #asks: Map<string, Ask> | undefined;
   #replies: Replies;
@@ -43,7 +43,7 @@ export class Work {
     return next;
   }
 
-  /** Like next(), but does not wait for long; what comes later is kept for the next time. */
+  /** Like next(), but does not wait long. What comes later is kept for the next time. */
   async soon(): Promise<Step | typeof WAITING> {
     const next = this.next();
     let timer: ReturnType<typeof setTimeout> | undefined;
@@ -54,7 +54,7 @@ export class Work {
       const first = await Promise.race([next, late]);
       if (first === WAITING) {
         this.#next = next;
-        // A fault while nobody reads is told to whoever comes back.
+        // If it fails while nobody reads, the next reader gets the fault.
         next.catch(() => {});
       }
       return first;
@@ -63,24 +63,25 @@ export class Work {
     }
   }
 
-  /** The next reply; WAITING when it is time to tell the client of the asks that wait. */
+  /** The next reply; WAITING when it is time to send the client the open asks. */
   async step(): Promise<Step | typeof WAITING> {
-    // A handler need not wait for anything, and neither need a link whose client has gone or wants none of it.
+    // A handler may never wait for anything, and neither may a link whose client has left or wants nothing. So this yields to others now
+    // and then.
     const rest = overtime(++this.#steps);
     if (rest !== undefined) await rest;
     if (this.#asks === undefined || this.#asks.size === 0) return this.next();
     if (Date.now() - this.#asked > GATHER_MS) return WAITING;
     const step = await this.soon();
-    // All may have been withdrawn meanwhile: then there is nothing to tell.
+    // All may have been withdrawn meanwhile. Then there is nothing to send.
     return step === WAITING && this.#asks.size === 0 ? this.next() : step;
   }
 
-  /** Gives a reply back, to be read again first. */
+  /** Puts a reply back, to be read again first. */
   unread(reply: Reply): void {
     this.#ahead = reply;
   }
 
-  /** Goes on with other replies in place of those that have ended. */
+  /** Continues with other replies after the current ones have ended. */
   over(replies: Replies): void {
     this.#replies = replies;
   }
@@ -92,14 +93,14 @@ export class Work {
     ask.cancel.on(() => this.asks.delete(ask.key));
   }
 
-  /** Ends it: the handler's cancel fires, its asks are withdrawn. */
+  /** Ends the call: the handler's cancel fires, and its asks are withdrawn. */
   leave(): void {
     this.held?.free();
     void this.#replies.return();
   }
 }
 
-/** Replies that are there already. */
+/** Replies that already exist. */
 export function repliesOf(replies: Iterable<Reply>): Replies {
   const steps = replies[Symbol.iterator]();
   return {

@@ -14,7 +14,7 @@ import {
 } from "../../core/index.js";
 import { weighPart } from "../size.js";
 
-/** Tells an observer of one call, from its start to its one end. */
+/** Reports one call to an observer, from its start to its one end. */
 export class CallWatch {
   readonly #observer: Observer;
   readonly #call: ObservedCall;
@@ -25,7 +25,7 @@ export class CallWatch {
 
   constructor(observer: Observer, at: Observed, era: Era, { method, params }: Request) {
     this.#observer = observer;
-    // Member by member, here and below: an object that begins with a spread takes longer than all the rest.
+    // Member by member, here and below: an object that begins with a spread takes longer than everything else here.
     this.#call = { side: at.side, wire: at.wire, identity: at.identity, era, method, name: subjectOf(params) };
     tell(observer, "call", { kind: "start", call: this.#call });
   }
@@ -79,7 +79,7 @@ function outcomeOf({ resultType, isError }: JsonObject): CallOutcome {
   return isError === true ? "tool_error" : "ok";
 }
 
-/** The tool, prompt or URI that a request names, also for a completion. */
+/** The tool, prompt or URI that a request names, including that of a completion. */
 function subjectOf({ name, uri, ref }: JsonObject): string | undefined {
   const found = name ?? uri ?? (isObject(ref) ? (ref["name"] ?? ref["uri"]) : undefined);
   return typeof found === "string" ? found : undefined;

@@ -26,7 +26,7 @@ import {
 import { anywireKeys } from "../keys.js";
 import { CallWatch } from "./call-watch.js";
 
-/** Tells an observer of what passes on one link. */
+/** Reports to an observer what passes on one link. */
 export class LinkWatch {
   readonly observer: Observer;
   at: Observed;
@@ -75,12 +75,12 @@ export class LinkWatch {
   }
 }
 
-/** What the members of a wire's options watch; undefined if nobody does, which is all that costs anything then. */
+/** The watch for a wire's options; undefined if there is no observer, so that it costs nothing. */
 export function linkWatch({ observe, wire }: WireOptions, at: Omit<Observed, "wire">): LinkWatch | undefined {
   return observe === undefined ? undefined : new LinkWatch(observe, { ...at, wire: wire ?? "link" });
 }
 
-/** The options of a wire under its name. Whatever goes to `onFault` is also told to the observer, as dropped. */
+/** The options of a wire under its name. Whatever goes to `onFault` is also reported to the observer, as dropped. */
 export function observedAs<O extends WireOptions>(options: O, side: Observed["side"], wire: string): O {
   const { observe, onFault } = options;
   if (observe === undefined) return options;

@@ -1,13 +1,16 @@
 import { defaultLimits } from "../../core/index.js";
 
-/** Bytes that may be under way on one call, and on all of a connection: HTTP/2's 64 KiB let 3 MB/s through at 10 ms. */
+/**
+ * Bytes that may be in flight on one call, and on all calls of a connection. HTTP/2's default of 64 KiB allows only 3 MB/s with a round
+ * trip of 20 ms.
+ */
 export const WINDOW: number = 8 * 1024 * 1024;
 
-/** The same on a call whose messages a slow reader is to hold up early: notifications, not the bytes of a resource. */
+/** The same for a call whose slow reader should slow down the server early: for notifications, not for the bytes of a resource. */
 export const NARROW: number = 64 * 1024;
 
-/** Calls of one connection at a time. */
+/** Calls of one connection at the same time. */
 export const CONCURRENT: number = defaultLimits.inFlight;
 
-/** MB that Node lets one connection hold, frames to be sent among them, before it refuses calls: each call has its own bound. */
+/** MB that Node lets one connection hold, including frames to be sent, before it refuses calls. Each call has its own limit. */
 export const SESSION_MEMORY = 1024;

@@ -8,9 +8,9 @@ import { listMetadata } from "./metadata.js";
 import type { Channel, ChannelState, ClientCall, GrpcCallOptions, GrpcChannelOptions, GrpcTarget, Keepalive } from "./types.js";
 
 const MAX_SESSIONS = 8;
-/** A call waits for an attempt to connect that is at most this many milliseconds away; else it fails at once. */
+/** A call waits for the next attempt to connect if it is at most this many milliseconds away. Otherwise it fails at once. */
 const PATIENCE_MS = 1000;
-/** Calls of one connection from which on another is worth its while. */
+/** From this many calls on one connection, a second connection is worth opening. */
 const CONVOY = 8;
 
 /** A client of the first target that can be reached. */
@@ -23,14 +23,14 @@ class PickFirst implements Channel {
   readonly #targets: readonly GrpcTarget[];
   readonly #options: GrpcChannelOptions;
   readonly #ready = new Set<GrpcConnection>();
-  /** Gone for new calls, with old ones. */
+  /** Connections that take no new calls but still have open ones. */
   readonly #leaving = new Set<GrpcConnection>();
   readonly #waiting = new Set<Dialled>();
   readonly #calls = new Set<Dialled>();
   readonly #backoff = new Backoff<Fault>();
   #keepalive: Keepalive;
   #attempt: { readonly connection: GrpcConnection; readonly at: number; readonly tried: number } | undefined;
-  /** Where the next attempt begins: at the target that worked last. */
+  /** Where the next attempt begins: the target that worked last. */
   #first = 0;
   #closed = false;
 
@@ -76,7 +76,7 @@ class PickFirst implements Channel {
     await Promise.all(connections.map((connection) => connection.close(fixedTimeouts.lastAnswersMs)));
   }
 
-  /** Names and values in turn. */
+  /** Names and values alternate. */
   #headers(path: string, gzip: boolean, { metadata }: GrpcCallOptions): string[] {
     const { acceptGzip = true, userAgent = "anywire" } = this.#options;
     const headers = [":path", path, "te", "trailers", "content-type", "application/grpc", "user-agent", userAgent];
@@ -91,7 +91,7 @@ class PickFirst implements Channel {
     this.#waiting.delete(call);
   };
 
-  /** Gives a call a connection, or lets it wait for one. */
+  /** Gives a call a connection, or makes it wait for one. */
   readonly #place = (call: Dialled): void => {
     const connection = this.#free();
     if (connection !== undefined) {
@@ -108,14 +108,14 @@ class PickFirst implements Channel {
     for (const connection of this.#ready) {
       if (connection.free && (best === undefined || connection.calls < best.calls)) best = connection;
     }
-    // All calls of a connection travel together, so that each end waits while the other works: a second one keeps both at work.
+    // All calls of a connection travel together, so each end waits while the other works. A second connection keeps both busy.
     if (best !== undefined && best.calls >= CONVOY && this.#ready.size < (this.#options.spread ?? 1) && this.#attempt === undefined) {
       if (this.#backoff.wait <= 0 && !this.#closed) this.#connect(this.#first, 0);
     }
     return best;
   }
 
-  /** Sees to it that the calls that wait get a connection, or fail. */
+  /** Makes sure that waiting calls get a connection, or fail. */
   #more(): void {
     if (this.#attempt !== undefined || this.#closed) return;
     const { wait } = this.#backoff;
@@ -126,7 +126,7 @@ class PickFirst implements Channel {
     else this.#failWaiting(this.#backoff.fault ?? closedFault());
   }
 
-  /** No other connection is to be had: the calls wait in the least busy one for its next free stream. */
+  /** No other connection can be opened, so the calls wait for the next free stream of the least busy one. */
   #squeeze(): void {
     for (const call of this.#waiting) {
       let best: GrpcConnection | undefined;
@@ -154,7 +154,7 @@ class PickFirst implements Channel {
     try {
       this.#attempt = { connection: new GrpcConnection(this.#targets[at] as GrpcTarget, options), at, tried };
     } catch (error) {
-      // What makes the socket may throw: a child that cannot be started, a certificate that is none.
+      // Opening the socket may throw: a child that cannot be started, an invalid certificate.
       this.#failed(
         at,
         tried,
@@ -176,7 +176,7 @@ class PickFirst implements Channel {
   };
 
   #onGone(connection: GrpcConnection, fault: Fault, how: Gone): void {
-    // Some servers allow few PINGs and say so; the specification asks to double the interval then.
+    // Some servers allow few PINGs and say so. The specification then asks to double the interval.
     if (how === "pinged") this.#keepalive = { ...this.#keepalive, intervalMs: this.#keepalive.intervalMs * 2 };
     if (this.#ready.delete(connection)) {
       this.#leaving.add(connection);
@@ -191,7 +191,7 @@ class PickFirst implements Channel {
     if (!this.#closed) this.#failed(attempt.at, attempt.tried, fault);
   }
 
-  /** An attempt came to nothing: the next target, or the end of it for now. */
+  /** An attempt failed: tries the next target, or gives up for now. */
   #failed(at: number, tried: number, fault: Fault): void {
     if (tried + 1 < this.#targets.length) {
       this.#connect((at + 1) % this.#targets.length, tried + 1);

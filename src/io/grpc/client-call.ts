@@ -15,24 +15,24 @@ import { formatTimeout } from "./timeout.js";
 import type { ClientCall, Metadata, ReceivedMessages, Status } from "./types.js";
 
 export interface Dialling {
-  /** Names and values in turn: all but what depends on the connection, and the timeout. */
+  /** Names and values alternate: all headers but those of the connection and the timeout. */
   readonly headers: readonly string[];
   readonly deadline: number | undefined;
   readonly messageBytes: number;
   readonly gzip: boolean;
   /** As in GrpcCallOptions. */
   readonly narrow: boolean;
-  /** The call is over, and may not have had a stream. */
+  /** The call is over. It may not have had a stream. */
   readonly onOver: (call: Dialled) => void;
-  /** The server refused it without looking at it, and nothing speaks against asking another. */
+  /** The server refused the call without processing it, so another may be tried. */
   readonly onRefused: (call: Dialled) => void;
 }
 
-/** Times that a call is tried again which no server looked at. */
+/** How often a call that no server has processed is tried again. */
 const RETRIES = 2;
 const UNSAID = { code: UNKNOWN, message: "the server ended the call without a status" } as const satisfies Status;
 
-/** A client's call. It takes messages before it has a stream. */
+/** A client's call. It accepts messages before it has a stream. */
 export class Dialled implements ClientCall, StreamEvents {
   readonly #dialling: Dialling;
   readonly #inbox: Inbox;
@@ -40,13 +40,13 @@ export class Dialled implements ClientCall, StreamEvents {
   readonly #forget: () => void;
   #stream: Http2ClientStream | undefined;
   #onGone: () => void = ignore;
-  /** The response's headers, once they are there. */
+  /** The response's headers, once they have come. */
   #answer: { readonly headers: IncomingHttpHeaders; readonly raw: readonly string[] | undefined } | undefined;
-  /** What the server said of the end. */
+  /** The final status from the server. */
   #said: Status | undefined;
   #over: { readonly status: Status; readonly fault: Fault | undefined } | undefined;
   #tries = 0;
-  /** Few calls are asked for both. */
+  /** Made on demand: few callers want both. */
   #headers: Gate<Metadata> | undefined;
   #status: Gate<Status> | undefined;
 
@@ -95,14 +95,14 @@ export class Dialled implements ClientCall, StreamEvents {
     if (this.#over === undefined) this.fail(reason ?? new Fault("cancelled", "the call was cancelled"));
   }
 
-  /** Ends it with a fault of this side. */
+  /** Ends the call with a fault of this side. */
   fail(fault: Fault): void {
     if (this.#over !== undefined) return;
     this.#inbox.stop(fault);
     this.#conclude(faultStatus(fault), fault);
   }
 
-  /** Opens its stream; `onClose` hears once that the stream is gone. */
+  /** Opens the stream. `onClose` is called once when the stream has closed. */
   open(session: Http2ClientSession, pseudo: { scheme: string; authority: string }, onClose: () => void): void {
     const { headers, deadline, narrow } = this.#dialling;
     const all = [":method", "POST", ":scheme", pseudo.scheme, ":authority", pseudo.authority, ...headers];
@@ -146,7 +146,7 @@ export class Dialled implements ClientCall, StreamEvents {
 
   onTrailers(headers: IncomingHttpHeaders, raw: readonly string[]): void {
     this.#said = readStatus(headers, raw) ?? { code: UNKNOWN, message: "the server's trailers have no status" };
-    // All there is has come, so reading it ahead of the reader holds no more memory, and tells how the call ended.
+    // Everything has arrived, so reading it before the reader asks takes no more memory, and shows how the call ended.
     this.#inbox.drain();
   }
 
@@ -180,20 +180,20 @@ export class Dialled implements ClientCall, StreamEvents {
     else this.#conclude({ code: resetToGrpc(code), message: `the server reset the call with HTTP/2 code ${code}` });
   }
 
-  /** No server ends a call so, but proxies whose patience is over, or whose server is gone, do. */
+  /** No server ends a call like this, but a proxy does whose timeout has passed or whose server has gone. */
   #cut(): void {
     this.#conclude(UNSAID, new Fault("unavailable", UNSAID.message, { data: { reason: "cut-off" } }));
   }
 
-  /** The reader still gets what came before. */
+  /** Ends the call with a lost connection. The reader still gets what came before. */
   #lose(cause: Error | undefined): void {
     const fault = new Fault("unavailable", "the connection to the server was lost", { data: { reason: "connection-lost" }, cause });
     this.#conclude(faultStatus(fault), fault);
   }
 
   /**
-   * No server looked at it: whether another is asked. A proxy may take few calls on each connection, so one that others went before of
-   * is not counted: these calls are done, and its turn comes.
+   * Decides whether to try another server after none has processed the call. If a proxy takes only a few calls on each connection, and
+   * others came first, this does not count as a try: those calls are done, so its turn will come.
    */
   #again(passed: boolean): boolean {
     if ((!passed && this.#tries >= RETRIES) || !this.#outbox.rewind()) return false;
@@ -215,7 +215,7 @@ export class Dialled implements ClientCall, StreamEvents {
     this.#dialling.onOver(this);
   }
 
-  /** Settles the promises that somebody has asked for, as far as that is known. */
+  /** Settles the promises that were asked for, as far as the outcome is known. */
   #tell(): void {
     const answer = this.#answer;
     const over = this.#over;
@@ -225,7 +225,7 @@ export class Dialled implements ClientCall, StreamEvents {
     if (over !== undefined) this.#status?.resolve(over.status);
   }
 
-  /** A server counts resets against its client, so a call that the server ended is half-closed where that is enough. */
+  /** A server counts resets against its client, so a call that the server has ended is half-closed where that is enough. */
   #close(reset: boolean): void {
     const stream = this.#stream;
     if (reset || (stream?.writableLength ?? 0) > 0) stream?.destroy();

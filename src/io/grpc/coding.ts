@@ -2,7 +2,7 @@ import { createGunzip, createInflate, deflate, gunzipSync, gzip, inflateSync } f
 import { Fault } from "../../core/index.js";
 import { tooLarge } from "./deframer.js";
 
-/** Ways to compress that are understood here. `deflate` is zlib's format, as in HTTP. */
+/** The supported compressions. `deflate` is zlib's format, as in HTTP. */
 export type MessageCoding = "identity" | "gzip" | "deflate";
 
 export const ACCEPTED = "identity,gzip,deflate";
@@ -19,25 +19,25 @@ export function acceptsGzip(header: unknown): boolean {
   return typeof header === "string" && /(^|,)\s*gzip\s*(,|$)/.test(header);
 }
 
-/** Bytes up to which a message is unpacked at once, without waiting for the large ones of others. */
+/** A message of up to this many bytes is decompressed at once, without waiting for large ones of others. */
 const QUICK = 256 * 1024;
-/** Bytes that are unpacked at a time. */
+/** Bytes that are decompressed at a time. */
 const PIECE = 64 * 1024;
 
 export interface DecompressOptions {
-  /** Bytes of the message at most. */
+  /** The most bytes that the message may have. */
   readonly limit: number;
-  /** Told how many bytes have come out; the fault is why there may be no more. */
+  /** Called with the number of bytes that have been decompressed. Returns a fault to stop. */
   grow?(bytes: number): Fault | undefined;
 }
 
-/** Stops inflating as soon as the limit is passed, and fails `overload`; what is corrupt fails `internal`. */
+/** Stops as soon as the limit is exceeded, with `overload`. Corrupt data fails with `internal`. */
 export async function decompress(encoding: MessageCoding, data: Uint8Array, options: DecompressOptions): Promise<Uint8Array> {
   if (encoding === "identity") throw new Fault("internal", "a message is marked as compressed, but the call does not say how");
   return quick(encoding, data, options) ?? inTurn(() => unpack(encoding, data, options));
 }
 
-/** Unpacks a message that says it is small. One that is not, or is corrupt, is left to `unpack`. */
+/** Decompresses a message that says it is small. If it is not, or is corrupt, `unpack` handles it. */
 function quick(encoding: MessageCoding, data: Uint8Array, { limit, grow }: DecompressOptions): Uint8Array | undefined {
   if (Math.max(data.length, encoding === "gzip" ? saidSize(data) : 0) > QUICK) return undefined;
   try {
@@ -50,7 +50,7 @@ function quick(encoding: MessageCoding, data: Uint8Array, { limit, grow }: Decom
 
 async function unpack(encoding: MessageCoding, data: Uint8Array, { limit, grow }: DecompressOptions): Promise<Uint8Array> {
   const stream = encoding === "gzip" ? createGunzip({ chunkSize: PIECE }) : createInflate({ chunkSize: PIECE });
-  // Pieces that are joined in the end would be there twice.
+  // One buffer that grows: pieces that are joined at the end would be in memory twice.
   let memory = Buffer.allocUnsafeSlow(Math.min(Math.max(PIECE, encoding === "gzip" ? saidSize(data) : 0), limit));
   let bytes = 0;
   stream.end(data);
@@ -73,10 +73,10 @@ async function unpack(encoding: MessageCoding, data: Uint8Array, { limit, grow }
   return 2 * bytes < memory.length ? Uint8Array.prototype.slice.call(memory, 0, bytes) : memory.subarray(0, bytes);
 }
 
-/** How much smaller gzip can make anything. */
+/** The highest compression ratio of gzip. */
 const SMALLER = 1032;
 
-/** What the last four bytes of gzip say of the size, as far as that can be true. */
+/** The size in the last four bytes of gzip data, limited to what is possible. */
 function saidSize(data: Uint8Array): number {
   if (data.length < 18) return 0;
   return Math.min(new DataView(data.buffer, data.byteOffset + data.length - 4, 4).getUint32(0, true), SMALLER * data.length);
@@ -84,7 +84,7 @@ function saidSize(data: Uint8Array): number {
 
 let last: Promise<unknown> = Promise.resolve();
 
-/** One large message after the other in this process: each is there several times while it is converted. */
+/** Decompresses one large message after the other in this process, because each is in memory several times while it is converted. */
 function inTurn<T>(run: () => Promise<T>): Promise<T> {
   const done = last.then(run);
   last = done.catch(() => {});

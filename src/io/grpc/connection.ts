@@ -15,17 +15,17 @@ export interface GrpcConnectionOptions {
   readonly keepalive: Keepalive;
   readonly connectMs: number;
   readonly http2: Http2Client;
-  /** It takes calls. */
+  /** The connection is ready for calls. */
   readonly onReady: (connection: GrpcConnection) => void;
-  /** A call ended: there may be room for another. */
+  /** A call has ended: there may be room for another. */
   readonly onFree: () => void;
-  /** It takes no more calls; those that it has may still end well. Called once. */
+  /** The connection takes no more calls; open ones may still finish. Called once. */
   readonly onGone: (connection: GrpcConnection, fault: Fault, how: Gone) => void;
-  /** Its last call has ended, too. */
+  /** Its last call has ended too. */
   readonly onClosed: (connection: GrpcConnection) => void;
 }
 
-/** Lost, or asked to leave: politely, or because it sent too many PINGs. */
+/** Why a connection takes no more calls: lost, asked to leave by the server, or asked because of too many PINGs. */
 export type Gone = "lost" | "asked" | "pinged";
 
 /** One HTTP/2 connection to a target. */
@@ -62,7 +62,7 @@ export class GrpcConnection {
     return this.#watch.calls;
   }
 
-  /** Whether the server lets it have another call. */
+  /** Whether the server allows another call. */
   get free(): boolean {
     return !this.#session.closed && this.#watch.calls < this.#session.concurrent;
   }
@@ -72,7 +72,7 @@ export class GrpcConnection {
     call.open(this.#session, this.#pseudo, this.#onCallClosed);
   }
 
-  /** Resolves when the socket is closed. Calls must have ended. */
+  /** Resolves when the socket is closed. All calls must have ended. */
   close(graceMs: number): Promise<void> {
     const timer = setTimeout(() => this.#session.destroy(), graceMs);
     if (this.#state === "connecting") this.#session.destroy();
@@ -137,10 +137,10 @@ function authorityOf(target: GrpcTarget): string {
   return `${isIP(target.host) === 6 ? `[${target.host}]` : target.host}:${target.port}`;
 }
 
-/** Bytes that are read from a socket at a time, always into the same memory. */
+/** Bytes that are read from a socket at a time, always into the same buffer. */
 const READ_BYTES = 128 * 1024;
 
-/** Connects, and gives what comes to `read`, which has to copy what it keeps; without it the socket is left to be read. */
+/** Connects, and passes incoming bytes to `read`, which must copy what it keeps. Without `read`, nobody reads the socket yet. */
 function socketTo(target: GrpcTarget, read: ((bytes: Uint8Array) => void) | undefined): Duplex {
   if ("duplex" in target) return read === undefined ? target.duplex() : target.duplex().on("data", read);
   const socket = connectTo(target, read === undefined ? undefined : onreadOf(read));
@@ -166,12 +166,12 @@ function connectTo(target: Exclude<GrpcTarget, { readonly duplex: unknown }>, on
   if ("path" in target) return connectSocket({ path: target.path, onread });
   const { host, port, tls } = target;
   if (tls === undefined) return connectSocket({ host, port, noDelay: true, onread });
-  // Node knows the option for TLS, too; its types do not.
+  // Node also supports this option for TLS; its types do not have it.
   const options: ConnectionOptions & { onread: OnRead | undefined } = { host, port, ALPNProtocols: ["h2"], ...tls, onread };
   if (options.servername === undefined && isIP(host) === 0) options.servername = host;
   const socket = connectTls(options);
   socket.setNoDelay(true);
-  // A server that knows of no such choice chooses none, and may speak HTTP/2 all the same.
+  // A server without ALPN chooses nothing, but may still speak HTTP/2.
   socket.once("secureConnect", () => {
     const chosen = socket.alpnProtocol || "h2";
     if (chosen !== "h2")

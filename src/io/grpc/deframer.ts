@@ -1,22 +1,25 @@
 import { Fault } from "../../core/index.js";
 
-/** Takes each whole message; `compressed` is the flag of its prefix. */
+/** Called with each whole message. `compressed` is the flag of its prefix. */
 export type OnFrame = (message: Uint8Array, compressed: boolean) => void;
 
 const PREFIX = 5;
-/** Room for a message that comes in pieces before any of it has: what is declared but not sent costs no more. */
+/** The first buffer for a message that comes in pieces. A length that is declared but not sent costs no more than this. */
 const FIRST = 96 * 1024;
-/** The room grows by this factor: what comes in tiny pieces is copied a constant number of times, and only once if it is small. */
+/**
+ * The factor by which the buffer grows. Bytes that come in tiny pieces are copied a constant number of times, and only once if they are
+ * few.
+ */
 const GROWTH = 4;
 
 /**
- * Messages as large as the chunks of a resource are put together in slabs that hold several: an allocation for each took about a
- * third of a client's time. Smaller ones are not, for whoever keeps one keeps its slab.
+ * Messages of the size of a resource's chunks are assembled in slabs that hold several: an allocation for each took about a third of a
+ * client's time. Smaller messages are not, because keeping one would keep its whole slab.
  */
 const SLAB = 512 * 1024;
 const LEAST = 32 * 1024;
 
-/** Cuts gRPC's length-prefixed messages out of chunks. A message inside one chunk is a view of it; others are copied together. */
+/** Cuts gRPC's length-prefixed messages out of chunks. A message within one chunk is a view of it; others are copied together. */
 export class Deframer {
   readonly #limit: number;
   readonly #onFrame: OnFrame;
@@ -38,26 +41,25 @@ export class Deframer {
     return this.#prefixed > 0;
   }
 
-  /** Bytes of the message that it is inside of, with the room that was made for more of them. */
+  /** Bytes held for the current message, including the room made for more. */
   get held(): number {
     if (this.#body === undefined) return 0;
     return this.#body.length <= FIRST ? this.#filled : this.#body.length;
   }
 
-  /** Bytes of the message that it is inside of which have not come. */
+  /** Bytes of the current message that have not arrived yet. */
   get missing(): number {
     return this.#prefixed === PREFIX ? this.#length - this.#filled : 0;
   }
 
-  /** Lets go of what has come; nothing more is pushed. */
+  /** Drops what has arrived. Nothing more may be pushed. */
   drop(): void {
     this.#body = undefined;
     this.#prefixed = this.#filled = 0;
   }
 
   /**
-   * Throws for a message over the limit, before any of it is kept, and for a prefix that is none. Of a `borrowed` chunk nothing is kept
-   * but copies.
+   * Throws for a message over the limit, before any of it is kept, and for an invalid prefix. Of a `borrowed` chunk only copies are kept.
    */
   push(given: Uint8Array, borrowed = false): void {
     let chunk = given;
@@ -76,7 +78,7 @@ export class Deframer {
         return;
       }
       if (lent) {
-        // Small messages come many in a chunk: they are copied together, and read again there.
+        // A chunk may hold many small messages. They are copied together, and read from the copy.
         chunk = Buffer.from(chunk.subarray(at));
         end = chunk.length;
         at = 0;
@@ -89,7 +91,7 @@ export class Deframer {
     while (at < end) this.#prefix[this.#prefixed++] = chunk[at++] ?? 0;
   }
 
-  /** Goes on with what an earlier chunk began; returns where the next message begins. */
+  /** Continues with what an earlier chunk began. Returns where the next message begins. */
   #continue(chunk: Uint8Array): number {
     let at = 0;
     while (this.#prefixed < PREFIX) {
@@ -137,7 +139,7 @@ export class Deframer {
   }
 }
 
-/** Not zeroed: a message is handed out only when all of its bytes are written. */
+/** Not zeroed: a message is passed on only when all its bytes are written. */
 function room(bytes: number): Uint8Array {
   return Buffer.allocUnsafeSlow(bytes);
 }

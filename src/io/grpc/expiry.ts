@@ -1,7 +1,7 @@
-/** setTimeout fires at once for a longer wait. */
+/** The longest wait of setTimeout. A longer one would fire at once. */
 const LONGEST = 2 ** 31 - 1;
 
-/** Calls once at an epoch time, at the earliest in the next turn; the returned function forgets it. */
+/** Calls `run` once at an epoch time, in the next turn at the earliest. The returned function cancels it. */
 export function at(time: number, run: () => void): () => void {
   let timer: NodeJS.Timeout;
   const arm = (): void => {

@@ -1,4 +1,4 @@
-/** A promise that somebody else settles. It may reject without anybody having looked at it. */
+/** A promise that somebody else settles. A rejection that nobody handles is ignored. */
 export interface Gate<T = void> {
   readonly promise: Promise<T>;
   resolve(value: T): void;
@@ -16,7 +16,7 @@ export function gate<T = void>(): Gate<T> {
   return { promise, resolve, reject };
 }
 
-/** A rejected promise that may go unseen. */
+/** A rejected promise whose rejection may go unhandled. */
 export function rejected(reason: unknown): Promise<never> {
   const promise = Promise.reject(reason);
   promise.catch(ignore);

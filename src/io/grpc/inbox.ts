@@ -8,38 +8,41 @@ import { rejected } from "./gate.js";
 type Batch = readonly Uint8Array[];
 type Next = IteratorResult<Batch, undefined>;
 
-/** Bytes that wait for the reader before the stream is held up: the peer then has its window left to fill. */
+/** Bytes that wait for the reader before the stream is paused. The peer can then still fill its window. */
 const HIGH_WATER = 256 * 1024;
-/** What a message counts for beyond its bytes: one without any takes memory, too. */
+/** What a message counts in addition to its bytes: an empty one takes memory too. */
 const OVERHEAD = 64;
 
 const end: Next = { done: true, value: undefined };
 
 export interface InboxOptions {
   readonly messageBytes: number;
-  /** Where what came and was not taken is counted, if it is. */
+  /** Counts what has arrived and was not taken, if given. */
   readonly account?: Account | undefined;
-  /** Milliseconds for a message to arrive whole; any time unless given. */
+  /** Milliseconds for a message to arrive whole; no limit unless given. */
   readonly messageMs?: number | undefined;
-  /** Little may wait for the reader. */
+  /** Whether only little may wait for the reader. */
   readonly narrow?: boolean;
-  /** All bytes have come, or they made no sense: then with the fault, which may come after the end. Not called once the call is over. */
+  /**
+   * Called when all bytes have arrived, or with a fault if they were invalid. The fault may come after the end. Not called once the call is
+   * over.
+   */
   readonly onEnd: (fault: Fault | undefined) => void;
-  /** The reader left before the end. */
+  /** Called when the reader left before the end. */
   readonly onLeave: () => void;
-  /** The stream is read no further for now, or again. */
+  /** Called when the stream is paused, and when it is resumed. */
   readonly onHold?: (held: boolean) => void;
 }
 
-/** Where the bytes of a call come from. */
+/** The source of a call's bytes. */
 export interface ByteSource {
-  /** The peer may send so much ahead from now on. */
+  /** Lets the peer send this much ahead from now on. */
   widen?(window: number): void;
   pause(): unknown;
   resume(): unknown;
 }
 
-/** The incoming half of a call: a stream's chunks in, batches of messages out. One reader. */
+/** The incoming half of a call: takes the chunks of a stream, returns batches of messages. One reader. */
 export class Inbox implements Iteration<Batch> {
   readonly #options: InboxOptions;
   readonly #deframer: Deframer;
@@ -51,7 +54,7 @@ export class Inbox implements Iteration<Batch> {
   #stream: ByteSource | undefined;
   #encoding: MessageCoding = "identity";
   #batch: Uint8Array[] = [];
-  /** What the batch counts for. */
+  /** What the batch counts. */
   #bytes = 0;
   /** Once a compressed message waits, all that follow wait behind it. */
   #packed: { readonly data: Uint8Array; readonly compressed: boolean }[] = [];
@@ -61,9 +64,9 @@ export class Inbox implements Iteration<Batch> {
   #paused = false;
   #bounded = true;
   #waiting: { resolve(next: Next): void; reject(fault: Fault): void } | undefined;
-  /** No more bytes count. */
+  /** Whether further bytes are ignored. */
   #closed = false;
-  /** How it ends for the reader, once there is nothing left to take. */
+  /** How it ends for the reader, once everything was taken. */
   #finished: { fault: Fault | undefined } | undefined;
 
   constructor(options: InboxOptions) {
@@ -77,12 +80,12 @@ export class Inbox implements Iteration<Batch> {
     return this;
   }
 
-  /** What comes is this stream's. */
+  /** Sets the stream that the bytes come from. */
   open(stream: ByteSource): void {
     this.#stream = stream;
   }
 
-  /** Whom what it holds counts for, once that is known. */
+  /** Counts what it holds for this principal, once it is known. */
   claim(principal: string): void {
     this.#held?.claim(principal);
   }
@@ -107,21 +110,21 @@ export class Inbox implements Iteration<Batch> {
     return Promise.resolve(end);
   }
 
-  /** The call is over: the reader still gets what came, then the end or the fault. The first one counts. */
+  /** Ends the call: the reader still gets what has arrived, then the end or the fault. The first call decides. */
   finish(fault: Fault | undefined): void {
     this.#closed = true;
     this.#finished ??= { fault };
     this.#settle();
   }
 
-  /** The call is over at once: what waits is dropped. */
+  /** Ends the call at once: what waits is dropped. */
   stop(fault: Fault | undefined): void {
     this.#drop();
     this.finish(fault);
     this.drain();
   }
 
-  /** Reads the rest whether or not anybody takes it: of a stream that can bring no more than is here, or whose rest is dropped. */
+  /** Reads the rest whether or not anybody takes it: for a stream that can bring no more than is here, or whose rest is dropped. */
   drain(): void {
     this.#bounded = false;
     this.#resume();
@@ -137,7 +140,7 @@ export class Inbox implements Iteration<Batch> {
     this.#held?.free();
   }
 
-  /** All there is, unless that is more than a reader should get before it can say that it has enough. */
+  /** The waiting messages, but not more than a reader should get before it can say that it has enough. */
   #batched(): Batch {
     const batch = this.#batch;
     let count = batch.length;
@@ -162,7 +165,7 @@ export class Inbox implements Iteration<Batch> {
     this.#options.onHold?.(false);
   }
 
-  /** Gives a waiting reader what there is. */
+  /** Gives a waiting reader what is there. */
   #settle(): void {
     const waiting = this.#waiting;
     if (waiting === undefined) return;
@@ -178,7 +181,7 @@ export class Inbox implements Iteration<Batch> {
     }
   }
 
-  /** Takes bytes of the stream; `borrowed` ones are used again after the call. */
+  /** Takes bytes of the stream. `borrowed` bytes are reused after the call. */
   take(chunk: Uint8Array, borrowed: boolean): void {
     if (this.#closed) return;
     try {
@@ -191,10 +194,10 @@ export class Inbox implements Iteration<Batch> {
     if (this.#held !== undefined) {
       this.#timed();
       const over = this.#count(this.#counted);
-      // What is incomplete cannot wait until there is room: what is missing would take more.
+      // An incomplete message cannot wait for room: its missing part would need more.
       if (over !== undefined && this.#deframer.partial) return this.#end(over);
     }
-    // Of a large message only a part fits the window: it is not to come piece by piece.
+    // Only a part of a large message fits the window, so the window is widened for the rest to come at once.
     if (this.#deframer.missing > NARROW / 2) this.#stream?.widen?.(Math.min(WINDOW, this.#deframer.missing + NARROW));
     if (this.#bytes + this.#packedBytes >= this.#most && this.#bounded && !this.#paused) {
       this.#paused = true;
@@ -203,24 +206,24 @@ export class Inbox implements Iteration<Batch> {
     }
   }
 
-  /** The stream brings no more. */
+  /** The stream has ended. */
   ended(): void {
     if (!this.#closed) this.#end(this.#deframer.partial ? new Fault("internal", "the stream ended inside a message") : undefined);
   }
 
-  /** What came and was not taken. */
+  /** What has arrived and was not taken. */
   get #counted(): number {
     return this.#bytes + this.#packedBytes + this.#deframer.held;
   }
 
-  /** Counts what is there. The fault is of one share that has no room for it, unless it is small. */
+  /** Counts what is there. Returns the fault of a share that has no room for it, unless it is small. */
   #count(bytes: number, part?: number): Fault | undefined {
     const held = this.#held;
     if (held === undefined || (bytes <= LITTLE_BYTES && held.bytes === 0)) return undefined;
     return held.count(bytes, part);
   }
 
-  /** A message that has begun has its time. */
+  /** Starts the timer of a message that has begun. */
   #timed(): void {
     const { messageMs } = this.#options;
     if (!this.#deframer.partial) {
@@ -252,7 +255,7 @@ export class Inbox implements Iteration<Batch> {
     void this.#inflate();
   };
 
-  /** One message after the other, and none ahead of a reader that has enough. */
+  /** Decompresses one message after the other, and none ahead of a reader that has enough. */
   async #inflate(): Promise<void> {
     if (this.#inflating) return;
     this.#inflating = true;
@@ -283,7 +286,7 @@ export class Inbox implements Iteration<Batch> {
     return decompress(this.#encoding, data, { limit: this.#options.messageBytes, grow });
   }
 
-  /** What could not be inflated may come to light after the end. */
+  /** A failure to decompress may come to light after the end. */
   #broken(fault: Fault): void {
     this.#packed = [];
     this.#packedBytes = 0;

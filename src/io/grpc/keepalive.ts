@@ -3,13 +3,13 @@ import type { Keepalive } from "./types.js";
 
 export const defaultKeepalive: Keepalive = { intervalMs: defaultTimeouts.pingMs, timeoutMs: defaultTimeouts.timeoutMs };
 
-/** A connection that can be asked whether its peer is there. */
+/** A connection that can ping its peer. */
 export interface Pinged {
   readonly destroyed: boolean;
   ping(done: (error: Error | null) => void): unknown;
 }
 
-/** Watches over a connection while it has calls: asks a silent peer whether it is there, and gives it up if no answer comes. */
+/** Watches a connection while it has calls: pings a silent peer, and gives it up if no answer comes. */
 export class Watch {
   readonly #session: Pinged;
   readonly #options: Keepalive;

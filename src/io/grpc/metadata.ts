@@ -23,12 +23,12 @@ const reserved: ReadonlySet<string> = new Set([
   "upgrade",
 ]);
 
-/** Octets as the value of a `-bin` name. */
+/** Bytes as the value of a `-bin` name. */
 export function binary(octets: Uint8Array): string {
   return encodeBase64(octets).replace(/=+$/, "");
 }
 
-/** The octets of one value of a `-bin` name, padded or not. */
+/** The bytes of one value of a `-bin` name, padded or not. */
 export function fromBinary(value: string): Uint8Array {
   return decodeBase64(value.padEnd(value.length + ((4 - (value.length % 4)) % 4), "="));
 }
@@ -58,7 +58,7 @@ export function receivedMetadata(headers: IncomingHttpHeaders, raw?: readonly st
 }
 
 function apart(name: string, joined: string, raw: readonly string[] | undefined): string | readonly string[] {
-  // Base64 has no comma, so what is joined can be told apart; the specification allows others to send it joined, too.
+  // Base64 has no comma, so joined values can be split. The specification also allows peers to send them joined.
   if (name.endsWith("-bin")) return joined.split(/, */);
   if (raw === undefined) return joined;
   const values: string[] = [];
@@ -66,7 +66,7 @@ function apart(name: string, joined: string, raw: readonly string[] | undefined)
   return values.length > 1 ? values : joined;
 }
 
-/** Adds metadata to headers that are about to be sent; throws for what cannot be sent. */
+/** Adds metadata to headers that are about to be sent. Throws if it cannot be sent. */
 export function addMetadata(headers: OutgoingHttpHeaders, metadata: Metadata | undefined): void {
   for (const name in metadata) {
     const value = metadata[name] as string | readonly string[];
@@ -75,7 +75,7 @@ export function addMetadata(headers: OutgoingHttpHeaders, metadata: Metadata | u
   }
 }
 
-/** As addMetadata(), to a list of names and values in turn. */
+/** Like addMetadata(), for a list in which names and values alternate. */
 export function listMetadata(list: string[], metadata: Metadata | undefined): void {
   for (const name in metadata) {
     const value = metadata[name] as string | readonly string[];

@@ -4,18 +4,18 @@ import { type Gate, gate, rejected } from "./gate.js";
 
 /** Bytes that wait to be written before send() makes its caller wait. */
 const HIGH_WATER = 512 * 1024;
-/** From this size on a message is written from where it lies; smaller ones are copied together. */
+/** From this size on a message is written from its own buffer; smaller ones are copied together. */
 const LARGE = 32 * 1024;
 /**
- * Bytes that are written before their tick is over: else the peer would idle until the last message is made, and we until it has read
- * them all. Twice as many for each further write of that tick, since a write costs as much as some messages.
+ * This many bytes are written before the tick ends. Otherwise the peer would be idle until the last message is made, and we until it has
+ * read them all. It doubles with each further write of the tick, because a write costs as much as some messages.
  */
 const EARLY = 1536;
 const PREFIX = 5;
-/** Bytes that are kept at most for a stream that the server may refuse. */
+/** The most bytes that are kept to be sent again if the server refuses the stream. */
 const REPLAY = 64 * 1024;
 
-/** Where the bytes of a call go: a stream of HTTP/2. */
+/** The destination of a call's bytes: an HTTP/2 stream. */
 export interface ByteSink {
   readonly writable: boolean;
   readonly writableLength: number;
@@ -26,7 +26,7 @@ export interface ByteSink {
   destroy(error: Error): unknown;
 }
 
-/** The outgoing half of a call: messages in, few writes to the stream. */
+/** The outgoing half of a call: takes messages, and makes few writes of them. */
 export class Outbox {
   #stream: ByteSink | undefined;
   #encoding: MessageCoding = "identity";
@@ -35,9 +35,9 @@ export class Outbox {
   #queued = 0;
   /** Which messages of the queue are compressed. */
   #marked: Set<Uint8Array> | undefined;
-  /** What follows some small messages of the queue, as part of them. */
+  /** The rest of some small messages of the queue. */
   #tails: Map<Uint8Array, Uint8Array> | undefined;
-  /** Waiting to be compressed; once one does, all that follow wait behind it. */
+  /** Messages that wait to be compressed. Once one does, all that follow wait behind it. */
   #raw: Uint8Array[] = [];
   #rawBytes = 0;
   #compressing = false;
@@ -45,16 +45,16 @@ export class Outbox {
   #early = EARLY;
   #ending = false;
   #room: Gate | undefined;
-  /** Bytes down to which whoever wants room waits. */
+  /** When this few bytes are left, senders that wait for room continue. */
   #enough = 0;
   #gone: (() => Fault) | undefined;
-  /** What was written, while it may have to be written again and is not too much. */
+  /** What was written, as long as it may have to be written again and is not too much. */
   #log: Uint8Array[] | undefined;
   #logged = 0;
   readonly #account: Account | undefined;
   readonly #held: Held | undefined;
 
-  /** What waits is counted where there is an account. */
+  /** Counts what waits, if there is an account. */
   constructor({ replay = false, account }: { readonly replay?: boolean; readonly account?: Account } = {}) {
     if (replay) this.#log = [];
     this.#account = account;
@@ -65,7 +65,7 @@ export class Outbox {
     return this.#queued + this.#rawBytes + (this.#stream?.writableLength ?? 0);
   }
 
-  /** Whom what it holds counts for, once that is known. */
+  /** Counts what it holds for this principal, once it is known. */
   claim(principal: string): void {
     this.#held?.claim(principal);
   }
@@ -98,18 +98,18 @@ export class Outbox {
     }
     const { backlog } = this;
     if (this.#held !== undefined && backlog > LITTLE_BYTES) this.#held.set(backlog);
-    // Where as much is held as may be, everybody waits until what they have is written.
+    // If the connection or the process holds as much as it may, every sender waits until its data is written.
     const most = this.#account?.full === true ? 1 : usual;
     if (backlog < most) return undefined;
     this.#flush();
     if (this.backlog < most) return undefined;
     this.#room ??= gate();
-    // Enough to have the line full while the next are made.
+    // Leaves enough to keep the connection busy while the next messages are made.
     this.#enough = Math.floor(most / 2);
     return this.#room.promise;
   }
 
-  /** The stream came to nothing: makes ready to write all of it to another. False if that cannot be. */
+  /** The stream failed: prepares to write everything again to another. False if that is not possible. */
   rewind(): boolean {
     const log = this.#log;
     if (log === undefined || this.#gone !== undefined) return false;
@@ -121,7 +121,7 @@ export class Outbox {
     return true;
   }
 
-  /** Nothing will have to be written again. */
+  /** Called when nothing will have to be written again. */
   forget(): void {
     this.#log = undefined;
   }
@@ -133,7 +133,7 @@ export class Outbox {
     this.#finish();
   }
 
-  /** Drops what waits. The first reason counts; it is made when somebody wants it, for most calls end well. */
+  /** Drops what waits. The first reason is kept. It is created only on demand, because most calls end well. */
   fail(reason: () => Fault): void {
     this.#gone ??= reason;
     this.#queue = [];

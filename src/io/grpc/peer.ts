@@ -1,7 +1,7 @@
 import type { DetailedPeerCertificate, TLSSocket } from "node:tls";
 import type { GrpcPeer, PeerCertificateFacts } from "./types.js";
 
-/** Who is at the other end of a connection: of an HTTP/2 session, or of an HTTP/1.1 request. */
+/** The peer of a connection: of an HTTP/2 session, or of an HTTP/1.1 request. */
 export function peerOf(connected: { readonly socket: unknown; readonly destroyed?: boolean } | undefined): GrpcPeer {
   if (connected === undefined || connected.destroyed === true) return {};
   const socket = connected.socket as Partial<TLSSocket> | undefined;
@@ -10,7 +10,7 @@ export function peerOf(connected: { readonly socket: unknown; readonly destroyed
   return { address: socket.remoteAddress, certificate };
 }
 
-/** The name in a verified certificate: a URI such as a SPIFFE id before a host before the subject. */
+/** The name in a verified certificate: a URI such as a SPIFFE id, else a host, else the subject. */
 export function certificateName({ uris, names, subject }: PeerCertificateFacts): string {
   return uris[0] ?? names[0] ?? subject;
 }
@@ -23,7 +23,7 @@ function factsOf(certificate: DetailedPeerCertificate | undefined): PeerCertific
   return { subject: subject.join(", "), uris: of("URI:"), names: of("DNS:"), fingerprint256: certificate.fingerprint256 };
 }
 
-/** Node writes names that hold a comma or a quote as JSON strings, so that nobody can smuggle in a second name. */
+/** Node writes names that contain a comma or a quote as JSON strings, so that nobody can smuggle in a second name. */
 function splitNames(text: string): string[] {
   return [...text.matchAll(/([A-Za-z ]+:)(?:"((?:[^"\\]|\\.)*)"|([^,]*))(?:, |$)/g)].map(
     ([, kind, quoted, plain]) => `${kind}${quoted === undefined ? plain : JSON.parse(`"${quoted}"`)}`,

@@ -1,27 +1,29 @@
 const utf8 = new TextEncoder();
 const text = new TextDecoder();
 
-/** Characters of a `grpc-message` at most: common peers and proxies refuse more than 8 KiB of trailers. */
+/** The most characters of a `grpc-message`: common peers and proxies refuse more than 8 KiB of trailers. */
 const MOST = 2048;
 
-/** Characters that say how much of a message was cut. */
+/** Characters for the notice that a message was cut. */
 const NOTICE = 64;
 
-/** A `grpc-message`: printable ASCII stays, all else and the percent sign become `%XX` of UTF-8. A long one is cut, and says so. */
+/**
+ * A `grpc-message`: printable ASCII stays; everything else and the percent sign become `%XX` of UTF-8. A long message is cut, and says so.
+ */
 export function percentEncode(message: string): string {
   const encoded = encodedStart(message);
   if (encoded.length <= MOST) return encoded;
-  // Neither in the middle of a %XX nor of a character.
+  // Not cut inside a %XX or a character.
   const kept = encoded.slice(0, MOST - NOTICE).replace(/(%[C-F][0-9A-F](%[89AB][0-9A-F])*)?(%[0-9A-F]?)?$/, "");
   return `${kept}... [cut: ${percentDecode(kept).length} of ${message.length} characters]`;
 }
 
-/** Whether a message goes into a status whole. */
+/** Whether a message fits into a status whole. */
 export function fitsStatus(message: string): boolean {
   return encodedStart(message).length <= MOST;
 }
 
-/** The message, or so much of a long one that it is found to be too long. */
+/** The encoded message, or enough of a long one to see that it is too long. */
 function encodedStart(message: string): string {
   return percentEncoded(message.length > MOST ? message.slice(0, MOST + 1) : message);
 }
@@ -36,7 +38,7 @@ function percentEncoded(message: string): string {
   return encoded;
 }
 
-/** Never fails: a percent sign that begins no `%XX` stays as it is. */
+/** Never fails: a percent sign that does not begin a `%XX` stays as it is. */
 export function percentDecode(encoded: string): string {
   if (!encoded.includes("%")) return encoded;
   const bytes: number[] = [];

@@ -4,10 +4,10 @@ import { percentDecode } from "./percent.js";
 import { httpToGrpc, OK, UNKNOWN } from "./status.js";
 import type { Status } from "./types.js";
 
-/** What nearly every call ends with. */
+/** The status of nearly every call. */
 const FINE: Status = { code: OK, message: undefined, metadata: {} };
 
-/** The status that trailers, or the headers of a trailers-only response, carry; undefined if there is none. */
+/** The status in trailers, or in the headers of a trailers-only response; undefined if there is none. */
 export function readStatus(headers: IncomingHttpHeaders, raw?: readonly string[]): Status | undefined {
   const text = headers["grpc-status"];
   if (text === undefined) return undefined;
@@ -18,7 +18,7 @@ export function readStatus(headers: IncomingHttpHeaders, raw?: readonly string[]
   return { code, message, metadata: receivedMetadata(headers, raw) };
 }
 
-/** The status of an answer that is no gRPC. */
+/** The status of an answer that is not gRPC. */
 export function foreignStatus(headers: IncomingHttpHeaders): Status {
   const status = Number(headers[":status"]);
   const type = headers["content-type"];

@@ -3,8 +3,8 @@ import { addAbortSignal } from "node:stream";
 import { CANCELLED, INTERNAL, PERMISSION_DENIED, RESOURCE_EXHAUSTED, UNAVAILABLE } from "./status.js";
 
 /**
- * Resets a stream with CANCEL. Its close() would half-close it first, so that the peer took the cancellation for the end of what
- * was sent; destroying it with Node's own AbortError does not.
+ * Resets a stream with CANCEL. Its close() would half-close it first, and the peer would take the cancellation for the end of the data.
+ * Destroying it with Node's own AbortError does not do that.
  */
 export function reset(stream: Http2Stream): void {
   addAbortSignal(AbortSignal.abort(), stream);

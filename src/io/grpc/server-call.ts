@@ -31,13 +31,13 @@ export interface AcceptedStream {
   readonly gzip: boolean;
   /** Names of the encodings that are accepted. */
   readonly encodings: string;
-  /** The client was stopped because nobody reads, or goes on. */
+  /** The client was paused because nobody reads, or continues. */
   readonly onHold: (call: IncomingCall, held: boolean) => void;
-  /** The stream is gone and with it the last of the call. */
+  /** The stream has closed, and nothing of the call is left. */
   readonly onClose: (call: IncomingCall) => void;
 }
 
-/** No date: gRPC has no use for it, and clients would see it as metadata. Node knows the option, its types do not. */
+/** Without a date: gRPC does not use it, and clients would see it as metadata. Node supports the option; its types do not have it. */
 const withTrailers: ServerStreamResponseOptions = { waitForTrailers: true, ...{ sendDate: false } };
 const trailersOnly: ServerStreamResponseOptions = { endStream: true, ...{ sendDate: false } };
 
@@ -83,7 +83,7 @@ export class IncomingCall implements ServerCall {
       this.#outbox.encoding = "gzip";
       this.#compressed = true;
     }
-    // What goes wrong with the stream ends in its close.
+    // Errors of the stream end in its close event.
     stream.on("error", ignore);
     stream.on("close", this.#onClose);
     stream.on("wantTrailers", this.#onWantTrailers);
@@ -152,7 +152,7 @@ export class IncomingCall implements ServerCall {
     const fresh = this.#state === "fresh";
     this.#state = "ended";
     const trailers = trailersOf(status);
-    // Nothing more is read; the rest of the request must not hold the stream.
+    // Nothing more is read. The rest of the request must not block the stream.
     this.#inbox.stop(undefined);
     if (this.#gone) return;
     if (!fresh) {
@@ -170,7 +170,7 @@ export class IncomingCall implements ServerCall {
     this.#release();
   }
 
-  /** Ends it whatever state it is in, also when the client does not read. */
+  /** Ends the call in any state, even if the client does not read. */
   abort(reason: Fault): void {
     if (this.#state !== "ended") this.#canceller.fire(reason);
     if (this.#state === "ended" || this.backlog > 0) {
@@ -194,7 +194,7 @@ export class IncomingCall implements ServerCall {
   };
 
   readonly #onEnd = (fault: Fault | undefined): void => {
-    // Many clients half-close a call that they reset at once: the reader must not take that for all there is to come.
+    // Many clients half-close a call that they then reset at once. The reader must not take that for the end of the messages.
     if (fault === undefined) setImmediate(this.#finish);
     else {
       this.#inbox.finish(fault);
@@ -209,7 +209,7 @@ export class IncomingCall implements ServerCall {
     this.#release();
   };
 
-  /** The status is on its way: a client that still sends is told to stop. */
+  /** The status was sent: a client that still sends is told to stop. */
   #release(): void {
     const stream = this.#stream;
     if (stream.readableEnded) return;

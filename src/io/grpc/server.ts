@@ -20,15 +20,15 @@ import { IncomingCall } from "./server-call.js";
 import { faultStatus, INTERNAL, RESOURCE_EXHAUSTED, UNIMPLEMENTED } from "./status.js";
 import type { GrpcPeer, GrpcServer, GrpcServerOptions, ServerCall } from "./types.js";
 
-/** Milliseconds that a client has to hear that no new calls are taken. */
+/** Milliseconds for a client to learn that no new calls are accepted. */
 const NOTICE_MS = 1000;
 
-/** Whether a content type is gRPC's with protobuf; gRPC-Web's and other codecs' are not. */
+/** Whether a content type is gRPC with protobuf. gRPC-Web and other codecs are not. */
 export function isGrpc(contentType: string | undefined): boolean {
   return contentType !== undefined && /^application\/grpc(\+proto)?($|[;\s])/i.test(contentType);
 }
 
-/** Serves gRPC. An unknown path is the handler's business; one that throws or rejects ends its call with the fault's status. */
+/** Serves gRPC. The handler also gets unknown paths. If it throws or rejects, the call ends with the status of the fault. */
 export function grpcServer(handle: (call: ServerCall) => void | Promise<void>, options: GrpcServerOptions = {}): GrpcServer {
   return new Server(handle, options);
 }
@@ -103,7 +103,7 @@ class Server implements GrpcServer {
     else if (encoding !== undefined && !this.#accepts(String(encoding))) {
       call.end({ code: UNIMPLEMENTED, message: "the grpc-encoding is not one of those accepted" });
     } else if (headers["grpc-timeout"] !== undefined && call.deadline === undefined) {
-      call.end({ code: INTERNAL, message: "the grpc-timeout is none" });
+      call.end({ code: INTERNAL, message: "the grpc-timeout is invalid" });
     } else this.#run(call);
   }
 
@@ -169,7 +169,7 @@ function refusalOf(headers: IncomingHttpHeaders): number | undefined {
   return headers[":path"]?.startsWith("/") === true ? undefined : requestStatuses["no such path"];
 }
 
-/** Tells the client to open no more calls; resolves when it must have heard: calls that crossed the notice are still taken. */
+/** Tells the client to open no more calls. Resolves when it must know: calls that crossed the notice are still accepted. */
 function noticed(session: ServerHttp2Session): Promise<void> {
   return new Promise((resolve) => {
     if (session.destroyed || session.closed) {

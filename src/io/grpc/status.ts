@@ -1,7 +1,7 @@
 import { Fault, type FaultCode, grpcStatuses, isObject } from "../../core/index.js";
 import type { Metadata, Status } from "./types.js";
 
-/** The statuses that the framing itself gives. */
+/** The statuses that the framing itself uses. */
 export const OK = 0;
 export const CANCELLED: number = grpcStatuses.cancelled;
 export const UNKNOWN: number = grpcStatuses.application;
@@ -34,7 +34,7 @@ export const statusNames: readonly string[] = [
   "UNAUTHENTICATED",
 ];
 
-/** The inverse of grpcStatuses. Where several codes share a status the least specific one stands for it. */
+/** The inverse of grpcStatuses. Where several codes share a status, the least specific one is used. */
 const codes: readonly FaultCode[] = [
   "internal",
   "cancelled",
@@ -57,14 +57,14 @@ const codes: readonly FaultCode[] = [
 
 /** What statusFault() leaves in `fault.data`. */
 export interface StatusData {
-  /** The number as it came. */
+  /** The number that was received. */
   readonly grpcStatus: number;
   readonly trailers?: Metadata;
-  /** Of an `unavailable` fault, as everywhere. */
+  /** Set for an `unavailable` fault, as everywhere. */
   readonly reason?: string;
 }
 
-/** A status other than OK as a fault: its message, its number and trailers as StatusData. */
+/** A status other than OK as a fault: with its message, and its number and trailers as StatusData. */
 export function statusFault(status: Status): Fault {
   const { code, message, metadata } = status;
   const data: StatusData = {
@@ -76,14 +76,14 @@ export function statusFault(status: Status): Fault {
   return new Fault(codes[code] ?? "application", said, { data });
 }
 
-/** A fault as the status that tells it. A number that a peer gave passes on; its trailers do not. */
+/** The status for a fault. A peer's status number is passed on; its trailers are not. */
 export function faultStatus(fault: Fault): Status {
   const grpcStatus = isObject(fault.data) ? fault.data["grpcStatus"] : undefined;
   const passed = typeof grpcStatus === "number" && grpcStatus > 0 && statusNames[grpcStatus] !== undefined;
   return { code: passed ? grpcStatus : grpcStatuses[fault.code], message: fault.message };
 }
 
-/** What an answer that is no gRPC means, by its HTTP status. */
+/** The status for an answer that is not gRPC, by its HTTP status. */
 export function httpToGrpc(status: number): number {
   switch (status) {
     case 400:

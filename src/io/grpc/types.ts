@@ -14,7 +14,7 @@ export interface Status {
   readonly metadata?: Metadata | undefined;
 }
 
-/** What a verified client certificate says. */
+/** The facts in a verified client certificate. */
 export interface PeerCertificateFacts {
   readonly subject: string;
   readonly uris: readonly string[];
@@ -24,22 +24,22 @@ export interface PeerCertificateFacts {
 
 export interface GrpcPeer {
   readonly address?: string | undefined;
-  /** Only of a certificate that the TLS layer verified. */
+  /** Only if the TLS layer verified the certificate. */
   readonly certificate?: PeerCertificateFacts | undefined;
 }
 
-/** Whole messages as they come, in batches: all that was there. One reader, one next() at a time. */
+/** Whole messages in batches, as they arrive. One reader, one next() at a time. */
 export type ReceivedMessages = AsyncIterable<readonly Uint8Array[]>;
 
-/** What both ends of a call can do with their outgoing half. */
+/** The outgoing half of a call, on both ends. */
 export interface OutgoingHalf {
   /**
-   * Takes a message, whose bytes belong to the call from then on. Undefined says that there is room for more; else the promise
-   * resolves when there is, and rejects when the call is gone. The messages of one tick leave in one write. A `tail` is the rest of the
-   * message, which is not copied. `most`: bytes that may wait, if fewer than usual.
+   * Takes a message, whose bytes belong to the call from then on. Undefined means that there is room for more. Otherwise the promise
+   * resolves when there is room, and rejects when the call has ended. The messages of one tick leave in one write. `tail` is the rest of
+   * the message, which is not copied. `most`: bytes that may wait, if fewer than usual.
    */
   send(message: Uint8Array, tail?: Uint8Array, most?: number): Promise<void> | undefined;
-  /** Bytes that were taken and not yet written to the socket. */
+  /** Bytes that were taken but not yet written to the socket. */
   readonly backlog: number;
 }
 
@@ -47,70 +47,70 @@ export interface OutgoingHalf {
 export interface ServerCall extends OutgoingHalf {
   /** `/package.Service/Method` */
   readonly path: string;
-  /** The request's headers without those that belong to HTTP or to gRPC itself. */
+  /** The request's headers without those of HTTP and gRPC. */
   readonly metadata: Metadata;
-  /** The hosts that it names: `:authority`, and the header that a proxy may have set. None where that came twice. */
+  /** The hosts that it names: `:authority`, and the header that a proxy may have set. None if a header came twice. */
   readonly hosts: readonly string[];
   /** Epoch milliseconds. */
   readonly deadline: number | undefined;
-  /** Fires `cancelled` when the client reset the call or is gone, `deadline` when the time is up: then the call has ended. */
+  /** Fires `cancelled` when the client reset the call or has gone, `deadline` when the time is up. Then the call has ended. */
   readonly cancel: Cancel;
   readonly peer: GrpcPeer;
-  /** Where the bytes of its connection are counted. */
+  /** Counts the bytes of its connection. */
   readonly account: Account;
-  /** What is held for the call counts for that principal from now on. */
+  /** Counts what is held for the call for that principal from now on. */
   claim?(principal: string): void;
-  /** Not reading them holds the client up. They end at its half-close; bad framing throws a fault. */
+  /** If they are not read, the client is slowed down. They end when the client half-closes; bad framing throws a fault. */
   readonly messages: ReceivedMessages;
-  /** Sends the response's headers now and not with the first message. */
+  /** Sends the response's headers now, instead of with the first message. */
   begin(metadata?: Metadata): void;
-  /** Sends what waits, then the status. The first end counts. */
+  /** Sends what waits, then the status. Only the first call has an effect. */
   end(status: Status): void;
 }
 
 /** One RPC as the client sees it. */
 export interface ClientCall extends OutgoingHalf {
-  /** Sends no more. */
+  /** Ends the outgoing half. */
   done(): void;
-  /** The response's headers. Rejects with the fault of the status if none come, and need not be looked at. */
+  /** The response's headers. Rejects with the fault of the status if none come. You may ignore it. */
   readonly headers: Promise<Metadata>;
-  /** End with an OK status; any other is thrown as statusFault() makes it. */
+  /** End with status OK. Any other status is thrown, as statusFault() makes it. */
   readonly messages: ReceivedMessages;
-  /** Resolves however the call ends, and need not wait for the reader of the messages. */
+  /** Resolves however the call ends, even if nobody reads the messages. */
   readonly status: Promise<Status>;
-  /** Resets the call. The reason is what the reader gets; `cancelled` unless given. */
+  /** Resets the call. The reader gets the reason; `cancelled` unless given. */
   cancel(reason?: Fault): void;
 }
 
-/** gRPC on HTTP/2 streams that somebody else accepted. */
+/** gRPC on HTTP/2 streams that another server accepted. */
 export interface GrpcServer {
-  /** Takes a request whose content type isGrpc(). `rawHeaders` keeps repeated metadata apart. */
+  /** Takes a request for which isGrpc() is true. `rawHeaders` keeps repeated metadata apart. */
   stream(stream: ServerHttp2Stream, headers: IncomingHttpHeaders, rawHeaders?: readonly string[]): void;
-  /** Takes no more calls. Those in flight may finish for `graceMs`, then they end UNAVAILABLE. */
+  /** Accepts no more calls. Open ones have `graceMs` to finish, then they end with UNAVAILABLE. */
   close(graceMs: number): Promise<void>;
 }
 
 export interface GrpcServerOptions {
-  /** Bytes of one received message, also after decompression. */
+  /** Bytes of one received message, before and after decompression. */
   readonly messageBytes?: number | undefined;
-  /** What bounds the bytes that are held in total, and the time of a message. */
+  /** The limits on the bytes held in total, and on the time of a message. */
   readonly limits?: Partial<Limits> | undefined;
   /** Whether clients may compress what they send; true unless given. */
   readonly acceptGzip?: boolean | undefined;
-  /** Calls of one connection at a time; more are refused RESOURCE_EXHAUSTED. */
+  /** Calls of one connection at the same time. More are refused with RESOURCE_EXHAUSTED. */
   readonly maxConcurrent?: number | undefined;
-  /** Compress what is sent to clients that accept it. */
+  /** Whether to compress what is sent to clients that accept it. */
   readonly gzip?: boolean | undefined;
   /** How often a silent connection with open calls is pinged. */
   readonly keepalive?: Keepalive | undefined;
-  /** Hears what a handler threw that is no fault of the call's own. */
+  /** Called with what a handler threw, unless it is the call's own fault. */
   readonly onFault?: ((fault: Fault) => void) | undefined;
 }
 
 export interface Keepalive {
   /** Milliseconds of silence before a PING; Infinity for none. */
   readonly intervalMs: number;
-  /** Milliseconds until the connection without an answer is given up. */
+  /** Milliseconds after which a connection without an answer is given up. */
   readonly timeoutMs: number;
 }
 
@@ -123,18 +123,18 @@ export type GrpcTarget =
 
 export interface GrpcChannelOptions {
   readonly messageBytes?: number | undefined;
-  /** Compress what is sent. */
+  /** Whether to compress what is sent. */
   readonly gzip?: boolean | undefined;
-  /** Let the server compress what it sends; true unless given. */
+  /** Whether the server may compress what it sends; true unless given. */
   readonly acceptGzip?: boolean | undefined;
   readonly keepalive?: Keepalive | undefined;
   /** Milliseconds for one attempt to connect; 20,000 unless given. */
   readonly connectMs?: number | undefined;
-  /** Whose HTTP/2 is spoken: Anywire's own, or that of `node:http2`; "own" unless given. */
+  /** Which HTTP/2 implementation is used: Anywire's own, or `node:http2`; "own" unless given. */
   readonly http2?: Http2Client | undefined;
-  /** Connections that many calls at a time are spread over; 1 unless given. */
+  /** Connections over which many concurrent calls are spread; 1 unless given. */
   readonly spread?: number | undefined;
-  /** Connections at most, when the server limits the calls of each; 8 unless given. */
+  /** The most connections, if the server limits the calls of each; 8 unless given. */
   readonly maxSessions?: number | undefined;
   readonly userAgent?: string | undefined;
 }
@@ -143,9 +143,9 @@ export interface GrpcCallOptions {
   readonly metadata?: Metadata | undefined;
   /** Epoch milliseconds. */
   readonly deadline?: number | undefined;
-  /** Compress what is sent; as the channel does unless given. */
+  /** Whether to compress what is sent; as the channel does unless given. */
   readonly gzip?: boolean | undefined;
-  /** Little may be under way, so that a slow reader holds the server up soon; a large message still comes in one go. */
+  /** Whether only little may be in flight, so that a slow reader soon slows down the server. A large message still comes at once. */
   readonly narrow?: boolean | undefined;
 }
 
@@ -154,8 +154,8 @@ export type ChannelState = "idle" | "connecting" | "ready" | "backoff" | "closed
 /** Connects on the first call, and again when the connection is lost. */
 export interface Channel {
   readonly state: ChannelState;
-  /** Never waits: the call waits for the connection. Throws a fault only for metadata that cannot be sent. */
+  /** Returns at once: the call waits for the connection. Throws a fault only for metadata that cannot be sent. */
   call(path: string, options?: GrpcCallOptions): ClientCall;
-  /** Calls that are open fail `unavailable`. */
+  /** Open calls fail with `unavailable`. */
   close(): Promise<void>;
 }

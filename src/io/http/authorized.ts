@@ -5,40 +5,40 @@ import type { Sent } from "./sent.js";
 export interface AuthRequest {
   readonly method: string;
   readonly url: URL;
-  /** The address that was dialed, which the credentials are for, where requests go to other URLs of it too. */
+  /** The dialed address that the credentials are for. Requests may also go to other URLs of the same server. */
   readonly resource?: URL | undefined;
 }
 
-/** What lets a request in, and what to do when it was not. Asked for every request of a connection. */
+/** Adds credentials to requests, and reacts when a request is refused. It is asked for every request of a connection. */
 export interface HttpAuth {
   headers(request: AuthRequest): Promise<Readonly<Record<string, string>>>;
-  /** Whether to send the refused request once more. Rejects with the Fault that the request shall end with. */
+  /** Whether to send the refused request again. Rejects with the Fault that the request should end with. */
   challenged(challenge: Challenge): Promise<boolean>;
-  /** Milliseconds that `challenged` may take, for a person who has to sign in: a handshake waits so much longer. */
+  /** Milliseconds that `challenged` may take, because a person has to sign in. A handshake waits that much longer. */
   readonly patienceMs?: number | undefined;
 }
 
-/** A request was answered 401 or 403. */
+/** A request that was answered with 401 or 403. */
 export interface Challenge {
   readonly status: 401 | 403;
   readonly url: URL;
-  /** The address that was dialed, as in the request. */
+  /** The dialed address, as in the request. */
   readonly resource?: URL | undefined;
-  /** A header of the answer. */
+  /** Returns a header of the answer. */
   header(name: string): string | undefined;
-  /** What `headers` gave for the request: somebody else may have renewed it since. */
+  /** The result of `headers` for this request. Somebody else may have renewed the credentials since. */
   readonly sent: Readonly<Record<string, string>>;
-  /** The refusals of this very request before this one. */
+  /** The earlier refusals of the same request. */
   readonly before: readonly (401 | 403)[];
   /** Aborts when nobody waits for the request any more. */
   readonly signal?: AbortSignal | undefined;
 }
 
-/** However often `challenged` says yes: a server that refuses everything must not keep a request going. */
+/** The most retries, even if `challenged` keeps saying yes: a server that refuses everything must not keep a request going. */
 const RETRIES = 3;
 const REFUSAL_BYTES = 64 * 1024;
 
-/** A client whose requests carry credentials; one that is refused is sent again once these are better. */
+/** A client whose requests carry credentials. A refused request is sent again once there are better ones. */
 export function authorized(client: HttpClient, auth: HttpAuth, resource?: URL): HttpClient {
   return {
     async send(method, url, options) {
@@ -47,7 +47,7 @@ export function authorized(client: HttpClient, auth: HttpAuth, resource?: URL): 
         const headers = await auth.headers({ method, url, resource });
         const sent = await client.send(method, url, { ...options, headers: { ...options.headers, ...headers } });
         const { status } = sent;
-        // The end of a session is not worth a sign-in.
+        // Ending a session is not worth a sign-in.
         if ((status !== 401 && status !== 403) || method === "DELETE" || before.length >= RETRIES) return sent;
         // Read now: the answer may be gone by the time a person has signed in.
         const refused = await keep(sent);

@@ -2,7 +2,7 @@ import { Fault } from "../../core/index.js";
 
 const utf8 = new TextDecoder("utf-8", { fatal: true });
 
-/** The text of a body. Rejects with a Fault `parse` if it is none. */
+/** The text of a body. Rejects with a Fault `parse` if it is not UTF-8. */
 export async function bodyText(bytes: Uint8Array): Promise<string> {
   try {
     return utf8.decode(bytes);

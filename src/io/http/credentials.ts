@@ -2,23 +2,23 @@ import { type CredentialWatch, defaultTimeouts, Fault } from "../../core/index.j
 import { within } from "../../stream/index.js";
 import type { Exchange } from "./exchange.js";
 
-/** Who a bearer token stands for. */
+/** The principal that a bearer token stands for. */
 export interface Principal {
   readonly id: string;
   readonly scopes?: readonly string[];
-  /** When the token stops being valid, in epoch milliseconds: a stream that it opened ends then, unless `verify` says otherwise. */
+  /** When the token expires, in epoch milliseconds. A stream that it opened ends then, unless `verify` accepts the token again. */
   readonly expiresAt?: number;
 }
 
 export interface AuthOptions {
   /**
-   * Turns a bearer token into who it stands for; undefined, or an error thrown, if it is not valid here: expired, of another
-   * issuer, for another audience.
+   * Returns the principal of a bearer token. Returns undefined or throws if the token is not valid here: expired, from another issuer, for
+   * another audience.
    */
   verify(token: string): Promise<Principal | undefined> | Principal | undefined;
-  /** A header that may have the token too, such as `x-api-key`; names in lower case. */
+  /** Another header that may carry the token, such as `x-api-key`, in lower case. */
   readonly tokenHeader?: string | undefined;
-  /** Milliseconds after which the token of a stream that is still open is verified again; 60,000 unless given. */
+  /** Milliseconds after which the token of an open stream is verified again; 60,000 unless given. */
   readonly recheckMs?: number;
   /** Scopes that every call needs. */
   readonly scopes?: readonly string[];
@@ -32,7 +32,7 @@ export type CredentialVerdict =
   | { readonly principal: Principal; readonly watch: CredentialWatch }
   | { readonly refused: "unauthenticated" | "denied"; readonly challenge: string };
 
-/** Looks at the credentials of every request. A token in the query is not looked at. */
+/** Checks the credentials of a request. A token in the query is ignored. */
 export async function checkCredentials(
   exchange: Pick<Exchange, "header">,
   auth: AuthOptions,
@@ -43,7 +43,7 @@ export async function checkCredentials(
       .map(([name, value]) => `${name}="${value.replaceAll(/["\\]/g, "")}"`)
       .join(", ")}`;
   const scope = auth.scopes?.join(" ");
-  // Whoever has to get a token should know what it has to be good for, also where it had one.
+  // A client that has to get a token should know the scopes that it needs, even if it already has a token.
   const needed: Record<string, string> = scope === undefined ? {} : { scope };
   const named = auth.tokenHeader === undefined ? undefined : exchange.header(auth.tokenHeader);
   const token = /^bearer +(\S+)$/i.exec(exchange.header("authorization") ?? "")?.[1] ?? named;
@@ -51,7 +51,7 @@ export async function checkCredentials(
   const principal = await verified(token, auth);
   if (principal === undefined || isExpired(principal))
     return { refused: "unauthenticated", challenge: challenge({ error: "invalid_token", ...needed }) };
-  // Every required scope is named, not only the missing one: the client has to ask for them all again.
+  // All required scopes are named, not only the missing one: the client has to ask for all of them again.
   if (!suffices(principal, auth)) return { refused: "denied", challenge: challenge({ error: "insufficient_scope", scope: scope ?? "" }) };
   return { principal, watch: (lost) => watchToken(token, principal, auth, lost) };
 }
@@ -75,7 +75,9 @@ function isExpired({ expiresAt = Number.POSITIVE_INFINITY }: Principal): boolean
 
 const RECHECK_MS = defaultTimeouts.recheckMs;
 
-/** Verifies a token again when it expires, and every so often. It has to stand for the same principal, who is the stream's for good. */
+/**
+ * Verifies a token again when it expires, and at an interval. It must stand for the same principal, because that of a stream never changes.
+ */
 function watchToken(token: string, principal: Principal, auth: AuthOptions, lost: (fault: Fault) => void): () => void {
   const { recheckMs = RECHECK_MS } = auth;
   let timer: ReturnType<typeof setTimeout> | undefined;
@@ -103,7 +105,7 @@ function watchToken(token: string, principal: Principal, auth: AuthOptions, lost
   };
 }
 
-/** A verifier that throws has not said yes. */
+/** A verifier that throws has not accepted the token. */
 async function verified(token: string, auth: AuthOptions): Promise<Principal | undefined> {
   try {
     return await auth.verify(token);

@@ -1,7 +1,7 @@
 import { Account, Fault, type Held, type Limits } from "../../core/index.js";
 import type { Exchange, Outlet } from "./exchange.js";
 
-/** Bytes that wait for the client before the writer does. */
+/** Bytes that may wait for the client before the writer has to wait. */
 const HIGH_WATER = 64 * 1024;
 
 /** An exchange over a Fetch request; the response comes when the exchange is answered. */
@@ -24,9 +24,9 @@ export function fetchExchange(request: Request, limits?: Partial<Limits>): { exc
     query: url.searchParams,
     account,
     secure: url.protocol === "https:",
-    // A Host that came twice is joined by a comma, which no host has.
+    // A repeated Host is joined by a comma, which no host contains.
     hosts: [request.headers.get("host") ?? url.host],
-    // Names with a colon are of HTTP/2, and Fetch hides them.
+    // Names with a colon belong to HTTP/2, and Fetch rejects them.
     header: (name) => (name.startsWith(":") ? undefined : (request.headers.get(name) ?? (name === "host" ? url.host : undefined))),
     headers: { host: url.host, ...Object.fromEntries(request.headers) },
     body: (maxBytes) => readBody(request, maxBytes, account.hold(exchange.principal)),
@@ -44,7 +44,7 @@ export function fetchExchange(request: Request, limits?: Partial<Limits>): { exc
   return { exchange, response };
 }
 
-/** A body that is written as it is read. */
+/** A body that is read while it is written. */
 function piped(gone: () => void): { readable: ReadableStream<Uint8Array>; outlet: Outlet } {
   const encoder = new TextEncoder();
   let wake: (() => void) | undefined;
@@ -73,7 +73,7 @@ function piped(gone: () => void): { readable: ReadableStream<Uint8Array>; outlet
       if (over) return;
       for (const piece of pieces) controller?.enqueue(typeof piece === "string" ? encoder.encode(piece) : piece);
       if ((controller?.desiredSize ?? 1) > 0) return;
-      // Several may wait: the call, and a sign of life.
+      // Several may wait: the call, and a keep-alive.
       await new Promise<void>((resolve) => {
         const before = wake;
         wake = () => {

@@ -8,17 +8,17 @@ export interface GateOptions extends GuardOptions, Pick<WireOptions, "observe" |
   readonly auth?: AuthOptions | undefined;
 }
 
-/** Someone let in, or the answer for someone who is not: sent before anything else of the request is looked at. */
+/** A caller that was admitted, or the answer for one that was not. The answer is sent before anything else of the request is read. */
 export type Admission =
   | {
       readonly principal: string | undefined;
       readonly headers: Readonly<Record<string, string>>;
-      /** For whoever opens a stream that outlives the request. */
+      /** For a stream that outlives the request. */
       readonly credentials?: CredentialWatch;
     }
   | { readonly status: number; readonly headers: Readonly<Record<string, string>>; readonly text: string };
 
-/** What every wire on HTTP asks first: Host and Origin, the metadata of RFC 9728, a preflight, the credentials. */
+/** The check that comes first on every HTTP wire: Host and Origin, the metadata of RFC 9728, a preflight, the credentials. */
 export async function admit(exchange: Exchange, options: GateOptions, path: string): Promise<Admission> {
   const refused = refusal(exchange, options);
   if (refused !== undefined) {
@@ -47,7 +47,7 @@ export async function admit(exchange: Exchange, options: GateOptions, path: stri
   return { principal: verdict.principal.id, headers, credentials: verdict.watch };
 }
 
-/** The user that a trusted proxy names. From here on the exchange comes from whom the proxy had it from. */
+/** The user that a trusted proxy names. Also sets the exchange's address to that of the proxy's client. */
 function namedBy(exchange: Exchange, { trustedProxy }: GateOptions): string | undefined | Fault {
   if (trustedProxy === undefined) return undefined;
   try {
@@ -60,12 +60,12 @@ function namedBy(exchange: Exchange, { trustedProxy }: GateOptions): string | un
   }
 }
 
-/** An exchange whose streamed answer is cut when the credentials that it came with are no longer valid. */
+/** An exchange whose streamed answer is cut when its credentials are no longer valid. */
 export function whileValid(exchange: Exchange, credentials: CredentialWatch | undefined): Exchange {
   return credentials === undefined ? exchange : new ValidExchange(exchange, credentials);
 }
 
-/** A getter in an object literal would give every request a hidden class of its own. */
+/** A class, because a getter in an object literal would give every request a hidden class of its own. */
 class ValidExchange implements Exchange {
   readonly #exchange: Exchange;
   readonly #credentials: CredentialWatch;
@@ -144,12 +144,12 @@ class ValidExchange implements Exchange {
   }
 }
 
-/** Tells the observer of a listener, if there is one, of a request that its wire turned away. */
+/** Tells the observer of a listener, if there is one, that a request was refused. */
 export function tellRefused({ observe, wire = "link" }: Pick<WireOptions, "observe" | "wire">, fault: Fault): void {
   if (observe !== undefined) tell(observe, "refusal", refusalOf(fault, { side: "listen", wire }, "refused"));
 }
 
-/** Where the metadata is: at the origin of the resource, or else at the host that was asked. */
+/** The URL of the metadata: at the origin of the resource, or else at the host of the request. */
 function metadataUrl(exchange: Exchange, { metadata }: AuthOptions, path: string): string | undefined {
   if (metadata === undefined) return undefined;
   const resource = metadata["resource"];

@@ -2,20 +2,20 @@ import type { Exchange } from "./exchange.js";
 import type { TrustedProxyOptions } from "./trusted-proxy.js";
 
 export interface GuardOptions {
-  /** Hosts a request may name, with any port; `*.example.com` covers every name below. Loopback names unless given. */
+  /** Hosts that a request may name, with any port. `*.example.com` matches every name below it. Loopback names unless given. */
   readonly allowedHosts?: readonly string[] | undefined;
   /**
-   * Origins of the pages that may call: scheme, host and port have to be the same. `https://*.example.com` covers every name below, a host
-   * alone stands for `https://` and that host, `*` for every page. Unless given, `http` and `https` pages of loopback names, on any port.
+   * Origins of the pages that may call. Scheme, host and port must match. `https://*.example.com` matches every name below it, a host alone
+   * means `https://` and that host, `*` matches every page. By default `http` and `https` pages of loopback names, on any port.
    */
   readonly allowedOrigins?: readonly string[] | undefined;
-  /** Proxies that say where a request came from, and who makes it. */
+  /** Proxies that are trusted to say where a request came from, and who makes it. */
   readonly trustedProxy?: TrustedProxyOptions | undefined;
 }
 
 const loopback: readonly string[] = ["localhost", "127.0.0.1", "[::1]"];
 
-/** Why a request is refused before anything else is looked at; undefined if it is not. */
+/** Why a request is refused before anything else is checked; undefined if it is not refused. */
 export function refusal(exchange: Pick<Exchange, "hosts" | "header">, options: GuardOptions): string | undefined {
   const patterns = options.allowedHosts ?? loopback;
   const { hosts } = exchange;
@@ -48,7 +48,7 @@ function allowsOrigin(origin: string, patterns: readonly string[] | undefined): 
   });
 }
 
-/** The parts of an `Origin` header or of an allowed one; undefined if it is neither. */
+/** The parts of an `Origin` header or of an allowed origin; undefined if it is invalid. */
 function originOf(text: string): { readonly scheme: string; readonly host: string; readonly port: string | undefined } | undefined {
   const [, scheme, rest] = serializedOrigin.exec(text.includes("://") ? text : `https://${text}`) ?? [];
   const [, host, port] = authority.exec(rest ?? "") ?? [];
@@ -80,10 +80,10 @@ const allowed = [
   "Baggage",
 ];
 
-/** The headers of an answer that needs none of its own. One object, by which that is seen. */
+/** The headers of an answer without headers of its own. It is compared by identity. */
 export const noHeaders: Readonly<Record<string, string>> = {};
 
-/** What a page of another origin needs to read the answer: the guard has let it in. */
+/** The headers that a page of another origin needs to read the answer. The guard has already let it in. */
 export function corsHeaders(exchange: Exchange): Readonly<Record<string, string>> {
   const origin = exchange.header("origin");
   if (origin === undefined) return noHeaders;
@@ -94,7 +94,7 @@ export function corsHeaders(exchange: Exchange): Readonly<Record<string, string>
   };
 }
 
-/** The answer to a preflight names every header of the protocol, and those of tool parameters that were asked for. */
+/** The headers of the answer to a preflight: every header of the protocol, and the tool-parameter headers that were asked for. */
 export function preflightHeaders(exchange: Exchange): Record<string, string> {
   const asked = (exchange.header("access-control-request-headers") ?? "").split(",").map((name) => name.trim());
   const params = asked.filter((name) => /^mcp-param-[!#$%&'*+.^_`|~0-9a-z-]+$/i.test(name));

@@ -5,27 +5,27 @@ import type { HttpSendOptions } from "./request.js";
 import { requestFault, type Sent, sent } from "./sent.js";
 import { deadPeer } from "./silence.js";
 
-/** One connection of HTTP/2, shared by many requests. */
+/** One HTTP/2 connection that many requests share. */
 export interface Lane {
-  /** Whether the server takes one more request on it. */
+  /** Whether the server accepts another request on it. */
   readonly room: boolean;
   send(method: string, url: URL, options: HttpSendOptions): Promise<Sent>;
   close(): void;
 }
 
 export interface LaneOptions {
-  /** What the session runs on. */
+  /** The socket of the session. */
   readonly socket: Socket;
-  /** Milliseconds between signs of life while requests are open; a connection that answers none in between is gone. */
+  /** Milliseconds between pings while requests are open. If none is answered in between, the connection is lost. */
   readonly pingMs: number;
-  /** Called when it takes nothing any more. */
+  /** Called when it accepts no more requests. */
   over(): void;
 }
 
-/** So many of these without a request, and the connection is closed: by then something on the way may have forgotten it. */
+/** After this many pings without a request the connection is closed: by then something on the way may have forgotten it. */
 const IDLE_PINGS = 4;
 
-/** A session once its server has said how much it takes. */
+/** Waits until the server has sent its settings, then returns the session as a lane. */
 export async function lane(session: ClientHttp2Session, url: URL, { socket, pingMs, over }: LaneOptions): Promise<Lane> {
   let open = 0;
   let closing = false;
@@ -83,7 +83,7 @@ function greeted(session: ClientHttp2Session, socket: Socket, url: URL): Promise
     session.once("remoteSettings", () => resolve());
     session.on("error", (error: NodeJS.ErrnoException) => reject(requestFault(error, url)));
     session.once("close", () => reject(requestFault(cutOff(), url)));
-    // What a server says of a client's certificate comes when the client is already done, and the session does not hear of it.
+    // If a server rejects a client's certificate, its message arrives after the client's handshake, and the session does not report it.
     const gone = (error?: NodeJS.ErrnoException): void => {
       reject(requestFault(error ?? cutOff(), url));
       socket.destroy();
@@ -95,7 +95,7 @@ function greeted(session: ClientHttp2Session, socket: Socket, url: URL): Promise
   });
 }
 
-/** Sends the body and waits for the head of the answer. */
+/** Sends the body and waits for the headers of the answer. */
 function answered(stream: ClientHttp2Stream, url: URL, { body, cancel }: HttpSendOptions): Promise<Sent> {
   return new Promise((resolve, reject) => {
     let answering = false;
@@ -109,7 +109,7 @@ function answered(stream: ClientHttp2Stream, url: URL, { body, cancel }: HttpSen
     const unhook = cancel?.on(() => stream.close(constants.NGHTTP2_CANCEL));
     stream.once("close", () => {
       unhook?.();
-      // An error takes its time to make, and most streams close after their answer.
+      // Creating an error is slow, and most streams close after their answer.
       if (!answering) reject(requestFault(cutOff(), url));
     });
     if (cancel?.fired !== true && body !== undefined) stream.end(body);
@@ -120,7 +120,7 @@ export function cutOff(): NodeJS.ErrnoException {
   return Object.assign(new Error("the connection was cut"), { code: "ECONNRESET" });
 }
 
-/** The server has not looked at the request, and says so. */
+/** The server says that it has not processed the request. */
 export const REFUSED = "refused-stream";
 
 function refused(error: Error, url: URL): Fault {
@@ -136,7 +136,7 @@ const ofOneConnection: ReadonlySet<string> = new Set([
   "upgrade",
 ]);
 
-/** Without what HTTP/2 says in another way, or not at all. */
+/** Without the headers that HTTP/2 expresses in another way, or does not have. */
 function endToEnd(headers: Readonly<Record<string, string>>): Record<string, string> {
   return Object.fromEntries(Object.entries(headers).filter(([name]) => !ofOneConnection.has(name.toLowerCase())));
 }

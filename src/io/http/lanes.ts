@@ -10,11 +10,11 @@ import { cutOff, type Lane, lane } from "./lane.js";
 import { requestFault } from "./sent.js";
 import { deadPeer } from "./silence.js";
 
-/** The connections to servers over TLS. */
+/** The TLS connections to servers. */
 export interface Lanes {
   /**
-   * Uses a connection of HTTP/2 with room for a request, or what connects by HTTP/1.1 if the server has nothing newer. The use
-   * begins at once, or the room would be somebody else's.
+   * Uses an HTTP/2 connection with room for a request, or an agent for HTTP/1.1 if the server has nothing newer. `send` is called at once,
+   * so that no other request takes the room.
    */
   use<T>(url: URL, cancel: Cancel | undefined, send: (lane: Lane | Agent) => Promise<T>): Promise<T>;
   close(): void;
@@ -22,7 +22,7 @@ export interface Lanes {
 
 interface Origin {
   readonly lanes: Set<Lane>;
-  /** For a server that does not offer HTTP/2. */
+  /** Set for a server that does not offer HTTP/2. */
   agent?: Agent;
   connecting?: Promise<void> | undefined;
 }
@@ -45,7 +45,7 @@ export function lanes({ tls, pingMs, deadMs }: LanesOptions): Lanes {
     const socket = connectTls({
       host,
       port: Number(url.port || 443),
-      // An address is no name to ask for; the certificate is checked against it all the same.
+      // SNI allows no IP address. The certificate is still checked against it.
       ...(isIP(host) === 0 ? { servername: host } : undefined),
       ...context,
       ALPNProtocols: [...offeredHttp],
@@ -91,7 +91,7 @@ export function lanes({ tls, pingMs, deadMs }: LanesOptions): Lanes {
         origins.set(url.origin, origin);
         if (origin.agent !== undefined) return send(origin.agent);
         for (const each of origin.lanes) if (each.room) return send(each);
-        // One handshake at a time: the others may find room on what it gives.
+        // One handshake at a time: other requests may find room on its connection.
         origin.connecting ??= connect(origin, url).finally(() => {
           origin.connecting = undefined;
         });
@@ -109,12 +109,12 @@ export function lanes({ tls, pingMs, deadMs }: LanesOptions): Lanes {
   };
 }
 
-/** Bytes of one answer that may come before it is read. */
+/** Bytes of one answer that may arrive before they are read. */
 const WINDOW = 256 * 1024;
-/** What Node may hold for one connection: requests that are being sent are part of it. */
+/** MB that Node may hold for one connection, including requests that are being sent. */
 const MEMORY_MB = 256;
 
-/** Gives the connection on which HTTP/1.1 was agreed to the first request. */
+/** Gives the first request the connection on which HTTP/1.1 was negotiated. */
 class FirstAgent extends Agent {
   #first: TLSSocket | undefined;
 
@@ -136,7 +136,7 @@ class FirstAgent extends Agent {
 }
 
 function secured(socket: TLSSocket, url: URL): Promise<void> {
-  // One that is cut before its first request must not throw.
+  // A socket that is cut before its first request must not throw.
   socket.on("error", () => {});
   return new Promise((resolve, reject) => {
     socket.once("secureConnect", resolve);
@@ -145,7 +145,7 @@ function secured(socket: TLSSocket, url: URL): Promise<void> {
   });
 }
 
-/** Waits for what others wait for, too: giving up is for one alone. */
+/** Waits for a promise that others wait for too. The cancel only ends this wait. */
 async function orGivenUp(promise: Promise<void>, cancel: Cancel | undefined): Promise<void> {
   if (cancel === undefined) return promise;
   let unhook = (): void => {};

@@ -18,14 +18,14 @@ export interface NodeExchangeOptions {
   readonly limits?: Partial<Limits> | undefined;
 }
 
-/** An exchange over Node's request and response, HTTP/1.1 and HTTP/2 alike. */
+/** An exchange over Node's request and response, for HTTP/1.1 and HTTP/2. */
 export function nodeExchange(request: NodeRequest, response: NodeResponse, options: NodeExchangeOptions = {}): Exchange {
-  // HTTP/2 tells a request of the end of its stream, also when that is this side's doing and its body was long read.
+  // HTTP/2 reports the end of its stream as an error of the request, even if this side ended it and the body was already read.
   if ("stream" in request) request.on("error", () => {});
   return new NodeExchange(request, response, options);
 }
 
-/** A class, since an object with functions of its own takes as long to make for each request as the rest of the way to its body. */
+/** A class, because making an object with its own functions for each request takes as long as everything else before its body. */
 class NodeExchange implements Exchange {
   readonly method: string;
   readonly path: string;
@@ -108,14 +108,14 @@ class NodeExchange implements Exchange {
       response.once("close", () => held.free());
     }
     end(response, text);
-    // Over HTTP/2 a body that nobody will read would hold the stream open as long as its client likes. The answer goes out first.
+    // Over HTTP/2 an unread body would keep the stream open as long as the client likes. The answer is sent first.
     if ("stream" in request && !request.complete) request.stream.close(constants.NGHTTP2_NO_ERROR);
   }
 
   stream(status: number, headers: Readonly<Record<string, string>>): Outlet {
     const response = this.#response;
     writeHead(response, status, headers);
-    // Long-lived answers are of use from their first byte on: the head must not wait for it.
+    // A long-lived answer is useful from its first byte, so its headers are sent at once.
     if ("flushHeaders" in response) response.flushHeaders();
     return outlet(response, this.account.outgoing(this.principal));
   }
@@ -134,7 +134,7 @@ class NodeExchange implements Exchange {
   }
 }
 
-/** An answer that waits behind those to earlier requests of its connection has no socket yet, and never hears that this one is gone. */
+/** An answer that waits behind earlier requests of its connection has no socket yet, and is never told that the connection closed. */
 export function onQueuedGone(request: NodeRequest, response: NodeResponse, gone: () => void): (() => void) | undefined {
   if ("stream" in request || response.socket !== null) return undefined;
   const { socket } = request;
@@ -155,12 +155,12 @@ function gone(response: NodeResponse): boolean {
   return response.destroyed || response.writableEnded || ("stream" in response && response.stream?.destroyed !== false);
 }
 
-/** Whether the answer was written to its end; HTTP/2 says that of the stream alone. */
+/** Whether the answer was written completely. For HTTP/2 only the stream says so. */
 function whole(response: NodeResponse): boolean {
   return "stream" in response ? response.writableEnded && response.stream?.writableFinished === true : response.writableFinished;
 }
 
-// The two versions declare the same calls in ways that do not join into one type.
+// The two versions declare the same calls in types that cannot be joined.
 function writeHead(response: NodeResponse, status: number, headers: Readonly<Record<string, string>>): void {
   if (!gone(response) && !response.headersSent) (response as ServerResponse).writeHead(status, headers);
 }
@@ -170,7 +170,7 @@ function end(response: NodeResponse, text: string): void {
 }
 
 function outlet(response: NodeResponse, held: Held): Outlet {
-  /** One for all who wait for room: the calls of a stream are many. */
+  /** One promise for all who wait for room: a stream may carry many calls. */
   let room: Promise<void> | undefined;
   return {
     write(...pieces) {
@@ -198,7 +198,7 @@ function outlet(response: NodeResponse, held: Held): Outlet {
       if (!gone(response)) response.end();
     },
     abort() {
-      // With an error, since Node lets any other end of a stream look like that of a whole answer.
+      // With an error, because otherwise Node lets the end of a stream look like the end of a whole answer.
       if ("stream" in response) response.stream?.destroy(new Fault("unavailable", "the answer was cut"));
       else response.destroy();
     },
@@ -208,25 +208,25 @@ function outlet(response: NodeResponse, held: Held): Outlet {
 interface BodyOptions {
   readonly maxBytes: number;
   readonly ms: number;
-  /** Made for a body that does not come in one piece. */
+  /** Called for a body that does not come in one piece. */
   held(): Held;
 }
 
 function readBody(request: NodeRequest, { maxBytes, ms, held: hold }: BodyOptions): Promise<string> {
-  // A framework that this is mounted in may have read it already.
+  // A framework around this handler may have read the body already.
   const { body } = request as { readonly body?: unknown };
   if (body !== undefined && request.readableEnded) return Promise.resolve(typeof body === "string" ? body : JSON.stringify(body));
-  // A small one has mostly come with its head: then there is nothing to wait for.
+  // A small body has usually come with its headers, so there is nothing to wait for.
   const there = request.readableLength;
   const declared = Number(request.headers["content-length"]);
   if (there > 0 && there <= maxBytes && !("stream" in request) && declared === there) {
     const whole = request.read() as Buffer;
-    // Nothing else comes, but for the end.
+    // Only the end is still to come.
     request.resume();
     return bodyText(whole);
   }
   if (declared > maxBytes) {
-    // It is read to nowhere, so that the client can read the answer.
+    // The body is read and dropped, so that the client can read the answer.
     request.resume();
     return Promise.reject(bodyTooLarge(maxBytes));
   }
@@ -251,7 +251,7 @@ function readBody(request: NodeRequest, { maxBytes, ms, held: hold }: BodyOption
       bytes += chunk.length;
       const over = bytes > maxBytes ? bodyTooLarge(maxBytes) : held.count(bytes);
       if (over === undefined) return void chunks.push(chunk);
-      // The rest is read to nowhere, so that the client can read the answer.
+      // The rest is read and dropped, so that the client can read the answer.
       settle(() => reject(over));
       request.resume();
     };

@@ -7,11 +7,11 @@ interface Counted {
   [HELD]?: Held;
 }
 
-/** Bytes of a header beside its name and value, as HTTP/2 counts them. */
+/** Bytes that a header counts in addition to its name and value, as in HTTP/2. */
 const OVERHEAD = 32;
 
 /**
- * Counts a request while it is open: its headers are kept for as long, and HTTP/2 packs many of them into few bytes. A fault if they
+ * Counts a request while it is open: its headers are kept as long, and HTTP/2 packs many of them into few bytes. Returns a fault if they
  * are too large, or if there is no room for them.
  */
 export function countRequest(
@@ -35,7 +35,7 @@ export function countRequest(
   return held;
 }
 
-/** As a listener of an object that closes: lets go of the request that it was given. One function for all, since there is one for every request. */
+/** Frees `held` when the emitter closes. All requests share one listener function, because there is one listener for each request. */
 export function freeOnClose(emitter: EventEmitter, held: Held): void {
   (emitter as Counted)[HELD] = held;
   emitter.on("close", freeOwn);
@@ -45,7 +45,7 @@ function freeOwn(this: Counted): void {
   this[HELD]?.free();
 }
 
-/** An open request counts for that principal from now on. */
+/** Counts an open request for that principal from now on. */
 export function claimRequest(request: object, principal: string): void {
   (request as Counted)[HELD]?.claim(principal);
 }

@@ -12,9 +12,9 @@ import { Sockets } from "./sockets.js";
 export interface HttpSendOptions {
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string;
-  /** Gives the request up, or the rest of its answer. */
+  /** Cancels the request, or the rest of its answer. */
   readonly cancel?: Cancel;
-  /** What the server is given up for if it stays silent; `call` unless given. */
+  /** What the request waits for, which decides when a silent server is given up; `call` unless given. */
   readonly awaits?: Awaits;
 }
 
@@ -25,9 +25,9 @@ export interface HttpClient {
 
 export interface HttpClientOptions {
   readonly tls?: TlsDialOptions | undefined;
-  /** Milliseconds between signs of life on a connection of HTTP/2 that is in use; 15,000 unless given. */
+  /** Milliseconds between pings on an HTTP/2 connection that is in use; 15,000 unless given. */
   readonly pingMs?: number | undefined;
-  /** Milliseconds without a byte after which a server is asked whether it is there, or is gone; 45,000 unless given, `Infinity`: never. */
+  /** Milliseconds of silence after which a server is probed, or counts as gone; 45,000 unless given, `Infinity`: never. */
   readonly deadMs?: number | undefined;
   readonly probe?: SilenceOptions["probe"];
   /** A Unix socket to connect to, in place of the host of a URL without TLS. */
@@ -35,8 +35,8 @@ export interface HttpClientOptions {
 }
 
 /**
- * Requests on connections that are kept. Over TLS that is HTTP/2 where the server offers it, and many requests share a connection;
- * all else is HTTP/1.1. Throws a Fault `invalid-params` if the TLS options are of no use.
+ * Sends requests on connections that are kept. Over TLS it uses HTTP/2 where the server offers it, and many requests share a connection;
+ * everything else is HTTP/1.1. Throws a Fault `invalid-params` if the TLS options cannot be used.
  */
 export function httpClient({
   tls,
@@ -55,7 +55,7 @@ export function httpClient({
         secure.use(url, options.cancel, (lane) =>
           "send" in lane ? lane.send(method, url, options) : sendPlain(method, url, options, { agent: lane, silence }),
         );
-      // Nobody has looked at what was refused, so it may be sent again.
+      // A refused request was not processed, so it may be sent again.
       return attempt().catch((error) => (isRefused(error) ? attempt() : Promise.reject(error)));
     },
     close() {
@@ -70,7 +70,7 @@ function isRefused(error: unknown): boolean {
   return error instanceof Fault && isObject(error.data) && error.data["reason"] === REFUSED;
 }
 
-/** URLs taken apart: a link sends all it has to one. */
+/** Parsed URLs: a link sends everything to one. */
 const places = new WeakMap<URL, ReturnType<typeof urlToHttpOptions>>();
 
 function placeOf(url: URL): ReturnType<typeof urlToHttpOptions> {
@@ -79,7 +79,7 @@ function placeOf(url: URL): ReturnType<typeof urlToHttpOptions> {
   return place;
 }
 
-/** Closes the connections that no request is on. */
+/** Closes the connections that have no request. */
 function dropKept(agent: Agent): void {
   if (agent instanceof Sockets) return agent.dropKept();
   for (const sockets of Object.values(agent.freeSockets)) for (const socket of sockets ?? []) socket.destroy();
@@ -90,7 +90,7 @@ interface Via {
   readonly silence: Silence;
 }
 
-/** Sends by HTTP/1.1. */
+/** Sends over HTTP/1.1. */
 function sendPlain(
   method: string,
   url: URL,

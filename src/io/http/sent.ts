@@ -6,15 +6,15 @@ import { whyUnreached } from "../unreached.js";
 export interface Sent {
   readonly status: number;
   header(name: string): string | undefined;
-  /** The body as it comes; leaving it closes the connection's stream. */
+  /** The body as it arrives. Leaving it closes the stream. */
   readonly body: AsyncIterable<Uint8Array>;
   /** The body as text, up to a limit. */
   text(maxBytes: number): Promise<string>;
-  /** Takes note that the answer has had a sign of life: from now on a long silence means that the server is gone. */
+  /** Notes that the answer has shown a sign of life. From now on a long silence means that the server has gone. */
   beat(): void;
 }
 
-/** An answer whose body is a stream of Node's. `broken` says of one that has ended whether that was before its time. */
+/** An answer whose body is a Node stream. `broken` tells whether a stream that ended was cut. */
 export function sent(
   status: number,
   headers: Readonly<Record<string, unknown>>,
@@ -22,12 +22,12 @@ export function sent(
   broken: () => boolean = () => false,
   onBeat?: () => void,
 ): Sent {
-  // A connection cut while nobody reads is told to whoever reads next, not thrown.
+  // If the connection is cut while nobody reads, the next reader gets the error.
   stream.on("error", () => {});
   return new StreamSent(status, headers, stream, broken, onBeat);
 }
 
-/** A class: V8 gives an object with a getter of its own a shape of its own, which holds on to the answer for long. */
+/** A class, because V8 gives an object with its own getter a shape of its own, which keeps the answer in memory for long. */
 class StreamSent implements Sent {
   readonly status: number;
   readonly #headers: Readonly<Record<string, unknown>>;
@@ -91,12 +91,12 @@ function textOf(stream: Readable, length: unknown, maxBytes: number, broken: () 
       if (broken()) reject(cut(undefined));
       else resolve(decoded(bytes));
     };
-    // Nothing else may come of a request that was given up.
+    // A cancelled request may end with nothing but `close`.
     stream.once("close", () => {
       if (!ended) reject(cut(undefined));
     });
     const there = stream.readableLength;
-    // A small one has mostly come with its head: then all that is waited for is the end, which frees the connection.
+    // A small body has usually come with its headers. Then this only waits for the end, which frees the connection.
     if (there > 0 && there <= maxBytes && Number(length) === there) {
       const whole = stream.read() as Buffer;
       stream.once("end", () => finish(whole)).resume();

@@ -2,61 +2,64 @@ import type { Agent, ClientRequest, IncomingMessage } from "node:http";
 import { Fault } from "../../core/index.js";
 import { progressOf } from "../port/stalled.js";
 
-/** A server that shows signs of life may miss this many of them. */
+/** How many signs of life a server may miss, if it has shown some before. */
 const MISSED = 3;
 
-/** The server is silent. `asked`: it was asked on a fresh connection, and did not answer there, either. */
+/** The server is silent. `asked`: it was also asked on a fresh connection, and did not answer there. */
 export function deadPeer(ms: number, asked = false): Fault {
   return new Fault("unavailable", `nothing came from the server for ${Math.round(ms)} ms`, { data: { reason: "dead-peer", asked } });
 }
 
 /**
- * What is waited for: the answer to a `call`, which may take long; a `head`, which a server that is there sends at once, whatever follows
- * it; or nothing, on a stream that may be idle.
+ * What the request waits for: the answer to a `call`, which may take long; a `head`, which a live server sends at once, whatever follows;
+ * or nothing, on a stream that may be idle.
  */
 export type Awaits = "call" | "head" | "nothing";
 
-/** A request that is open, with its answer as far as it has come. */
+/** An open request, with its answer as far as it has come. */
 export interface Awaited {
   readonly request: ClientRequest;
   readonly agent: Agent;
   readonly awaits: Awaits;
   response: IncomingMessage | undefined;
-  /** How far its connection was when last looked at, and since when. */
+  /** How far its connection was when last checked, and since when. */
   read: number | undefined;
   progress: string;
   since: number;
-  /** When the answer last had a sign of life, or began. */
+  /** When the answer last showed a sign of life, or began. */
   beat: number;
-  /** The longest time between two of them; 0 if there was none. */
+  /** The longest time between two signs of life; 0 if there was none. */
   gap: number;
-  /** Its place among the open ones. */
+  /** Its index among the open requests. */
   readonly place: number;
 }
 
 export interface SilenceOptions {
   readonly deadMs: number;
-  /** Asks the server, on a new connection, whether it is there; rejects if nothing comes for `deadMs`. Without it nobody is asked, and silence is no reason. */
+  /**
+   * Asks the server on a new connection whether it is there. Rejects if nothing comes for `deadMs`. Without it no server is asked, and
+   * silence alone ends nothing.
+   */
   readonly probe?: ((deadMs: number) => Promise<unknown>) | undefined;
 }
 
 /**
- * Watches the open requests of a client for servers that are gone without a word. An answer with signs of life is given up when they
- * stop. For any other the server is asked, since a call may be quiet for as long as it takes.
+ * Watches the open requests of a client for servers that have gone silently. If an answer has shown signs of life, it is given up when they
+ * stop. Otherwise the server is probed, because a call may be quiet for as long as it takes.
  */
 export class Silence {
   readonly #options: SilenceOptions;
-  /** By their places: to put each into a Set took a sixth of a call. */
+  /** By index: a Set took a sixth of the time of a call. */
   readonly #open: (Awaited | undefined)[] = [];
   readonly #free: number[] = [];
   readonly #drop: (agent: Agent) => void;
   #timer: ReturnType<typeof setInterval> | undefined;
   #looked = 0;
   #asking = false;
-  /** When something last came on any of them. */
+  /** When something last arrived on any of them. */
   #heard = 0;
 
-  /** `drop` closes the connections of an agent that no request is on: they are gone, too. */
+  /** `drop` closes the idle connections of an agent: they are lost too. */
   constructor(options: SilenceOptions, drop: (agent: Agent) => void) {
     this.#options = options;
     this.#drop = drop;
@@ -102,7 +105,7 @@ export class Silence {
     if (this.#open.length === this.#free.length) return this.stop();
     const now = Date.now();
     const { deadMs } = this.#options;
-    // Where this process was held up, or asleep, what came meanwhile has not been read.
+    // If this process was blocked or asleep, it has not read what arrived meanwhile.
     const heldUp = now - this.#looked > deadMs / 2;
     this.#looked = now;
     let ask = false;
@@ -115,7 +118,7 @@ export class Silence {
       const more = read !== awaited.read;
       if (more && awaited.read !== undefined) this.#heard = now;
       awaited.read = read;
-      // One that waits for a connection, or for its reader, is not waiting for the server.
+      // A request that waits for a connection, or for its reader, does not wait for the server.
       if (heldUp || socket === null || more || progress !== awaited.progress || (response?.readableLength ?? 0) > 0) {
         awaited.progress = progress;
         awaited.since = now;
@@ -128,7 +131,7 @@ export class Silence {
     if (ask) void this.#ask();
   }
 
-  /** Asks the server once for all requests that are silent. */
+  /** Asks the server once for all silent requests. */
   async #ask(): Promise<void> {
     const { probe, deadMs } = this.#options;
     if (this.#asking || probe === undefined) return;
@@ -154,7 +157,7 @@ export class Silence {
   }
 }
 
-/** The answer has just had a sign of life. */
+/** Notes that the answer has just shown a sign of life. */
 export function beat(awaited: Awaited): void {
   const now = Date.now();
   awaited.gap = Math.max(awaited.gap, now - awaited.beat, 1);

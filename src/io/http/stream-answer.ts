@@ -2,17 +2,17 @@ import type { IncomingHttpHeaders } from "node:http2";
 import { Fault } from "../../core/index.js";
 import type { Sent } from "./sent.js";
 
-/** What holds up the stream of an answer, and leaves it. */
+/** Pauses, resumes or leaves the stream of an answer. */
 export interface AnswerStream {
   pause(): void;
   resume(): void;
   leave(): void;
 }
 
-/** Bytes that may wait for their reader before the stream is held up. */
+/** Bytes that may wait for the reader before the stream is paused. */
 const HELD = 256 * 1024;
 
-/** An answer whose body comes in pieces that are given on as they are: a stream of Node's would join and copy them. */
+/** An answer whose body is passed on in the pieces that arrive. A Node stream would join and copy them. */
 export class StreamAnswer implements Sent {
   readonly status: number;
   readonly #headers: IncomingHttpHeaders;
@@ -35,7 +35,7 @@ export class StreamAnswer implements Sent {
 
   beat(): void {}
 
-  /** Takes what has come. */
+  /** Takes bytes that have arrived. */
   push(bytes: Uint8Array): void {
     if (this.#end !== undefined) return;
     this.#pieces.push(bytes);
@@ -44,7 +44,7 @@ export class StreamAnswer implements Sent {
     this.#wake?.();
   }
 
-  /** Nothing more comes: because it is whole, or for the reason given. */
+  /** Ends the answer: it is complete, or it failed with the fault. */
   end(fault?: Fault): void {
     this.#end ??= fault === undefined ? {} : { fault };
     this.#wake?.();

@@ -7,21 +7,21 @@ import type { Sent } from "./sent.js";
 import { strayText } from "./stray-text.js";
 import { StreamAnswer } from "./stream-answer.js";
 
-/** Bytes that may be under way on the connection, and for one answer. */
+/** Bytes that may be in flight on the connection, and for one answer. */
 const WINDOW = 8 * 1024 * 1024;
 const ANSWER_BYTES = 1024 * 1024;
-/** Requests that may be given up at once, and the milliseconds until one more may. */
+/** Requests that may be cancelled at once, and the milliseconds until one more may. */
 const RESETS = 900;
 const RESET_MS = 40;
 
 export interface StreamClientOptions {
-  /** Says why the connection was lost, where somebody knows more: a child that has exited. Never rejects. */
+  /** Finds out why the connection was lost, if more is known: a child that has exited. Never rejects. */
   explain(fault: Fault): Promise<Fault>;
-  /** Hears once that the connection is lost, and why. */
+  /** Called once when the connection is lost, with the reason. */
   onLost(fault: Fault): void;
 }
 
-/** An HTTP client whose only connection is a pair of pipes, on which HTTP/2 is spoken at once. */
+/** An HTTP client whose only connection is a pair of pipes. It speaks HTTP/2 from the start. */
 export function streamClient(readable: Readable, writable: Writable, options: StreamClientOptions): HttpClient {
   let lost: Promise<Fault> | undefined;
   const onLost = (error: Error | undefined): void => {
@@ -53,8 +53,8 @@ export function streamClient(readable: Readable, writable: Writable, options: St
 }
 
 /**
- * Lets so many resets through at once, and then so many a second. Servers on `node:http2` take more for an attack, and Node 20 cannot be
- * told otherwise: they would close the only connection there is.
+ * Lets a burst of resets through, then a limited rate. Servers on `node:http2` take more for an attack and would close the only connection;
+ * Node 20 has no option to change that.
  */
 function paced(): (act: () => void) => void {
   const waiting: (() => void)[] = [];
@@ -87,7 +87,7 @@ function headersOf(method: string, url: URL, { headers, body }: HttpSendOptions)
   return list;
 }
 
-/** Sends a request and waits for the head of its answer. */
+/** Sends a request and waits for the headers of its answer. */
 function answered(
   session: Http2ClientSession,
   headers: readonly string[],
@@ -110,7 +110,7 @@ function answered(
           answer = new StreamAnswer(head, { pause: () => stream.pause(), resume: () => stream.resume(), leave });
           resolve(answer);
         },
-        // Node reads pipes into new memory each time, so that the bytes stay as they are.
+        // Node reads pipes into new memory each time, so the bytes need no copy.
         onData: (bytes) => answer?.push(bytes),
         onTrailers() {},
         onEnd() {
@@ -135,7 +135,7 @@ function answered(
   });
 }
 
-/** Two pipes as a duplex. What comes in goes straight to `read`. */
+/** Two pipes as a duplex. Incoming bytes go straight to `read`. */
 function pipes(readable: Readable, writable: Writable, read: (bytes: Uint8Array) => void): Duplex {
   const duplex = new Duplex({
     read() {},
@@ -156,6 +156,6 @@ function pipes(readable: Readable, writable: Writable, read: (bytes: Uint8Array)
   const end = (): void => void (duplex.destroyed || duplex.push(null));
   readable.once("end", end).once("close", end);
   writable.on("error", (error) => duplex.destroy(error));
-  // Its end is told only to somebody who reads.
+  // The end event comes only if the stream is read.
   return duplex.resume();
 }

@@ -1,23 +1,23 @@
 import { BlockList, isIP } from "node:net";
 import { Fault } from "../../core/index.js";
 
-/** Proxies in front of a listener whose word on who calls counts. Anybody else who sends their headers is not believed. */
+/** Proxies in front of a listener that are trusted to say who calls. The same headers from anybody else are ignored. */
 export interface TrustedProxyOptions {
-  /** Addresses and networks, `10.0.0.5` or `10.0.0.0/8`, from which `X-Forwarded-For` is believed. */
+  /** Addresses and networks, `10.0.0.5` or `10.0.0.0/8`, whose `X-Forwarded-For` is trusted. */
   readonly addresses: readonly string[];
-  /** The header in which they name the user who has signed in; lower case. Whom they name needs no other credentials. */
+  /** The header in which they name the signed-in user, in lower case. Such a user needs no other credentials. */
   readonly userHeader?: string | undefined;
 }
 
-/** Who is behind a request, as far as the proxies say. */
+/** Who is behind a request, according to the proxies. */
 export interface Forwarded {
-  /** The address that the request comes from, or came from to the first proxy. */
+  /** The address of the client, as seen by the first proxy, or by this listener. */
   readonly remote: string | undefined;
   /** The user that a trusted proxy names. */
   readonly user: string | undefined;
 }
 
-/** A request by where it came from and what it says. */
+/** A request by its origin and headers. */
 export interface ForwardedRequest {
   readonly remote?: string | undefined;
   header(name: string): string | undefined;
@@ -25,17 +25,20 @@ export interface ForwardedRequest {
 
 const lists = new WeakMap<TrustedProxyOptions, BlockList>();
 
-/** Looks at who calls. Throws a Fault `denied` for a user header that several have written to. */
+/** Finds out who calls. Throws a Fault `denied` if more than one has written to the user header. */
 export function forwardedBy(request: ForwardedRequest, options: TrustedProxyOptions | undefined): Forwarded {
   const { remote } = request;
   if (options === undefined || !isTrusted(remote, listOf(options))) return { remote, user: undefined };
   const user = options.userHeader === undefined ? undefined : request.header(options.userHeader);
-  // A proxy that adds to the header in place of setting it lets its clients choose a name.
+  // A proxy that appends to the header instead of setting it lets its clients choose a name.
   if (user?.includes(",") === true) throw new Fault("denied", `the header ${options.userHeader} came more than once`);
   return { remote: clientOf(request, listOf(options)), user: user === "" ? undefined : user };
 }
 
-/** Each proxy adds whom it had the request from: the last that is no proxy of ours is the client, and what stands before is its own claim. */
+/**
+ * Each proxy appends the address that it got the request from. The last one that is not one of our proxies is the client; what stands
+ * before is only its claim.
+ */
 function clientOf(request: ForwardedRequest, list: BlockList): string | undefined {
   const hops = (request.header("x-forwarded-for") ?? "").split(",").map((hop) => hop.trim().replace(/^\[(.+)\](:\d+)?$/, "$1"));
   let found = request.remote;
@@ -60,7 +63,7 @@ function listOf(options: TrustedProxyOptions): BlockList {
   return list;
 }
 
-/** Throws a Fault `invalid-params` for what is neither an address nor a network. */
+/** Throws a Fault `invalid-params` for anything that is not an address or a network. */
 export function checkTrustedProxy(options: TrustedProxyOptions): void {
   listOf(options);
 }

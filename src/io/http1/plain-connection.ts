@@ -5,26 +5,26 @@ import { countRequest } from "../http/open-request.js";
 import { PlainExchange } from "./plain-exchange.js";
 import { BODY_FOLLOWS, PlainReader } from "./plain-head.js";
 
-/** Bytes that are kept of what comes while a request is being answered. */
+/** Bytes that are kept of what arrives while a request is being answered. */
 const AHEAD_BYTES = 64 * 1024;
-/** Milliseconds within which a body follows its head. */
+/** Milliseconds within which a body has to follow its head. */
 const FOLLOW_MS = 1_000;
-/** How often within the time that an idle connection is kept it is looked at. */
+/** How often an idle connection is checked before its time is up. */
 const LOOKS = 4;
 
 export interface PlainOptions {
   /** Milliseconds for the head of a request. */
   readonly headersMs: number;
   readonly limits?: Partial<Limits> | undefined;
-  /** Who answers a request for that target; undefined if nobody takes exchanges there. */
+  /** Returns the handler of a request for that target; undefined if none takes exchanges there. */
   take(target: string): ((exchange: Exchange) => void) | undefined;
-  /** Takes a connection over for good, with bytes that nobody has answered. */
+  /** Takes over a connection for good, with the bytes that were not answered. */
   others(socket: Socket, bytes: Buffer): void;
 }
 
 /**
- * Connections of HTTP/1.1 on which plain requests come: a POST that is there whole, or in two pieces, one at a time. Anything else goes, with its
- * connection, to Node's server, which knows all of HTTP/1.1 and takes three times as long for each request.
+ * HTTP/1.1 connections with plain requests: a POST that arrives whole, or in two pieces, one at a time. Anything else goes, with its
+ * connection, to Node's server, which handles all of HTTP/1.1 and takes three times as long for each request.
  */
 export class PlainConnections {
   readonly #options: PlainOptions;
@@ -40,7 +40,7 @@ export class PlainConnections {
     this.#timer.unref();
   }
 
-  /** Takes a connection, which is paused, and its first bytes. */
+  /** Takes a paused connection and its first bytes. */
   take(socket: Socket, first: Buffer): void {
     const connection = new PlainConnection(socket, this.#options, (open) => this.#open.delete(open));
     this.#open.add(connection);
@@ -48,7 +48,7 @@ export class PlainConnections {
     connection.begin(first);
   }
 
-  /** Ends connections that are idle now, and the others with their last answer. */
+  /** Ends idle connections now, and the others after their last answer. */
   close(): void {
     this.#closing = true;
     clearInterval(this.#timer);
@@ -64,12 +64,12 @@ export class PlainConnection {
   readonly #reader: PlainReader;
   /** The request that is being answered. */
   #exchange: PlainExchange | undefined;
-  /** A head whose body is waited for, once. */
+  /** A head whose body has not arrived yet. It waits once. */
   #begun: { readonly bytes: Buffer; readonly held: Held; readonly timer: ReturnType<typeof setTimeout> } | undefined;
-  /** What has come meanwhile. */
+  /** What has arrived meanwhile. */
   #ahead: Buffer | undefined;
   #closing = false;
-  /** Times that it was found idle. */
+  /** How often it was found idle. */
   #looks = 0;
   #room: { readonly promise: Promise<void>; go(): void } | undefined;
 
@@ -81,7 +81,7 @@ export class PlainConnection {
     this.#reader = new PlainReader(options.limits?.headerBytes ?? defaultLimits.headerBytes);
   }
 
-  /** Whether the answer is the last. */
+  /** Whether the current answer is the last. */
   get closing(): boolean {
     return this.#closing;
   }
@@ -92,7 +92,7 @@ export class PlainConnection {
     this.socket.resume();
   }
 
-  /** Resolves when what was written has left, or cannot any more. */
+  /** Resolves when what was written has been sent, or cannot be any more. */
   room(): Promise<void> {
     if (this.#room === undefined) {
       let go = (): void => {};
@@ -112,7 +112,7 @@ export class PlainConnection {
     if (!this.socket.writableNeedDrain) this.#next();
   }
 
-  /** Closes it if it has been idle for too long. */
+  /** Closes the connection if it has been idle for too long. */
   look(): void {
     if (this.#exchange === undefined && ++this.#looks > LOOKS) this.socket.end();
   }
@@ -146,7 +146,7 @@ export class PlainConnection {
     this.#room = undefined;
   };
 
-  /** A client that does not wait for its answers is the other server's. */
+  /** If the client does not wait for its answers, Node's server takes the connection over. */
   #next(): void {
     const ahead = this.#ahead;
     if (ahead !== undefined) this.#leave(ahead);
@@ -165,7 +165,7 @@ export class PlainConnection {
     answer(this.#exchange);
   }
 
-  /** For a request that is slow to come, the other server has the time-outs. */
+  /** A slow request is left to Node's server, which has the timeouts for it. */
   #wait(bytes: Buffer): void {
     const held = this.account.hold();
     if (this.#begun !== undefined || held.count(bytes.length) !== undefined) {

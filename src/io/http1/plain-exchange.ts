@@ -9,10 +9,10 @@ import type { PlainHead } from "./plain-head.js";
 const written: Promise<void> = Promise.resolve();
 const notAscii = /[^\t\x20-\x7e]/;
 
-/** What is taken of the connection. */
+/** What an exchange uses of its connection. */
 export type ExchangeHost = Pick<PlainConnection, "socket" | "account" | "closing" | "room" | "answered">;
 
-/** An exchange over a socket alone: a request that has come whole, and its answer. */
+/** An exchange directly on a socket: a request that has arrived whole, and its answer. */
 export class PlainExchange implements Exchange {
   readonly method = "POST";
   readonly path: string;
@@ -134,7 +134,7 @@ export class PlainExchange implements Exchange {
     };
   }
 
-  /** The connection has closed. */
+  /** Called when the connection has closed. */
   lost(): void {
     const gone = this.#gone;
     this.#state = "ended";
@@ -144,7 +144,7 @@ export class PlainExchange implements Exchange {
     else if (gone !== undefined) for (const listener of gone) listener();
   }
 
-  /** All of the answer is written. */
+  /** Called when the answer is written. */
   #finish(): void {
     this.#held.free();
     this.#host.answered();
@@ -163,7 +163,7 @@ function headOf(status: number, headers: Readonly<Record<string, string>>, closi
   return `${head}date: ${httpDate()}\r\n${closing ? "connection: close\r\n" : kept}`;
 }
 
-/** Pieces as one chunk of a chunked body. Whether there is room for more. */
+/** Writes the pieces as one chunk of a chunked body. Returns whether there is room for more. */
 function writeChunk(socket: ExchangeHost["socket"], pieces: readonly (string | Uint8Array)[]): boolean {
   let bytes = 0;
   let text = "";
@@ -171,7 +171,7 @@ function writeChunk(socket: ExchangeHost["socket"], pieces: readonly (string | U
     bytes += typeof piece === "string" ? Buffer.byteLength(piece) : piece.length;
     if (typeof piece === "string") text += piece;
   }
-  // An empty chunk would be the end.
+  // An empty chunk would end the body.
   if (bytes === 0) return true;
   const size = `${bytes.toString(16)}\r\n`;
   if (pieces.every((piece) => typeof piece === "string")) return socket.write(`${size}${text}\r\n`);
@@ -186,7 +186,7 @@ function writeChunk(socket: ExchangeHost["socket"], pieces: readonly (string | U
 let second = 0;
 let date = "";
 
-/** Changes once a second. */
+/** The current date, formatted once a second. */
 function httpDate(): string {
   const now = Math.floor(Date.now() / 1000);
   if (now !== second) {

@@ -1,38 +1,38 @@
-/** The head of a request that needs nothing of HTTP/1.1 but its plainest form. */
+/** The head of a request in the plainest form of HTTP/1.1. */
 export interface PlainHead {
-  /** With the query. */
+  /** The path and the query. */
   readonly target: string;
-  /** Names in lower case, each once. */
+  /** Names are in lower case, and each occurs once. */
   readonly headers: Readonly<Record<string, string>>;
-  /** Names and values in turn. */
+  /** Names and values alternate. */
   readonly raw: readonly string[];
   /** Bytes of the body. */
   readonly length: number;
 }
 
-/** A request whose head is plain and whose body, which is small, has not come whole. Many clients send the two apart. */
+/** The head is plain, but the small body has not arrived completely. Many clients send the two separately. */
 export const BODY_FOLLOWS = "body follows";
 
-/** Bytes of a body that is waited for. */
+/** The largest body, in bytes, to wait for. */
 const FOLLOWING_BYTES = 16 * 1024;
 
-/** A request that has come whole, and nothing behind it. */
+/** A request that has arrived whole, with nothing behind it. */
 export interface PlainRequest {
   readonly head: PlainHead;
   readonly body: Buffer;
 }
 
-/** More of them is nothing that a plain request has. */
+/** A plain request has no more headers than this. */
 const MOST_HEADERS = 64;
 const BODY_DIGITS = 9;
 
 const requestLine = /^POST (\/[!-~]*) HTTP\/1\.1$/;
 const headerName = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 const headerValue = /^[\t\x20-\x7e]*$/;
-/** What changes how the rest is read, or asks for more than an answer. */
+/** Headers that change how the rest is read, or ask for more than an answer. */
 const special: ReadonlySet<string> = new Set(["transfer-encoding", "upgrade", "expect", "trailer", "te", "http2-settings", "__proto__"]);
 
-/** Reads the requests of one connection. Clients repeat themselves: a head that is the same as the one before is not read again. */
+/** Reads the requests of one connection. Clients repeat themselves, so a head that equals the previous one is not parsed again. */
 export class PlainReader {
   readonly #headerBytes: number;
   #text = "";
@@ -43,9 +43,9 @@ export class PlainReader {
   }
 
   /**
-   * The request that these bytes are: all of it, and nothing else. Undefined for whatever is not a POST in its plainest form, so that a
-   * reader of the whole of HTTP/1.1 has to look at it. Two readers that disagree are how requests are smuggled, so nothing is guessed
-   * here: a repeated header, a line that is folded or ends otherwise, an unusual byte is left to the other.
+   * The request in these bytes, which must be all of it and nothing else. Undefined for anything but a POST in its plainest form, so that
+   * Node's full parser handles it. Request smuggling needs two parsers that disagree, so nothing is guessed here: a repeated header, a
+   * folded line, an unusual line end or byte is left to the other parser.
    */
   read(bytes: Buffer): PlainRequest | typeof BODY_FOLLOWS | undefined {
     const end = bytes.indexOf("\r\n\r\n", 0, "latin1");
@@ -75,7 +75,7 @@ function readHead(text: string): PlainHead | undefined {
     const name = line.slice(0, Math.max(colon, 0));
     const rest = line.slice(colon + 1);
     if (!headerName.test(name) || !headerValue.test(rest)) return undefined;
-    // Of white space there are blanks and tabs alone.
+    // Only blanks and tabs count as white space.
     const value = rest.trim();
     const lower = name.toLowerCase();
     if (special.has(lower) || headers[lower] !== undefined) return undefined;

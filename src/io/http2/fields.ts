@@ -1,20 +1,20 @@
 import type { IncomingHttpHeaders } from "node:http2";
 
-/** RFC 9113, 8.2: a token, and none of it upper case. */
+/** RFC 9113, 8.2: a token without upper-case letters. */
 const NAME = /^[!#$%&'*+\-.^_`|~0-9a-z]+$/;
 const COLON = 0x3a;
 
-/** They say something of a connection of HTTP/1. */
+/** Headers that belong to a connection of HTTP/1. */
 const foreign: ReadonlySet<string> = new Set(["connection", "keep-alive", "proxy-connection", "transfer-encoding", "upgrade"]);
 
-/** What an answer says, by name and repeated names joined; undefined where it breaks HTTP/2. Names and values come in turn. */
+/** The fields of a response, with repeated names joined; undefined if they violate HTTP/2. In `raw`, names and values alternate. */
 export function headerFields(raw: readonly string[]): IncomingHttpHeaders | undefined {
   const fields: Record<string, string> = Object.create(null);
   for (let at = 0; at < raw.length; at += 2) {
     const name = raw[at] ?? "";
     const value = raw[at + 1] ?? "";
     if (name.charCodeAt(0) === COLON) {
-      // An answer has this one alone, and ahead of the others.
+      // A response has only this pseudo-header, and it comes first.
       if (name !== ":status" || at > 0) return undefined;
     } else if (!NAME.test(name) || foreign.has(name)) return undefined;
     if (breaksLine(value)) return undefined;

@@ -1,13 +1,13 @@
 import { broken } from "./broken.js";
 import { DATA, FRAME_BYTES, FRAME_SIZE_ERROR, HEAD, PADDED, PROTOCOL_ERROR, readUint31, readUint32 } from "./frames.js";
 
-/** What comes out of a frame reader. The bytes are views of memory that is used again after the call. */
+/** Receives the output of a frame reader. The bytes are views of memory that is reused after the call. */
 export interface FrameSink {
-  /** A DATA frame begins; `length` is what it counts for flow control. */
+  /** A DATA frame begins. `length` is what it counts for flow control. */
   onDataFrame(id: number, length: number): void;
   /** Some of its data. */
   onDataBytes(bytes: Uint8Array): void;
-  /** It has ended. */
+  /** The DATA frame has ended. */
   onDataEnd(flags: number): void;
   /** Any other frame, whole. */
   onFrame(type: number, flags: number, id: number, payload: Uint8Array): void;
@@ -15,7 +15,7 @@ export interface FrameSink {
 
 const NOT_READ = -1;
 
-/** Cuts HTTP/2 frames out of bytes. Data passes through as it comes; other frames are small and come whole. */
+/** Cuts HTTP/2 frames out of bytes. Data is passed on as it arrives; other frames are small and are passed on whole. */
 export class Http2FrameReader {
   readonly #sink: FrameSink;
   readonly #head = new Uint8Array(HEAD);
@@ -27,7 +27,7 @@ export class Http2FrameReader {
   #left = 0;
   /** How many of those are padding. */
   #padding = 0;
-  /** What has come of a payload that is wanted whole. */
+  /** The part that has arrived of a payload that is passed on whole. */
   #payload: Uint8Array | undefined;
   #filled = 0;
   #begun = false;
@@ -36,7 +36,7 @@ export class Http2FrameReader {
     this.#sink = sink;
   }
 
-  /** Throws what broken() makes, as the sink may. */
+  /** Throws a broken() fault, or what the sink throws. */
   push(bytes: Uint8Array): void {
     const end = bytes.length;
     let at = 0;

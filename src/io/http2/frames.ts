@@ -38,7 +38,7 @@ export const MAX_HEADER_LIST_SIZE = 6;
 export const PREFACE = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 export const HEAD = 9;
 export const PING_BYTES = 8;
-/** Bytes of a frame, and of a window, before settings say otherwise. */
+/** Bytes of a frame, and of a window, until settings change them. */
 export const FRAME_BYTES: number = 16 * 1024;
 export const FIRST_WINDOW = 65_535;
 export const LARGEST_WINDOW: number = 2 ** 31 - 1;
@@ -63,7 +63,7 @@ export function frame(type: number, flags: number, id: number, payload: Uint8Arr
   return bytes;
 }
 
-/** A frame whose payload is numbers of 32 bits. */
+/** A frame whose payload is a list of 32-bit numbers. */
 export function numbers(type: number, id: number, ...values: readonly number[]): Uint8Array {
   const length = values.length * 4;
   const bytes = Buffer.allocUnsafe(HEAD + length);
@@ -87,7 +87,7 @@ export function readUint32(bytes: Uint8Array, at: number): number {
   return (bytes[at] ?? 0) * 0x1000000 + (((bytes[at + 1] ?? 0) << 16) | ((bytes[at + 2] ?? 0) << 8) | (bytes[at + 3] ?? 0));
 }
 
-/** Without the first bit, which is reserved. */
+/** Ignores the first bit, which is reserved. */
 export function readUint31(bytes: Uint8Array, at: number): number {
   return readUint32(bytes, at) % 0x80000000;
 }

@@ -4,10 +4,10 @@ import { COMPRESSION_ERROR, END_HEADERS, END_STREAM, ENHANCE_YOUR_CALM, PADDED, 
 import { HpackDecoder } from "./hpack/index.js";
 import { HEADER_BYTES, TABLE_BYTES } from "./hpack/limits.js";
 
-/** Frames of one list: empty ones count, too, or it could go on for ever. */
+/** Frames of one header list. Empty frames count too, or it could go on for ever. */
 const FRAMES = 64;
 
-/** Hears of each list of headers. */
+/** Called with each header list. */
 export type OnHeaders = (id: number, headers: readonly string[], end: boolean) => void;
 
 interface Block {
@@ -17,18 +17,18 @@ interface Block {
   bytes: number;
 }
 
-/** Puts the lists of headers of one connection together from their frames. */
+/** Assembles the header lists of one connection from their frames. */
 export class HeaderBlocks {
   readonly #decoder: HpackDecoder = new HpackDecoder({ tableBytes: TABLE_BYTES, listBytes: HEADER_BYTES });
   readonly #onHeaders: OnHeaders;
-  /** One that goes on in the next frame. */
+  /** A list that continues in the next frame. */
   #block: Block | undefined;
 
   constructor(onHeaders: OnHeaders) {
     this.#onHeaders = onHeaders;
   }
 
-  /** Whether the next frame has to go on with a list. */
+  /** Whether the next frame has to continue a list. */
   get open(): boolean {
     return this.#block !== undefined;
   }

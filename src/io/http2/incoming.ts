@@ -24,40 +24,40 @@ import { HeaderBlocks } from "./header-blocks.js";
 import { readSettings } from "./settings.js";
 import type { ClientStream } from "./stream.js";
 
-/** What a session does about what its server says. What it throws breaks the connection. */
+/** How a session reacts to the server's frames. What it throws ends the connection. */
 export interface FrameListener {
   readonly window: number;
   readonly streams: Pick<Registry<ClientStream>, "get">;
-  /** The first number that no stream has had. */
+  /** The first stream number that was not used yet. */
   readonly nextId: number;
   readonly destroyed: boolean;
-  /** The server may send so much more, on a stream or, as 0, on all of them. */
+  /** Lets the server send this many more bytes, on a stream or, for 0, on the connection. */
   credit(id: number, bytes: number): void;
   /** Answers the server, which may not read it. */
   reply(bytes: Uint8Array): void;
-  /** The server takes so much more, of all streams together. */
+  /** The server accepts this many more bytes, over all streams. */
   grant(bytes: number): void;
-  /** A setting came that is allowed; it may be none that there is. */
+  /** A setting with a valid value. It may be an unknown one. */
   setting(name: number, value: number): void;
-  /** A frame of settings has been read. */
+  /** A SETTINGS frame was read. */
   settled(): void;
   pong(): void;
   goaway(last: number, code: number, words: string): void;
 }
 
-/** Characters of what a server says on leaving that are worth keeping. */
+/** Characters to keep of the server's message in GOAWAY. */
 const WORDS = 200;
 
-/** Reads what a server sends, and holds it to the rules of HTTP/2. */
+/** Reads the frames of a server and checks the rules of HTTP/2. */
 export class IncomingFrames implements FrameSink {
   readonly #reader: Http2FrameReader = new Http2FrameReader(this);
   readonly #blocks: HeaderBlocks = new HeaderBlocks((id, headers, end) => this.#known(id)?.headersCame(headers, end));
   readonly #listener: FrameListener;
-  /** Whether the server has said hello, by its settings. */
+  /** Whether the server has sent its first settings. */
   #greeted = false;
-  /** The stream of the frame of data that is being read. */
+  /** The stream of the DATA frame that is being read. */
   #current: ClientStream | undefined;
-  /** Bytes that came and the server does not know to be taken. */
+  /** Bytes that have arrived and were not credited to the server yet. */
   #owed = 0;
 
   constructor(listener: FrameListener) {
@@ -74,7 +74,8 @@ export class IncomingFrames implements FrameSink {
     const stream = this.#known(id);
     this.#current = stream;
     stream?.count(length);
-    // A reader that is slow holds up its own stream: this window is for all of them, and bounds only what comes before it is looked at.
+    // A slow reader only holds up its own stream. This window is shared by all streams, and only limits what arrives before it is
+    // processed.
     this.#owed += length;
     if (this.#owed < this.#listener.window / 2) return;
     this.#listener.credit(0, this.#owed);
@@ -90,7 +91,7 @@ export class IncomingFrames implements FrameSink {
   }
 
   onFrame(type: number, flags: number, id: number, payload: Uint8Array): void {
-    // The rest of what was read when it was closed.
+    // The rest of what was read when the session was destroyed.
     if (this.#listener.destroyed) return;
     if (type === CONTINUATION) return this.#blocks.continue(id, flags, payload);
     this.#expected(type === SETTINGS && (flags & ACK) === 0);
@@ -116,17 +117,17 @@ export class IncomingFrames implements FrameSink {
         if (payload.length !== 5) this.#listener.streams.get(id)?.fault(FRAME_SIZE_ERROR, "the server sent a frame of a wrong length");
         return;
       default:
-      // Whatever was added to HTTP/2 is to be ignored.
+      // Unknown frame types must be ignored.
     }
   }
 
-  /** Nothing may come between the frames of one list of headers, and settings come first. */
+  /** No other frame may come between those of one header list, and settings come first. */
   #expected(hello: boolean): void {
     if (this.#blocks.open) throw broken(PROTOCOL_ERROR, "the server broke off a list of headers");
     if (!this.#greeted && !hello) throw broken(PROTOCOL_ERROR, "the server does not begin with its settings");
   }
 
-  /** The stream of a frame; undefined if it is over. */
+  /** The stream of a frame; undefined if it has ended. */
   #known(id: number): ClientStream | undefined {
     const stream = this.#listener.streams.get(id);
     if (stream === undefined && (id % 2 === 0 || id >= this.#listener.nextId))

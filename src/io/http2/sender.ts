@@ -18,20 +18,20 @@ import type { ClientStream } from "./stream.js";
 
 /** Bytes that may wait in the socket before streams wait for it. */
 const HIGH_WATER = 256 * 1024;
-/** Bytes that are written before the tick is over: the server can begin with them while the rest is made. */
+/** This many bytes are written before the tick ends, so that the server can begin while the rest is made. */
 const ENOUGH = 4 * 1024;
-/** From this size on bytes are written from where they lie; smaller ones are copied together. */
+/** From this size on bytes are written from their own buffer; smaller ones are copied together. */
 const LARGE = 4 * 1024;
-/** No frame is longer than this, though the server may take it: the other streams have their turn, too. */
+/** The longest frame, even if the server accepts more, so that other streams have their turn. */
 const LONGEST = 64 * 1024;
 
-/** What a client sends: control frames as they come, the data of its streams in turn and as far as the windows reach. */
+/** What a client sends: control frames at once, the data of its streams in turn and as far as the windows allow. */
 export class Sender {
-  /** Whether nothing is given to the socket for now: what is being read comes first, whose answers can come at once on some sockets. */
+  /** Whether nothing is given to the socket for now: reading comes first, because some sockets deliver an answer at once. */
   held = false;
   readonly #socket: Duplex;
   readonly #onDrain: () => void;
-  /** As HIGH_WATER, and no less than the socket's own: below that it says nothing when it is empty. */
+  /** HIGH_WATER, but not below the socket's own: under that the socket does not report that it is empty. */
   readonly #high: number;
   readonly #ready = new Set<ClientStream>();
   #frameBytes = FRAME_BYTES;
@@ -52,31 +52,31 @@ export class Sender {
     socket.on("drain", this.#drained);
   }
 
-  /** Bytes of a frame that the server takes. */
+  /** Bytes of a frame that the server accepts. */
   set frameBytes(bytes: number) {
     this.#frameBytes = Math.min(bytes, LONGEST);
   }
 
-  /** Whether so much waits for the socket that not even requests should be added; `onDrain` hears when that is over. */
+  /** Whether so much waits for the socket that not even requests should be added. `onDrain` is called when that is over. */
   get clogged(): boolean {
     return this.#socket.writableLength + this.#outBytes >= 2 * this.#high;
   }
 
-  /** Sends a frame ahead of all data that waits. */
+  /** Sends a frame before all waiting data. */
   frame(bytes: Uint8Array): void {
     this.#out.push(bytes);
     this.#outBytes += bytes.length;
     this.#schedule();
   }
 
-  /** As frame(); tells how many bytes that were sent so the socket has not got rid of. */
+  /** Like frame(). Returns how many bytes sent like this the socket still holds. */
   reply(bytes: Uint8Array): number {
     this.#replies += bytes.length;
     this.frame(bytes);
     return this.#replies + this.#unsent;
   }
 
-  /** The packed headers of a request, copied, in as many frames as they need. */
+  /** Sends the packed headers of a request, copied, in as many frames as they need. */
   headers(id: number, packed: Uint8Array): void {
     const first = packed.subarray(0, this.#frameBytes);
     let at = first.length;
@@ -91,18 +91,18 @@ export class Sender {
   /** A stream has something to send, now or once there is room. */
   ready(stream: ClientStream): void {
     if (stream.writableLength > 0) this.#ready.add(stream);
-    // An end alone needs no room, so it does not wait behind those that do.
+    // An end without data needs no room, so it does not wait behind the others.
     else if (stream.sendable) this.#send(stream);
     if (this.#outBytes + stream.writableLength >= ENOUGH && !this.held) this.#pump();
     else this.#schedule();
   }
 
-  /** A stream has nothing to send any more. */
+  /** A stream has nothing more to send. */
   drop(stream: ClientStream): void {
     this.#ready.delete(stream);
   }
 
-  /** The server takes so much more, of all streams together. */
+  /** The server accepts this many more bytes, over all streams. */
   grant(bytes: number): void {
     this.#room += bytes;
     if (this.#room > LARGEST_WINDOW) throw broken(FLOW_CONTROL_ERROR, "the server opened a window too far");
@@ -115,7 +115,7 @@ export class Sender {
     this.#schedule();
   }
 
-  /** Gives what there is to the socket. */
+  /** Gives everything to the socket. */
   flush(): void {
     const out = this.#out;
     if (out.length === 0) return;
@@ -157,7 +157,7 @@ export class Sender {
   };
 
   readonly #pump = (): void => {
-    // What a stream's end makes others do is seen to by the loop that is running.
+    // The loop that is already running handles what the end of a stream triggers.
     if (this.#pumping) return;
     this.#scheduled = false;
     this.#pumping = true;
@@ -166,7 +166,7 @@ export class Sender {
         if (this.#socket.writableLength + this.#outBytes >= this.#high) break;
         const sendable = stream.sendable;
         if (sendable && this.#room === 0) break;
-        // One that has more than fits in a frame comes back, behind the others.
+        // A stream with more than fits in a frame comes back behind the others.
         this.#ready.delete(stream);
         if (sendable) this.#send(stream);
       }
@@ -179,7 +179,7 @@ export class Sender {
 
   #send(stream: ClientStream): void {
     const waiting = stream.writableLength;
-    // A window may be below zero, where an end alone can still go.
+    // A window may be below zero. An end without data can still be sent.
     const length = waiting === 0 ? 0 : Math.min(waiting, stream.room, this.#room, this.#frameBytes);
     const head = Buffer.allocUnsafe(HEAD);
     this.#out.push(head);

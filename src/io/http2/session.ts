@@ -32,10 +32,10 @@ import { Sender } from "./sender.js";
 import { ClientStream, type StreamSession } from "./stream.js";
 import type { Http2ClientOptions, Http2ClientSession, Http2ClientStream, StreamEvents } from "./types.js";
 
-/** Bytes of answers to a server that asks on and does not read them. */
+/** Limit on the bytes of unread answers to a server that keeps asking. */
 const REPLY_BYTES = 64 * 1024;
 
-/** Speaks HTTP/2 on a socket by itself. */
+/** Anywire's own HTTP/2 client on a socket. */
 export function http2Client(open: (read: (bytes: Uint8Array) => void) => Duplex, options: Http2ClientOptions): Http2ClientSession {
   return new Session(open, options);
 }
@@ -50,7 +50,7 @@ class Session implements Http2ClientSession, FrameListener, StreamSession {
   readonly #incoming: IncomingFrames = new IncomingFrames(this);
   readonly #sender: Sender;
   readonly #encoder: HpackEncoder = new HpackEncoder();
-  /** Requests that the server, or the socket, has no room for yet. */
+  /** Requests that the server or the socket has no room for yet. */
   readonly #waiting = new Set<ClientStream>();
   readonly #pings: ((error: Error | null) => void)[] = [];
   #concurrent = Number.POSITIVE_INFINITY;
@@ -60,7 +60,7 @@ class Session implements Http2ClientSession, FrameListener, StreamSession {
   #destroyed = false;
   #over = false;
   #error: Error | undefined;
-  /** Runs once it waits for the server to close its side. */
+  /** Runs while it waits for the server to close its side. */
   #linger: NodeJS.Timeout | undefined;
 
   constructor(open: (read: (bytes: Uint8Array) => void) => Duplex, options: Http2ClientOptions) {
@@ -73,7 +73,7 @@ class Session implements Http2ClientSession, FrameListener, StreamSession {
     socket.on("error", this.#onError);
     socket.once("end", this.#onEnd);
     socket.once("close", this.#onClose);
-    // One that was over before anybody listened says no more.
+    // A socket that closed before anybody listened emits no more events.
     if (socket.closed) {
       this.#error = socket.errored ?? undefined;
       process.nextTick(this.#onClose);
@@ -134,7 +134,7 @@ class Session implements Http2ClientSession, FrameListener, StreamSession {
     for (const done of this.#pings.splice(0)) done(lost);
   }
 
-  // What its streams ask for.
+  // Called by its streams.
 
   ready(stream: ClientStream): void {
     if (stream.id !== 0) this.#sender.ready(stream);
@@ -154,9 +154,9 @@ class Session implements Http2ClientSession, FrameListener, StreamSession {
     this.#idle();
   }
 
-  // What the server says.
+  // Called for frames of the server.
 
-  /** One that asks on and does not read the answers is left, because they would pile up here. */
+  /** If a server keeps asking and does not read the answers, the connection ends, because they would pile up here. */
   reply(bytes: Uint8Array): void {
     if (this.#sender.reply(bytes) > REPLY_BYTES) throw broken(ENHANCE_YOUR_CALM, "the server asks and does not read the answers");
   }
@@ -236,11 +236,11 @@ class Session implements Http2ClientSession, FrameListener, StreamSession {
     this.#sender.headers(stream.id, this.#encoder.encode(stream.headers));
     if (stream.window > this.#leastWindow) this.credit(stream.id, stream.window - this.#leastWindow);
     if (stream.sendable) this.#sender.ready(stream);
-    // No stream is numbered twice: the rest goes to another connection.
+    // A stream number cannot be reused, so further requests need another connection.
     if (this.nextId > LAST_STREAM) this.goaway(LAST_STREAM, NO_ERROR, "");
   }
 
-  /** Sends requests that have waited. */
+  /** Sends waiting requests. */
   #admit(): void {
     for (const stream of this.#waiting) {
       if (!this.#roomy) return;
@@ -249,7 +249,7 @@ class Session implements Http2ClientSession, FrameListener, StreamSession {
     }
   }
 
-  /** Closes the connection when nothing is left to be done on it. */
+  /** Closes the connection when nothing is left to do. */
   #idle(): void {
     if (!this.#closed || this.#destroyed || this.#linger !== undefined || this.streams.size > 0 || this.#waiting.size > 0) return;
     this.#sender.frame(numbers(GOAWAY, 0, 0, NO_ERROR));
@@ -257,7 +257,7 @@ class Session implements Http2ClientSession, FrameListener, StreamSession {
     this.#linger = setTimeout(() => this.destroy(), fixedTimeouts.lingerMs);
   }
 
-  /** The server broke a rule: it hears which, and that is the end. */
+  /** The server violated the protocol: it is told how, and the connection ends. */
   #fail(fault: Fault): void {
     const code = (fault.data as { readonly http2?: number } | undefined)?.http2 ?? INTERNAL_ERROR;
     this.#sender.frame(numbers(GOAWAY, 0, 0, code));

@@ -13,7 +13,7 @@ import {
 
 const ENTRY = 6;
 
-/** Calls with each setting of a frame in turn; throws for what a server may not say. */
+/** Calls `take` with each setting of a frame. Throws for values that a server must not send. */
 export function readSettings(payload: Uint8Array, take: (name: number, value: number) => void): void {
   if (payload.length % ENTRY !== 0) throw broken(FRAME_SIZE_ERROR, "the server sent settings of a wrong length");
   for (let at = 0; at < payload.length; at += ENTRY) {
@@ -36,6 +36,6 @@ function check(name: number, value: number): void {
       if (value < FRAME_BYTES || value >= 2 ** 24) throw broken(PROTOCOL_ERROR, "the server's length of frames is not allowed");
       return;
     default:
-    // Any other value is allowed, and any other setting is to be ignored.
+    // Any other value is valid, and unknown settings must be ignored.
   }
 }

@@ -3,13 +3,13 @@ import { headerFields } from "./fields.js";
 import { CANCEL, FLOW_CONTROL_ERROR, LARGEST_WINDOW, NO_ERROR, PROTOCOL_ERROR, STREAM_CLOSED } from "./frames.js";
 import type { Http2ClientStream, StreamEvents } from "./types.js";
 
-/** What a stream needs of its session. */
+/** What a stream needs from its session. */
 export interface StreamSession {
-  /** It has something to send. */
+  /** The stream has something to send. */
   ready(stream: ClientStream): void;
-  /** The server may send so much more on it. */
+  /** Lets the server send this many more bytes on the stream. */
   credit(id: number, bytes: number): void;
-  /** It is over; with a code, the server has to hear of that. */
+  /** The stream is over. With a code, the server has to be told. */
   forget(stream: ClientStream, code: number | undefined): void;
 }
 
@@ -19,23 +19,23 @@ interface Piece {
 }
 
 const spent: Piece = { bytes: new Uint8Array(0), done: undefined };
-/** Pieces that were sent before the list is cut. */
+/** Sent pieces that may stay in the list before it is cut. */
 const SPENT = 64;
 
-/** One request, as the session sees it and as its caller does. */
+/** One request, as its session and its caller see it. */
 export class ClientStream implements Http2ClientStream {
-  /** None until it is sent. */
+  /** 0 until it is sent. */
   id = 0;
   readonly headers: readonly string[];
-  /** Bytes that the server takes now; below zero after it made its window smaller. */
+  /** Bytes that the server accepts now. Below zero after the server has reduced its window. */
   room = 0;
   readonly #carrier: StreamSession;
   readonly #events: StreamEvents;
   #pieces: Piece[] = [];
   #first = 0;
-  /** Pieces before this one were told that they are sent. */
+  /** The index of the first piece whose `done` was not called yet. */
   #told = 0;
-  /** What of the first piece was sent. */
+  /** The bytes of the first piece that were sent. */
   #sent = 0;
   #length = 0;
   #ending = false;
@@ -44,7 +44,7 @@ export class ClientStream implements Http2ClientStream {
   #over = false;
   #closed = false;
   #paused = false;
-  /** Bytes that came and the server does not know to be taken. */
+  /** Bytes that have arrived and were not credited to the server yet. */
   #owed = 0;
   #window: number;
 
@@ -110,7 +110,7 @@ export class ClientStream implements Http2ClientStream {
     this.#reset(CANCEL, undefined);
   }
 
-  /** The server broke a rule of HTTP/2 on this stream alone: it hears which. */
+  /** The server violated HTTP/2 on this stream only, and is told how. */
   fault(code: number, message: string): void {
     this.#reset(code, broken(code, message));
   }
@@ -121,17 +121,17 @@ export class ClientStream implements Http2ClientStream {
     this.shut(code, error);
   }
 
-  /** Whether it could send now: its window does not count for an end alone. */
+  /** Whether it could send now. An end without data needs no window. */
   get sendable(): boolean {
     return !this.#closed && (this.#length > 0 ? this.room > 0 : this.#ending && !this.#ended);
   }
 
-  /** Whether what was taken last is the last there is. */
+  /** Whether what was taken last is the end. */
   get finished(): boolean {
     return this.#ending && this.#length === 0;
   }
 
-  /** Moves `bytes` out; tell() has to follow. */
+  /** Moves `bytes` out. Call tell() afterwards. */
   take(bytes: number, out: Uint8Array[]): void {
     let left = bytes;
     this.room -= bytes;
@@ -148,11 +148,11 @@ export class ClientStream implements Http2ClientStream {
     }
   }
 
-  /** Calls those whose bytes were taken: apart from that, because they may write more, or end it. */
+  /** Calls `done` of the pieces that were taken. This is separate because they may write more, or end the stream. */
   tell(): void {
     while (this.#told < this.#first) {
       const piece = this.#pieces[this.#told] as Piece;
-      // A stream that never runs dry keeps its list, but not what was on it.
+      // A stream that never runs dry keeps its list, but not the pieces.
       this.#pieces[this.#told++] = spent;
       piece.done?.();
     }
@@ -162,20 +162,20 @@ export class ClientStream implements Http2ClientStream {
     this.#first = this.#told = 0;
   }
 
-  /** The end was sent. */
+  /** Called when the end was sent. */
   sentEnd(): void {
     this.#ended = true;
     if (this.#over) this.#close(NO_ERROR);
   }
 
-  /** The server takes more, or less, on every stream. */
+  /** The server has changed its window for every stream. */
   shift(bytes: number): void {
     this.room += bytes;
     if (this.room > LARGEST_WINDOW) throw broken(FLOW_CONTROL_ERROR, "the server opened a window too far");
     if (this.sendable) this.#carrier.ready(this);
   }
 
-  /** The server takes more on this stream. */
+  /** The server accepts more on this stream. */
   grant(bytes: number): void {
     if (bytes === 0) return this.fault(PROTOCOL_ERROR, "the server opened a window by nothing");
     if (this.room + bytes > LARGEST_WINDOW) return this.fault(FLOW_CONTROL_ERROR, "the server opened a window too far");
@@ -225,7 +225,7 @@ export class ClientStream implements Http2ClientStream {
     this.#close(code);
   }
 
-  /** It is over, once. */
+  /** Ends the stream, once. */
   shut(code: number, error: Error | undefined, passed = false): void {
     if (this.#closed) return;
     this.#closed = true;
@@ -247,7 +247,7 @@ export class ClientStream implements Http2ClientStream {
     this.shut(code, undefined);
   }
 
-  /** Half a window at a time: one update for many frames, and never too late. */
+  /** Half a window at a time: one update for many frames, and always in time. */
   #credit(): void {
     if (this.#paused || this.#over || this.#closed || this.#owed < this.#window / 2) return;
     const owed = this.#owed;

@@ -1,79 +1,84 @@
 import type { IncomingHttpHeaders } from "node:http2";
 import type { Duplex } from "node:stream";
 
-/** Hears what comes on a stream. Nothing comes after `onClose`. */
+/** Receives what arrives on a stream. Nothing is called after `onClose`. */
 export interface StreamEvents {
-  /** The response's headers. `raw` has them as they came, names and values in turn. */
+  /** The response's headers. In `raw`, names and values alternate as they came. */
   onResponse(headers: IncomingHttpHeaders, raw: readonly string[]): void;
-  /** Memory that is used again after the call. */
+  /** The bytes are reused after the call. */
   onData(bytes: Uint8Array): void;
   onTrailers(headers: IncomingHttpHeaders, raw: readonly string[]): void;
   /** The server sends no more. */
   onEnd(): void;
   /**
-   * It is over on both sides; called once. The code is that of the reset, whichever side made it. An error comes with the code of the
-   * rule that the server broke on this stream; with NO_ERROR if the connection was lost; with REFUSED_STREAM if the request is known not
-   * to have been sent by then. `passed`: the server left the connection after other streams, and would have taken this one before them.
+   * The stream is over on both sides; called once. The code is that of the reset, from either side. An error comes with the code of the
+   * rule that the server violated on this stream; with NO_ERROR if the connection was lost; with REFUSED_STREAM if the request was
+   * certainly not processed. `passed`: the server has left the connection after other streams, and would have taken this one before them.
    */
   onClose(code: number, error: Error | undefined, passed: boolean): void;
 }
 
 /** One request of a client session. */
 export interface Http2ClientStream {
-  /** Whether it takes more to send. */
+  /** Whether it accepts more data. */
   readonly writable: boolean;
-  /** Bytes that were taken and not given to the socket. */
+  /** Bytes that were taken but not given to the socket. */
   readonly writableLength: number;
-  /** Takes bytes, which are not to be changed from then on; `done` hears when they are with the socket. */
+  /** Takes bytes, which must not change afterwards. `done` is called when the socket has them. */
   write(bytes: Uint8Array, done?: () => void): void;
-  /** Sends what waits and these bytes, and then no more. */
+  /** Sends what waits and these bytes, then the end. */
   end(bytes?: Uint8Array): void;
-  /** The server may send so many bytes ahead from now on, if that is more than before. */
+  /** Lets the server send this many bytes ahead from now on, if that is more than before. */
   widen(window: number): void;
-  /** The server is to send no more than it already may, or again as it likes. */
+  /** Lets the server send no more than it already may, until resume(). */
   pause(): void;
   resume(): void;
-  /** Ends it at once; the server hears that it is cancelled. */
+  /** Ends the stream at once. The server is told that it is cancelled. */
   destroy(): void;
 }
 
 export interface Http2ClientOptions {
-  /** Bytes that the server may send ahead on all streams, and on each unless its request says otherwise. */
+  /** Bytes that the server may send ahead on the connection, and on each stream unless its request says otherwise. */
   readonly window: number;
-  /** The least that it may send ahead on a stream; what a request wants beyond it costs a frame. As `window` unless given. */
+  /** The least that the server may send ahead on a stream. A request that wants more costs a frame. As `window` unless given. */
   readonly leastWindow?: number;
-  /** The server's settings have come. */
+  /** The server's settings have arrived. */
   readonly onReady: () => void;
-  /** The server takes no more streams than it has: those that it did not look at close with REFUSED_STREAM right after. */
+  /** The server accepts no more streams. Those that it did not process close with REFUSED_STREAM right after. */
   readonly onGoaway: (code: number, words: string) => void;
-  /** The connection is lost, or was closed, by the error if one is told: it takes no more requests, and its streams close right after. */
+  /** The connection was lost or closed, with the error if there is one. It takes no more requests, and its streams close right after. */
   readonly onLost: (error: Error | undefined) => void;
-  /** The socket is closed. All streams have closed before. */
+  /** The socket has closed. All streams have closed before. */
   readonly onClose: () => void;
 }
 
-/** Makes the socket of a connection. What comes on it goes to `read`, which has to copy what it keeps; without `read` nobody reads it yet. */
+/**
+ * Opens the socket of a connection. Incoming bytes go to `read`, which must copy what it keeps. Without `read` nobody reads the socket yet.
+ */
 export type OpenSocket = (read?: (bytes: Uint8Array) => void) => Duplex;
 
-/** Whose code speaks HTTP/2: ours, or Node's. */
+/** Which HTTP/2 implementation is used: Anywire's or Node's. */
 export type Http2Client = "own" | "node";
 
 /** The client's end of one HTTP/2 connection. */
 export interface Http2ClientSession {
-  /** Streams that the server takes at a time; a request beyond them waits. */
+  /** Streams that the server accepts at the same time. Further requests wait. */
   readonly concurrent: number;
-  /** Whether it takes no more requests. */
+  /** Whether it accepts no more requests. */
   readonly closed: boolean;
   readonly destroyed: boolean;
-  /** Names, lower case, and values in turn, pseudo-headers first; the bytes that may be sent ahead. Throws on a session that is closed. */
+  /**
+   * Names, in lower case, and values alternate, pseudo-headers first. `window`: the bytes that may be sent ahead. Throws if the session is
+   * closed.
+   */
   request(headers: readonly string[], events: StreamEvents, window?: number): Http2ClientStream;
-  /** `done` hears of the answer, or why there will be none. */
+  /** `done` is called when the answer comes, or with the reason why none will. */
   ping(done: (error: Error | null) => void): void;
-  /** Takes no more requests, and closes the connection when the last stream has closed. */
+  /** Accepts no more requests, and closes the connection when the last stream has closed. */
   close(): void;
   /** Closes the connection now. */
   destroy(error?: Error): void;
 }
 
-/** What both clients are: whatever speaks HTTP/2 on the socket that `open` makes. */
+/** Opens an HTTP/2 client on the socket that `open` makes. */
 export type OpenHttp2 = (open: OpenSocket, options: Http2ClientOptions) => Http2ClientSession;

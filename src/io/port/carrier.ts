@@ -3,16 +3,16 @@ import type { Duplex } from "node:stream";
 import { Fault } from "../../core/index.js";
 import { listenPrivately, removeStale } from "./unix-socket.js";
 
-/** What gives a port its byte streams: connections to a host and port or to a Unix socket, or one stream that is there already. */
+/** What provides a port with byte streams: connections to a host and port or to a Unix socket, or one existing stream. */
 export type Carrier =
   | { readonly host: string; readonly port: number }
   | { readonly path: string }
-  /** HTTP/2 at once, such as on a process's own stdin and stdout. The port ends with it. */
+  /** One stream that carries HTTP/2 from the start, such as a process's own stdin and stdout. The port ends with it. */
   | { readonly stream: Duplex };
 
 export type NetworkCarrier = Exclude<Carrier, { stream: Duplex }>;
 
-/** Listens; resolves with the port that was chosen, 0 for a Unix socket. */
+/** Listens. Resolves with the port that was chosen, 0 for a Unix socket. */
 export async function bind(server: Server, carrier: NetworkCarrier): Promise<number> {
   if ("path" in carrier) await removeStale(carrier.path);
   await new Promise<void>((resolve, reject) => {
@@ -23,13 +23,13 @@ export async function bind(server: Server, carrier: NetworkCarrier): Promise<num
   return boundPort(server);
 }
 
-/** The port that a server listens on; 0 if it is none of TCP. */
+/** The port that a server listens on; 0 if it is not TCP. */
 export function boundPort(server: Server): number {
   const address = server.address();
   return typeof address === "object" && address !== null ? address.port : 0;
 }
 
-/** `host:port` as a URL has it. */
+/** `host:port` as in a URL. */
 export function authorityOf(host: string, port: number): string {
   return `${host.includes(":") ? `[${host}]` : host}:${port}`;
 }
@@ -41,7 +41,7 @@ function listenFault(error: NodeJS.ErrnoException, carrier: NetworkCarrier): Fau
       data: { reason: "address-in-use" },
       cause: error,
     });
-  // For a Unix socket the system says the same of a directory that is not there.
+  // For a Unix socket the system reports the same if the directory does not exist.
   const refused = "path" in carrier ? "not permitted, or there is no such directory" : "not permitted";
   return new Fault("unavailable", `cannot listen on ${where}: ${error.code === "EACCES" ? refused : error.message}`, {
     data: { reason: error.code ?? "failed" },

@@ -8,11 +8,11 @@ import { faultStatus } from "../grpc/status.js";
 import { onQueuedGone } from "../http/node-exchange.js";
 import { countRequest, freeOnClose } from "../http/open-request.js";
 
-/** Whether there is room for requests. Each is counted while it is open; one without room is refused here. */
+/** Whether there is room for a request. Each is counted while it is open. A request without room is refused here. */
 export interface CountedRequests {
   request(request: IncomingMessage, response: ServerResponse): boolean;
   upgrade(request: IncomingMessage, socket: Duplex): boolean;
-  /** `rpc`: it is answered as gRPC. */
+  /** `rpc`: refuse it in the form of gRPC. */
   stream(stream: ServerHttp2Stream, rawHeaders: readonly string[], rpc: boolean): boolean;
 }
 
@@ -57,9 +57,9 @@ export function countedRequests(limits: Partial<Limits> | undefined): CountedReq
   };
 }
 
-/** The request's body is read to nowhere, so that the client can read the answer. */
+/** The request's body is read and dropped, so that the client can read the answer. */
 function refuseRequest(request: IncomingMessage, response: ServerResponse, fault: Fault): void {
-  // Behind requests that are not answered yet the refusal would only be one more thing that waits.
+  // Behind requests that are not answered yet, the refusal would have to wait too.
   if (response.socket === null) return void request.socket.destroy();
   request.resume();
   response.writeHead(refusedStatus(fault), { "content-type": "text/plain" }).end(`${fault.message}\n`);
@@ -74,7 +74,7 @@ function refuseStream(stream: ServerHttp2Stream, fault: Fault, rpc: boolean): vo
   stream.respond(head, { endStream: rpc });
   if (!rpc) stream.end(`${fault.message}\n`);
   stream.resume();
-  // A client that still sends is told to stop, once it can read why.
+  // A client that still sends is told to stop, after it can read why.
   setImmediate(() => {
     if (!stream.readableEnded && !stream.destroyed) stream.close(constants.NGHTTP2_NO_ERROR);
   });

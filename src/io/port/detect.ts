@@ -1,14 +1,14 @@
 import type { Socket } from "node:net";
 
-/** Whether a byte stream that begins with these bytes speaks a protocol; undefined if they are too few to tell. */
+/** Whether a byte stream that begins with these bytes speaks a protocol; undefined if more bytes are needed. */
 export type Detect = (first: Uint8Array) => boolean | undefined;
 
-/** By the first byte alone: one of these, or in one of these ranges. */
+/** Detects by the first byte: one of these, or in one of these ranges. */
 export function firstByte(...bytes: readonly (number | readonly [from: number, to: number])[]): Detect {
   return ([first = -1]) => bytes.some((each) => (typeof each === "number" ? each === first : each[0] <= first && first <= each[1]));
 }
 
-/** By the text that it begins with. */
+/** Detects by the text at the beginning. */
 export function firstText(text: string): Detect {
   const expected = Buffer.from(text, "latin1");
   return (first) => {
@@ -20,21 +20,24 @@ export function firstText(text: string): Detect {
 
 /** A TLS handshake record. */
 export const isTls: Detect = firstByte(0x16);
-/** JSON-RPC in lines: an object, a batch, or white space before one. */
+/** Lines of JSON-RPC: an object, a batch, or white space before one. */
 export const isJsonLines: Detect = firstByte(0x7b, 0x5b, 0x20, 0x09, 0x0a, 0x0d);
-/** The preface of HTTP/2, as far as no method of HTTP/1.1 begins so. */
+/** The preface of HTTP/2, as much of it as no HTTP/1.1 method begins with. */
 export const isHttp2: Detect = firstText("PRI");
-/** HTTP/1.1 is what nothing else is: it answers garbage with a status. */
+/** Everything else is HTTP/1.1, whose server answers garbage with a status. */
 export const isAnything: Detect = () => true;
 
-/** A row of the table by which the first bytes of a connection are told apart. */
+/** A row of the table that tells protocols apart by the first bytes of a connection. */
 export interface Protocol {
   readonly detect: Detect;
-  /** Takes the connection, which is paused, and the bytes that were looked at. */
+  /** Takes the paused connection, and the bytes that were already read. */
   take(socket: Socket, first: Buffer): void;
 }
 
-/** Gives a connection to the first protocol of the table that its first bytes are of. One that sends too few within `ms` is closed, as is one of no protocol. */
+/**
+ * Gives a connection to the first protocol of the table that recognises its first bytes. If it sends too few within `ms`, or no protocol
+ * matches, it is closed.
+ */
 export function detect(socket: Socket, table: readonly Protocol[], ms: number): void {
   let first: Buffer | undefined;
   const late = setTimeout(() => socket.destroy(), ms);

@@ -23,30 +23,33 @@ export interface HttpServersOptions {
   readonly headersMs: number;
   readonly keepAliveMs: number;
   readonly limits?: Partial<Limits> | undefined;
-  /** There is one connection, and it is never closed for being idle or for its resets. */
+  /** Whether there is only one connection, which is never closed for being idle or for its resets. */
   readonly single: boolean;
-  /** Connections that may stall. */
+  /** Connections to be watched for stalls. */
   readonly connections: Set<Stallable>;
 }
 
-/** The servers of HTTP/1.1 and HTTP/2 of a port. Neither listens: they are given connections. */
+/** The HTTP/1.1 and HTTP/2 servers of a port. They do not listen themselves: they are given connections. */
 export interface HttpServers {
   readonly http1: (socket: Socket, first?: Buffer) => void;
   readonly http2: (socket: Socket, first?: Buffer) => void;
-  /** Takes no more requests on connections that are idle; the others end with their last answer. */
+  /** Closes idle connections. The others end after their last answer. */
   close(): void;
   destroy(): void;
 }
 
 /** Milliseconds after which a connection without a request is closed. */
 const IDLE_MS = fixedTimeouts.idleConnectionMs;
-/** Resets at once, and then a second. Node's own limits are a little higher, and deaf to such a client it keeps the socket open. */
+/**
+ * The burst of resets, and the rate per second after it. Node's own limits are a little higher, but at those it ignores the client and
+ * keeps the socket open.
+ */
 const RESETS = 900;
 const RESETS_PER_SECOND = 30;
-/** Known to Node; its declared types lag behind. */
+/** Node supports these options; its types do not have them yet. */
 const unlimitedResets: object = { streamResetBurst: 2 ** 31, streamResetRate: 2 ** 31 };
 
-/** Gives requests to the mounts whose paths they are for. */
+/** Gives each request to the mount that claims its path. */
 export function httpServers(mounts: readonly Mount[], options: HttpServersOptions): HttpServers {
   const { headersMs, limits } = options;
   const headerBytes = limits?.headerBytes ?? defaultLimits.headerBytes;
@@ -67,12 +70,12 @@ export function httpServers(mounts: readonly Mount[], options: HttpServersOption
       if (counted.request(asked, response)) request(asked, response);
     },
   );
-  // It never listens itself; this event is what starts its watch over slow requests.
+  // The server never listens itself. This event starts its check for slow requests.
   http1.emit("listening");
   const give = (server: { emit(event: "connection", socket: Socket): boolean }) => (socket: Socket, first?: Buffer) => {
     server.emit("connection", socket);
     if (first === undefined) return;
-    // It reads what was looked at as if it had just come.
+    // The server reads these bytes again as if they had just arrived.
     socket.unshift(first);
     socket.resume();
   };
@@ -99,7 +102,7 @@ export function httpServers(mounts: readonly Mount[], options: HttpServersOption
     request,
   );
   const watches = new WeakMap<object, Watch>();
-  // Node puts its request and response around every stream by a listener of this event: gRPC streams go past it.
+  // Node's listener of this event wraps every stream in a request and a response. gRPC streams bypass it.
   const compat = http2.listeners("stream") as ((...args: unknown[]) => void)[];
   const rpc = mounts.find((mount) => mount.rpc !== undefined);
   http2.removeAllListeners("stream");
@@ -121,7 +124,7 @@ export function httpServers(mounts: readonly Mount[], options: HttpServersOption
       close: () => kill(session),
     };
     options.connections.add(stallable);
-    // A client that answers no PING while it has streams open is gone. gRPC looks after its own.
+    // A client that answers no PING while it has open streams has gone. gRPC does its own check.
     const alive = { intervalMs: options.keepAliveMs, timeoutMs: 2 * options.keepAliveMs };
     const watch = new Watch(session, alive, () => kill(session));
     watches.set(session, watch);
@@ -148,7 +151,7 @@ export function httpServers(mounts: readonly Mount[], options: HttpServersOption
   };
 }
 
-/** The mount that a path belongs to, among those that take requests, or upgrades. */
+/** The mount that a path belongs to, among those that take requests or upgrades. */
 function ownerOf(takers: readonly Mount[], url = "/"): Mount | undefined {
   const mark = url.indexOf("?");
   const path = mark < 0 ? url : url.slice(0, mark);
@@ -156,8 +159,8 @@ function ownerOf(takers: readonly Mount[], url = "/"): Mount | undefined {
 }
 
 /**
- * The head of a request without its offer to change to another protocol, which a server may ignore. Some clients offer `h2c` with
- * every request, and Node has taken such a request for one to be handed over.
+ * The head of a request without its offer to upgrade, which a server may ignore. Some clients offer `h2c` with every request, and Node
+ * treats such a request as an upgrade.
  */
 function withoutUpgrade({ method, url, rawHeaders }: IncomingMessage, head: Buffer): Buffer {
   const lines = [`${method} ${url} HTTP/1.1`];
@@ -166,7 +169,7 @@ function withoutUpgrade({ method, url, rawHeaders }: IncomingMessage, head: Buff
   return Buffer.concat([Buffer.from(`${lines.join("\r\n")}\r\n\r\n`, "latin1"), head]);
 }
 
-/** A session that holds no stream and brings nothing is somebody who only holds a connection. */
+/** Closes a session that has no streams and sends nothing: its client only holds a connection. */
 function closeWhenIdle(session: ServerHttp2Session): void {
   let streams = 0;
   let resets = 0;

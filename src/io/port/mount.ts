@@ -12,7 +12,7 @@ export type NodeResponse = ServerResponse | Http2ServerResponse;
 
 /** Where a port can be reached. */
 export interface Bound {
-  /** Whether clients speak TLS there. */
+  /** Whether clients use TLS there. */
   readonly secure: boolean;
   /** `host:port`, with the port that was chosen; undefined for a Unix socket. */
   readonly authority?: string | undefined;
@@ -20,26 +20,31 @@ export interface Bound {
   readonly path?: string | undefined;
 }
 
-/** What a wire, or anything else, puts on a port. It takes HTTP requests, upgrades, RPCs or byte streams: whatever it has a method for. */
+/**
+ * What a wire, or anything else, puts on a port. It takes HTTP requests, upgrades, RPCs or byte streams, depending on the methods it has.
+ */
 export interface Mount {
   /** The name of the wire. */
   readonly wire: string;
   /** The addresses at which it can be dialed. */
   addresses?(bound: Bound): readonly ListenAddress[];
-  /** Whether a request or an upgrade for this path belongs to it. The first mount that claims a path gets it; nobody's goes to the first mount that takes its kind. */
+  /**
+   * Whether it handles requests and upgrades for this path. The first mount that claims a path gets it. An unclaimed path goes to the first
+   * mount that takes that kind.
+   */
   claims?(path: string): boolean;
   request?(request: NodeRequest, response: NodeResponse): void;
   /** Takes what `request` would, where there are not an objects of Node to it: a POST of HTTP/1.1 that has come whole. */
   readonly exchange?: ((exchange: Exchange) => void) | undefined;
-  /** Takes requests of HTTP/1.1 that ask for WebSocket. */
+  /** Takes HTTP/1.1 requests that ask for WebSocket. */
   upgrade?(request: IncomingMessage, socket: Duplex, head: Buffer): void;
-  /** Takes HTTP/2 requests of gRPC's content type, whatever their path; they do not come to `request`. */
+  /** Takes HTTP/2 requests of gRPC's content type, whatever their path. They do not go to `request`. */
   rpc?(stream: ServerHttp2Stream, headers: IncomingHttpHeaders, rawHeaders: string[]): void;
-  /** Takes connections that speak a protocol of its own, told by their first bytes. */
+  /** Takes connections of a protocol of its own, recognised by their first bytes. */
   readonly bytes?: ByteMount | undefined;
-  /** Whether the clients of calls in flight may need new connections while it drains. */
+  /** Whether clients with calls in flight may need new connections while it drains. */
   readonly connectsWhileDraining?: boolean | undefined;
-  /** Refuses new calls, gives those in flight their time to finish, and ends what is open. */
+  /** Refuses new calls, gives those in flight time to finish, and ends what is open. */
   close?(): Promise<void>;
 }
 

@@ -9,13 +9,13 @@ export interface ListenPlace {
   readonly path: string;
 }
 
-/** Of an address that names none. */
+/** The port of an address that names none. */
 export const DEFAULT_PORT = 8000;
 const secureSchemes: ReadonlySet<string> = new Set(["https", "wss", "tls"]);
 
 /**
- * Reads an address to listen at: `scheme://host:port/path`, or `scheme+unix:PATH`. A scheme with TLS needs `tls`. No other takes it, but
- * for `any`, which serves both.
+ * Reads an address to listen at: `scheme://host:port/path`, or `scheme+unix:PATH`. A scheme with TLS needs `tls`. Other schemes must not
+ * have it, except `any`, which serves both.
  */
 export function placeOf(address: Address, path: string, options: SecureListenOptions): ListenPlace {
   const text = String(address);
@@ -28,7 +28,7 @@ export function placeOf(address: Address, path: string, options: SecureListenOpt
   const [, before = "", scheme = ""] = /^([a-z]+\+)?([a-z]+):/.exec(text) ?? [];
   let url: URL;
   try {
-    // As http, because a URL of a scheme that nobody knows has other rules.
+    // As http, because URLs of unknown schemes follow other rules.
     url = new URL(text.slice(before.length).replace(/^(tcp|tls|any):/, "http:"));
   } catch (error) {
     throw badAddress(`not a URL: ${text}`, error);
@@ -44,7 +44,7 @@ export function placeOf(address: Address, path: string, options: SecureListenOpt
     carrier: {
       // Without the brackets of an IPv6 address.
       host: url.hostname.replace(/^\[|\]$/g, ""),
-      // A URL drops the port that is its scheme's own.
+      // A URL drops the default port of its scheme.
       port: Number(url.port || (/^[^/]*\/\/[^/]*:(\d+)(?:[/?#]|$)/.exec(text)?.[1] ?? DEFAULT_PORT)),
     },
     path: url.pathname === "/" ? path : url.pathname,

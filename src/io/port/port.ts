@@ -23,37 +23,43 @@ import type { Bound, Mount } from "./mount.js";
 import { closeStalled, progressOf, type Stallable } from "./stalled.js";
 
 export interface PortOptions extends SecureListenOptions {
-  /** What checks the credentials of requests, if anything does. */
+  /** The check of credentials, if there is one. */
   readonly auth?: unknown;
-  /** Milliseconds for the first bytes of a connection, and for the head of a request; four times that for the whole. 15,000 unless given. */
+  /**
+   * Milliseconds for the first bytes of a connection, and for the head of a request; 15,000 unless given. The whole request has four times
+   * as long.
+   */
   readonly headersMs?: number | undefined;
-  /** Milliseconds between signs of life on a connection of HTTP/2 that is in use; 15,000 unless given. One that answers none for twice that is closed. */
+  /**
+   * Milliseconds between pings on an HTTP/2 connection that is in use; 15,000 unless given. A connection that answers none for twice as
+   * long is closed.
+   */
   readonly keepAliveMs?: number | undefined;
   readonly limits?: Partial<Limits> | undefined;
-  /** What else is on the port: health checks, metrics. */
+  /** Other mounts on the port: health checks, metrics. */
   readonly mounts?: readonly Mount[] | undefined;
-  /** Whether clients may come without TLS, too, where that is safe: on loopback, or with `insecure`, and if no certificate is asked of clients. */
+  /** Whether clients may also come without TLS where that is safe: on loopback, or with `insecure`, and if clients need no certificate. */
   readonly plainToo?: boolean | undefined;
 }
 
-/** A place with everything that is mounted there. */
+/** A carrier with everything that is mounted on it. */
 export interface Port {
   /** The port that was chosen; 0 where there is none. */
   readonly port: number;
   /** `host:port`, if it has one. */
   readonly authority: string | undefined;
   readonly addresses: readonly ListenAddress[];
-  /** Resolves when its only stream has ended, or it was closed. */
+  /** Resolves when its only stream has ended, or when it was closed. */
   readonly ended: Promise<void>;
-  /** Takes no more connections; those that are open go on. */
+  /** Accepts no more connections. Open ones continue. */
   stop(): void;
-  /** Drains all mounts together, then closes every connection; gives the answers that are ending a moment to arrive. */
+  /** Drains all mounts together, then closes every connection. Final answers have a moment to arrive. */
   close(): Promise<void>;
 }
 
 const tcpKeepAlive = { keepAlive: true, keepAliveInitialDelay: fixedTimeouts.tcpKeepAliveMs };
 
-/** Puts mounts on a carrier: binds, does TLS, tells protocols apart, and drains. If it cannot listen, the mounts are closed. */
+/** Puts mounts on a carrier: binds, handles TLS, tells protocols apart, and drains. If it cannot listen, the mounts are closed. */
 export async function port(carrier: Carrier, wires: readonly Mount[], options: PortOptions = {}): Promise<Port> {
   const mounts = [...wires, ...(options.mounts ?? [])];
   try {
@@ -64,7 +70,7 @@ export async function port(carrier: Carrier, wires: readonly Mount[], options: P
   }
 }
 
-/** The listener that a port is, known by the address of its first mount unless another is given. */
+/** A port as a listener, with the address of its first mount unless another is given. */
 export function portListener(opened: Port, address: string = opened.addresses[0]?.address ?? ""): Listener {
   return { ...listenerOf(address, () => opened.close(), opened.ended), addresses: opened.addresses };
 }
@@ -84,7 +90,7 @@ async function networkPort(carrier: NetworkCarrier, mounts: readonly Mount[], op
     : undefined;
   const table = protocols(mounts, http, options);
   const plainToo = tls === undefined || (options.plainToo === true && isSafe(carrier, options));
-  /** Also of a socket that HTTP/2 takes over: its own account stays empty then. */
+  /** Also counts a socket that HTTP/2 takes over. Its own account stays empty then. */
   const accept = (socket: Socket): void => {
     const account = accountOf(socket, limits, socket.remoteAddress);
     const stallable: Stallable = {
@@ -131,7 +137,7 @@ async function networkPort(carrier: NetworkCarrier, mounts: readonly Mount[], op
   return portOf({ port: chosen, authority: bound.authority, addresses: addressesOf(mounts, bound) }, { stop: () => void stop(), end });
 }
 
-/** One connection of HTTP/2, which is the port. */
+/** A port that is a single HTTP/2 connection. */
 function streamPort(stream: Duplex, mounts: readonly Mount[], options: PortOptions): Port {
   const { headersMs = defaultTimeouts.headersMs, keepAliveMs = Number.POSITIVE_INFINITY, limits } = options;
   const http = httpServers(mounts, { headersMs, keepAliveMs, limits, connections: new Set(), single: true });
@@ -143,7 +149,7 @@ function streamPort(stream: Duplex, mounts: readonly Mount[], options: PortOptio
   };
   const made = portOf({ port: 0, authority: undefined, addresses: [] }, { stop() {}, end });
   stream.once("close", () => void made.close());
-  // A plain duplex does as well: that HTTP/2 needs no more of it, its types do not say.
+  // HTTP/2 needs no more than a plain duplex, but its types ask for a socket.
   http.http2(stream as Socket);
   return made;
 }
@@ -185,7 +191,7 @@ interface Inside {
   accept(socket: Socket): void;
 }
 
-/** Does the handshakes. What is spoken inside was agreed on there, or is told by the next bytes. */
+/** Handles TLS handshakes. The protocol inside was negotiated there, or is detected by the next bytes. */
 function tlsServer(
   tls: NonNullable<PortOptions["tls"]>,
   { http, table, headersMs, alpn, accept }: Inside,
@@ -198,26 +204,26 @@ function tlsServer(
     else if (socket.alpnProtocol === "http/1.1") http?.http1(socket);
     else detect(socket, table, headersMs);
   });
-  // A handshake that fails leaves its connection open where it was only too slow.
+  // If a handshake fails because it was too slow, Node leaves the connection open.
   server.on("tlsClientError", (_error: Error, socket: Socket) => socket.destroy());
   const take = (socket: Socket): void => void server.emit("connection", socket);
   return {
     take,
     again(socket, first) {
-      // Before the handshake begins, because it looks for what was read already only then.
+      // Before the handshake begins, because only then does it look for bytes that were already read.
       socket.unshift(first);
       take(socket);
     },
   };
 }
 
-/** Whether plain text beside TLS lets nobody in, and nobody read along. */
+/** Whether plain text beside TLS is safe: it lets in nobody who could not connect otherwise, and nobody can read along. */
 function isSafe(carrier: NetworkCarrier, { insecure, tls }: PortOptions): boolean {
   if (tls?.requestClientCert === true) return false;
   return "path" in carrier || insecure === true || isLoopback(carrier.host);
 }
 
-/** The fault of a wire whose clients cannot show the credentials that are demanded. */
+/** The fault of a wire whose clients cannot send the required credentials. */
 export function noCredentials(wire: string): Fault {
   return new Fault("invalid-params", `${wire} carries no credentials: give tls.requestClientCert, or leave auth out`, {
     data: { reason: "no-credentials" },

@@ -1,13 +1,13 @@
-/** A connection that may hold something for a client that takes nothing of it. */
+/** A connection that may hold data for a client that does not read it. */
 export interface Stallable {
   /** Bytes that wait for the client. */
   unwritten(): number;
-  /** Changes whenever it takes something. */
+  /** A value that changes whenever the client takes something. */
   taken(): string;
   close(): void;
 }
 
-/** Closes the connections whose clients take nothing for `ms` although something waits for them. The returned function stops that. */
+/** Closes connections whose clients read nothing for `ms` although data waits for them. The returned function stops the check. */
 export function closeStalled(connections: Iterable<Stallable>, ms: number): () => void {
   const still = new Map<Stallable, { taken: string; since: number }>();
   const look = (): void => {
@@ -31,12 +31,14 @@ interface Handle {
   readonly writeQueueSize?: number;
 }
 
-/** How far a socket is. Node's own count of written bytes has those that wait in it, so that a large write would look like a halt. */
+/**
+ * How far a socket has sent. Node's own count of written bytes includes those that still wait, so a large write would look like a stall.
+ */
 export function progressOf(socket: object | undefined): string {
   const { _handle, _parent } = (socket ?? {}) as {
     readonly _handle?: Handle | null;
     readonly _parent?: { readonly _handle?: Handle | null };
   };
-  // Over TLS it is the socket below that knows.
+  // Over TLS the socket below has the numbers.
   return [_handle, _parent?._handle].map((handle) => `${handle?.bytesWritten} ${handle?.writeQueueSize}`).join(" ");
 }

@@ -6,9 +6,9 @@ import { join } from "node:path";
 import { PassThrough, type Readable, type Writable } from "node:stream";
 
 /**
- * Two pipes as one socket. HTTP/2 also takes a plain duplex, but Node's adapter for those (JSStreamSocket) throws an assertion that nobody
- * can catch when a session ends while its last write is under way; a real socket in between costs a copy and has no such end.
- * With `onEnd` the end of what comes in does not end the socket: whoever hears of it may still write.
+ * Two pipes as one socket. HTTP/2 also accepts a plain duplex, but Node's adapter for it (JSStreamSocket) throws an assertion that nobody
+ * can catch when a session ends during its last write. A real socket in between costs a copy and does not have that problem. With `onEnd`,
+ * the end of the input does not end the socket, so that answers can still be written.
  */
 export async function pipesSocket(readable: Readable, writable: Writable, onEnd?: () => void): Promise<Socket> {
   // At once: what a child writes before anyone reads is lost when it exits.
@@ -25,11 +25,11 @@ export async function pipesSocket(readable: Readable, writable: Writable, onEnd?
   return near;
 }
 
-/** Bytes that are read at a time, always into the same memory: new memory for each read costs more than all the rest. */
+/** Bytes that are read at a time, always into the same buffer: allocating for each read costs more than the rest. */
 const READ_BYTES = 128 * 1024;
 
 /**
- * A socket and its peer in this process, on a path that nobody else can open and that is gone at once. What comes to the peer is written
+ * A socket and its peer in this process, on a path that nobody else can open and that is removed at once. What the peer receives is written
  * to `writable`.
  */
 async function socketPair(writable: Writable): Promise<[near: Socket, far: Socket]> {
@@ -49,7 +49,7 @@ async function socketPair(writable: Writable): Promise<[near: Socket, far: Socke
         written = true;
         if (waits) far.resume();
       });
-      // The memory is not used again before its bytes are with the system. A pipe of this process mostly takes them at once.
+      // The buffer is reused only after the system has its bytes. A pipe of this process usually takes them at once.
       waits = writable.writableLength > 0 && !written;
       return !waits;
     }

@@ -5,13 +5,15 @@ import { type Port, type PortOptions, port, portListener } from "./port.js";
 import { pipesSocket } from "./standard-streams.js";
 
 export interface StdioPortOptions extends PortOptions {
-  /** The end of stdin lets the calls in flight finish. Unless given it ends them. */
+  /** Whether calls in flight may finish after the end of stdin. By default they end. */
   readonly drainsAtEnd?: boolean | undefined;
 }
 
 let listening = false;
 
-/** A mount on this process's own stdin and stdout, as the one connection of HTTP/2. It ends with them. While it lives `console` writes to stderr. */
+/**
+ * A mount on this process's own stdin and stdout, as its only HTTP/2 connection. It ends with them. Meanwhile `console` writes to stderr.
+ */
 export async function listenOnStdio(address: string, mount: Mount, options: StdioPortOptions): Promise<Listener> {
   if (listening) throw new Fault("unavailable", "stdin and stdout are already listened on", { data: { reason: "in-use" } });
   listening = true;

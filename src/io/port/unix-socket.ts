@@ -4,8 +4,8 @@ import { connect, type Server } from "node:net";
 import { isMainThread } from "node:worker_threads";
 
 /**
- * Listens on a Unix socket that its user alone may connect to. The mask of the process makes it so from the start: the socket is made
- * before `listen` returns, so nothing else of this thread sees the mask. A worker thread has none to set, and changes the mode at once.
+ * Listens on a Unix socket that only its user may connect to. The umask of the process ensures that from the start: the socket is created
+ * before `listen` returns, so no other code of this thread sees the umask. A worker thread cannot set it, and changes the mode right after.
  */
 export function listenPrivately(server: Server, path: string, ready: () => void): void {
   if (!isMainThread) {
@@ -21,7 +21,7 @@ export function listenPrivately(server: Server, path: string, ready: () => void)
   }
 }
 
-/** Removes a Unix socket on which nobody listens: what a server that was killed leaves behind. Anything else stays. */
+/** Removes a Unix socket on which nobody listens: a killed server leaves it behind. Anything else stays. */
 export async function removeStale(path: string): Promise<void> {
   const found = await lstat(path).catch(() => undefined);
   if (found?.isSocket() !== true) return;
@@ -31,7 +31,7 @@ export async function removeStale(path: string): Promise<void> {
       socket.destroy();
       resolve(false);
     });
-    // A server that is only busy is told by another error.
+    // A busy server gives another error.
     socket.once("error", ({ code }: NodeJS.ErrnoException) => resolve(code === "ECONNREFUSED"));
   });
   if (stale) await unlink(path).catch(() => {});

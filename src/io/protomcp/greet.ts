@@ -7,7 +7,7 @@ import { showsTokens } from "./tokens.js";
 type Batch = readonly (Incoming | IncomingPart)[];
 type Batches = AsyncIterator<Batch, unknown>;
 
-/** Thrown where the peer does not speak proto-mcp, or does not answer at all. */
+/** Thrown if the peer does not speak proto-mcp, or does not answer. */
 export class NoProto extends Error {
   readonly fault: Fault;
   constructor(fault: Fault) {
@@ -26,8 +26,8 @@ export interface GreetOptions extends DialOptions {
 }
 
 /**
- * Asks what a peer speaks, and makes its link one for both eras. A peer of the base is a legacy server: what it answered is its answer to
- * `initialize`. Rejects with NoProto if it is no peer of proto-mcp.
+ * Asks what a peer speaks, and returns a link for either era. A peer of base proto-mcp is a legacy server: its answer becomes the answer to
+ * `initialize`. Rejects with NoProto if the peer does not speak proto-mcp.
  */
 export async function greet(given: Link, codec: MessageCodec, options: GreetOptions): Promise<Link> {
   const { encodings } = options;
@@ -59,7 +59,7 @@ export async function greet(given: Link, codec: MessageCodec, options: GreetOpti
   }
 }
 
-/** What a peer says, or does, that takes our message for none of its own. */
+/** Whether a fault shows that the peer does not understand our message. */
 function isForeign({ code, data }: Fault): boolean {
   const reason = (data as { readonly reason?: unknown } | undefined)?.reason;
   return code === "parse" || code === "overload" || code === "deadline" || (code === "unavailable" && reason !== undefined);
@@ -91,7 +91,7 @@ async function* going(rest: Batch, batches: Batches): AsyncGenerator<Batch> {
   yield* { [Symbol.asyncIterator]: () => batches };
 }
 
-/** A link to a server of the base, to which there is one handshake: `initialize` is answered with what it said already. */
+/** A link to a server of base proto-mcp, which allows one handshake: `initialize` is answered with its earlier answer. */
 function baseLink(link: Link, rest: Batch, batches: Batches, initialized: JsonObject): Link {
   let wake: () => void = () => {};
   const local: (Incoming | IncomingPart)[] = [...rest];

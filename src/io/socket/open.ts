@@ -18,7 +18,10 @@ export interface SocketLinkOptions {
   readonly framing?: Framing | undefined;
 }
 
-/** A link on a connection to `tcp://host:port`, `tls://host:port` or `unix:PATH`; rejects with the reason if that fails or takes too long. */
+/**
+ * A link on a connection to `tcp://host:port`, `tls://host:port` or `unix:PATH`. Rejects with the reason if connecting fails or takes too
+ * long.
+ */
 export async function openSocketLink(address: string, options: SocketLinkOptions): Promise<LineLink> {
   const { limits, framing } = options;
   const socket = await connected(socketTo(address, options), address, options);
@@ -26,7 +29,7 @@ export async function openSocketLink(address: string, options: SocketLinkOptions
   return lineLink(socket, socket, {
     framing,
     messageBytes: limits?.messageBytes,
-    // A server that takes no more would end the link, and every other call with it.
+    // A message above the server's limit would end the link, with every other call on it.
     sendLength: limits?.messageBytes ?? defaultLimits.messageBytes,
     depth: limits?.depth,
     onClose: () => letGo(socket),
@@ -42,7 +45,7 @@ function socketTo(address: string, options: SocketLinkOptions): Socket {
     throw badAddress(`not an address of a connection: ${address}; it looks like tcp://host:port, tls://host:port or unix:PATH`);
   const place = { host: name.replace(/^\[|\]$/g, ""), port: Number(port ?? DEFAULT_PORT) };
   if (scheme === "tcp") return connect({ ...place, noDelay: true });
-  // An address is no name to ask for; the certificate is checked against it all the same.
+  // SNI allows no IP address. The certificate is still checked against it.
   const socket = connectTls({
     ...place,
     ...(isIP(place.host) === 0 ? { servername: place.host } : undefined),
@@ -75,7 +78,7 @@ function connected(
       clearTimeout(timer);
       socket.off("error", onError);
       signal?.removeEventListener("abort", giveUp);
-      // From now on the link hears of errors; one with no listener would be thrown.
+      // From now on the link handles errors. Without any listener, an error would be thrown.
       socket.on("error", () => {});
     };
     socket.once("error", onError);

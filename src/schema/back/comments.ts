@@ -3,7 +3,7 @@ import type { DescriptorProto } from "@bufbuild/protobuf/wkt";
 
 const known = new WeakMap<DescFile, ReadonlyMap<string, string>>();
 
-/** The comments of a file by the full name of what they are about. Empty if the descriptor came without source info. */
+/** The comments of a file, by the full name of what they describe. Empty if the descriptor has no source info. */
 export function commentsOf(file: DescFile): ReadonlyMap<string, string> {
   let found = known.get(file);
   if (found === undefined) known.set(file, (found = read(file)));

@@ -7,11 +7,14 @@ import { commentsOf } from "./comments.js";
 import { keywordsOf } from "./rules.js";
 
 export interface JsonSchemaOptions {
-  /** For clients that cannot follow `$ref`: a message within itself is written out so many times, and is any object below. */
+  /** For clients that cannot follow `$ref`: a recursive message is written out this many times, and is any object below that. */
   readonly depth?: number;
 }
 
-/** The JSON Schema of a message, as model APIs accept it: an object at the top, never a union; `$defs` only for messages within themselves. */
+/**
+ * The JSON Schema of a message, in the form that model APIs accept: an object at the top, never a union; `$defs` only for recursive
+ * messages.
+ */
 export function messageSchema(desc: DescMessage, options: JsonSchemaOptions = {}): JsonObject {
   const writer = new SchemaWriter(desc, options.depth);
   const schema = writer.object(desc, [desc]);
@@ -29,7 +32,7 @@ const integers: Partial<Record<ScalarType, readonly [min: number, max: number]>>
   [ScalarType.FIXED64]: [0, Number.POSITIVE_INFINITY],
 };
 
-/** Messages with a form of their own in JSON. */
+/** Messages with a special form in JSON. */
 const wellKnown: Readonly<Record<string, JsonObject>> = {
   Timestamp: { type: "string", format: "date-time" },
   Duration: { type: "string", pattern: "^-?[0-9]+(\\.[0-9]{1,9})?s$" },
@@ -59,7 +62,7 @@ class SchemaWriter {
     return Object.fromEntries([...this.#defs.values()].map(({ name, schema }) => [name, schema]));
   }
 
-  /** `within`: the messages that this one is a part of, itself last. */
+  /** `within`: the messages that contain this one, with itself last. */
   object(desc: DescMessage, within: readonly DescMessage[]): JsonObject {
     const comments = commentsOf(desc.file);
     const properties: [string, unknown][] = [];

@@ -2,7 +2,7 @@ import type { FieldRules } from "../../codec/gen/validate.js";
 
 type Keywords = Record<string, unknown>;
 
-/** Well-known rules for text that JSON Schema has a format for. */
+/** Well-known string rules that have a format in JSON Schema. */
 const formats: Readonly<Record<string, string>> = {
   email: "email",
   hostname: "hostname",
@@ -13,7 +13,7 @@ const formats: Readonly<Record<string, string>> = {
   uuid: "uuid",
 };
 
-/** Rules of protovalidate as keywords of JSON Schema. CEL and rules without a keyword are left to protovalidate. */
+/** The JSON Schema keywords for protovalidate rules. CEL and rules without a keyword are left to protovalidate. */
 export function keywordsOf(rules: FieldRules | undefined): Keywords {
   switch (rules?.type.case) {
     case undefined:
@@ -71,20 +71,20 @@ function numbers(rules: NumberRules): Keywords {
   const keywords: Keywords = given(rules, { const: "const" });
   if (rules.in.length > 0) keywords["enum"] = rules.in.map(plain);
   if (rules.notIn.length > 0) keywords["not"] = { enum: rules.notIn.map(plain) };
-  // Bounds that cross mean "outside of": no keyword says that.
+  // Crossed bounds mean "outside of", which no keyword expresses.
   if (low.value !== undefined && high.value !== undefined && low.value > high.value) return keywords;
   if (low.value !== undefined) keywords[low.case === "gt" ? "exclusiveMinimum" : "minimum"] = plain(low.value);
   if (high.value !== undefined) keywords[high.case === "lt" ? "exclusiveMaximum" : "maximum"] = plain(high.value);
   return keywords;
 }
 
-/** prefix, suffix and contains as one pattern, if there is none yet. */
+/** prefix, suffix and contains as one pattern, if there is no other. */
 function affixes(prefix: string, suffix: string, contains: string, pattern: string): Keywords | undefined {
   if (pattern !== "" || (prefix === "" && suffix === "" && contains === "")) return undefined;
   return { pattern: `^${literal(prefix)}${contains === "" ? "" : `(?=[\\s\\S]*${literal(contains)})`}[\\s\\S]*${literal(suffix)}$` };
 }
 
-/** A pattern of RE2 as ECMAScript writes it. Left out where it would mean something else, or nothing. */
+/** An RE2 pattern in ECMAScript syntax. Omitted if its meaning would change, or it is invalid. */
 function patternOf(source: string): Keywords | undefined {
   if (source === "") return undefined;
   const pattern = source
@@ -110,7 +110,7 @@ function given(rules: object, names: Readonly<Record<string, string>>): Keywords
   return keywords;
 }
 
-/** Rules are of proto2: what is set is a member of its own. */
+/** The rules use proto2 presence: a rule that is set is an own member. */
 function isSet(rules: object, name: string): boolean {
   return Object.hasOwn(rules, name);
 }

@@ -6,7 +6,7 @@ import type { Place, SchemaSource } from "../read/source.js";
 import { formatTest } from "./formats.js";
 import { re2Pattern } from "./re2.js";
 
-/** Levels of a value that an expression looks into. */
+/** How many levels of a value an expression checks. */
 const DEPTH = 6;
 
 const types: Readonly<Record<string, string>> = {
@@ -19,18 +19,18 @@ const types: Readonly<Record<string, string>> = {
   null: "null_type",
 };
 
-/** The parts of a schema that got into no expression. */
+/** Called for the parts of a schema that no expression covers. */
 export type Lost = (pointer: string, keyword: string) => void;
 
 /** What an expression is made with. */
 export interface CelContext {
   readonly source: SchemaSource;
   readonly lost: Lost;
-  /** Formats are tested for. */
+  /** Whether formats are checked. */
   readonly formats: boolean;
 }
 
-/** Says in CEL which values of google.protobuf.Value fit a schema. Undefined where nothing can be said, or it would take too many words. */
+/** A CEL expression for the google.protobuf.Values that match a schema. Undefined if nothing can be expressed, or it would be too long. */
 export function celExpression(place: Place, context: CelContext): string | undefined {
   const missed: [string, string][] = [];
   const text = expression(place, "this", { ...context, lost: (pointer, keyword) => missed.push([pointer, keyword]) }, 0);
@@ -90,7 +90,7 @@ function expression(place: Place, value: string, context: CelContext, depth: num
 
 function typeTest(type: string, value: string): string {
   const test = `type(${value}) == ${types[type]}`;
-  // Beyond 2^63 no CEL integer holds it; such a double is a whole number anyway.
+  // CEL integers end at 2^63. A larger double is a whole number anyway.
   return type === "integer" ? `(${test} && (${value} >= 9.0e18 || ${value} <= -9.0e18 || double(int(${value})) == ${value}))` : test;
 }
 
@@ -178,7 +178,7 @@ function objectTests(place: Place, schema: JsonObject, value: string, context: C
   return tests;
 }
 
-/** A test that counts for values of a type alone; where there is no other type, it counts for all. */
+/** A test that applies only to values of a type. If there is no other type, it applies to all. */
 function when(type: string, value: string, named: readonly string[], test: string): string {
   return named.length === 1 && types[named[0] ?? ""] === type ? test : `(type(${value}) != ${type} || ${test})`;
 }
@@ -213,7 +213,7 @@ export function celText(text: string): string {
   return `'${text.replace(unsafe, (character) => (character === "\\" || character === "'" ? `\\${character}` : `\\x${character.charCodeAt(0).toString(16).padStart(2, "0")}`))}'`;
 }
 
-/** A keyword that, with this value, lets every value pass. */
+/** Whether a keyword with this value accepts every value. */
 export function isTrivial(keyword: string, value: unknown): boolean {
   switch (keyword) {
     case "uniqueItems":

@@ -1,9 +1,9 @@
 import { isObject } from "../../core/index.js";
 
-/** Characters of a comment. */
+/** The most characters of a comment. */
 const LONGEST = 4_000;
 
-/** What a schema says to people, for a comment: description or title, the default, and the format if no rule says it. */
+/** The comment for a schema: description or title, the default, and the format if no rule covers it. */
 export function commentOf(schema: unknown): string {
   if (!isObject(schema)) return "";
   const { description, title } = schema;

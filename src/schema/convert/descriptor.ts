@@ -18,7 +18,7 @@ import { OVERFLOW, pascalCase, VARIANT } from "./names.js";
 import type { FieldNote } from "./notes.js";
 import { isCollection, type MessageShape, type Rules, type ScalarKind, type Shape } from "./shape.js";
 
-/** A message with all that it is made of, and what the lock file has to keep of it. */
+/** A message with everything it consists of, and what the lock file has to keep. */
 export interface Built {
   readonly message: DescriptorProto;
   readonly comments: readonly SourceCodeInfo_Location[];
@@ -39,7 +39,7 @@ const wellKnown = { value: "google.protobuf.Value", struct: "google.protobuf.Str
 const STRUCT = "google/protobuf/struct.proto";
 const VALIDATE = "buf/validate/validate.proto";
 
-/** Makes the descriptor of a message. Every other message that it uses is nested in it, side by side. `path` is its place in the file. */
+/** Builds the descriptor of a message. Every other message that it uses is nested in it, on one level. `path` is its place in the file. */
 export function buildMessage(root: MessageShape, scope: string, path: readonly number[], before: LockedMessages | undefined): Built {
   const builder = new Builder(root, `${scope}.${root.name}`, before);
   return builder.run(path);
@@ -94,7 +94,7 @@ class Builder {
     }
     if (shape.variants) this.#variant(message);
     if (numbered.overflow !== undefined) message.field.push(this.#overflow(message, shape, numbered.overflow));
-    // Oneofs that stand for presence come after all others.
+    // Synthetic oneofs, which stand for presence, come after all others.
     for (const proto of message.field)
       if (proto.proto3Optional)
         proto.oneofIndex = message.oneofDecl.push({ $typeName: "google.protobuf.OneofDescriptorProto", name: `_${proto.name}` }) - 1;
@@ -222,7 +222,7 @@ class Builder {
   }
 }
 
-/** Whether a property has values that its field cannot hold: null beside absent, or an empty list beside none. */
+/** Whether a property has values that its field cannot hold: null besides absent, or an empty list besides none. */
 function isUnsaid({ shape, required }: { readonly shape: Shape; readonly required: boolean }): boolean {
   if (shape.kind === "value") return false;
   if (isCollection(shape)) return shape.nullable || !required;
@@ -240,7 +240,7 @@ function rulesOf(shape: Shape, required: boolean): Rules {
   return required && !nullable ? { ...shape.rules, required: true } : shape.rules;
 }
 
-/** Protobuf takes any text but these for a JSON name. */
+/** Protobuf accepts any other text as a JSON name. */
 function isJsonName(name: string): boolean {
   return name !== "" && !name.includes("\0") && !/^\[.*\]$/s.test(name) && !/\p{Surrogate}/u.test(name);
 }

@@ -7,7 +7,9 @@ const clock = "(?:[01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9](?:\\.[0-9]+)?(?:[zZ]|[
 
 type StringRules = Extract<NonNullable<Rules["type"]>, { case: "string" }>["value"];
 
-/** The rule for a format; a format that is not here is an annotation, as it is to ajv. Timestamp would lose the offset, so dates stay text. */
+/**
+ * The rule for a format. A format that is not here is an annotation, as it is for ajv. Timestamp would lose the offset, so dates stay text.
+ */
 export const formatRules: Readonly<Record<string, StringRules>> = {
   email: { wellKnown: { case: "email", value: true } },
   uuid: { wellKnown: { case: "uuid", value: true } },
@@ -21,7 +23,7 @@ export const formatRules: Readonly<Record<string, StringRules>> = {
   "date-time": { pattern: `^${days}[tT\\s]${clock}$` },
 };
 
-/** A format as CEL tests a text for it. */
+/** The CEL test of a text for a format. */
 export function formatTest(format: unknown, value: string, quoted: (text: string) => string): string | undefined {
   if (typeof format !== "string" || !Object.hasOwn(formatRules, format)) return undefined;
   const pattern = format === "uuid" ? uuid : formatRules[format]?.pattern;

@@ -2,14 +2,14 @@ import { isObject, type JsonObject } from "../../core/index.js";
 import { annotations, assertions, list } from "../read/merge.js";
 import type { ScalarKind } from "./shape.js";
 
-/** The type that JSON Schema gives a value. */
+/** The JSON Schema type of a value. */
 export function typeOf(value: unknown): string {
   if (value === null) return "null";
   if (Array.isArray(value)) return "array";
   return typeof value === "number" && Number.isInteger(value) ? "integer" : typeof value;
 }
 
-/** Whether `type: object` beside a union says no more than its branches do. */
+/** Whether `type: object` beside a union adds nothing to its branches. */
 export function isObjectUnion(schema: JsonObject, keyword: string): boolean {
   return (
     schema["type"] === "object" &&
@@ -17,7 +17,7 @@ export function isObjectUnion(schema: JsonObject, keyword: string): boolean {
   );
 }
 
-/** All values of branches that are texts from a list. */
+/** All values, if every branch is a text from a list. */
 export function stringValues(branches: readonly JsonObject[]): string[] | undefined {
   const values: unknown[] = [];
   for (const branch of branches) {
@@ -57,7 +57,7 @@ const objects = [
   "dependentSchemas",
 ];
 
-/** Keywords that say nothing of values of a kind. */
+/** Keywords that do not apply to values of a kind. */
 export const stray: Readonly<Record<ScalarKind | "array" | "object", ReadonlySet<string>>> = {
   string: new Set([...numbers, ...arrays, ...objects]),
   int32: new Set([...texts, ...arrays, ...objects]),

@@ -1,9 +1,9 @@
-/** The field of a message that has the members no field is for, and what a field cannot say. No property gets this name. */
+/** The field for members without a field of their own, and for values that a field cannot express. No property gets this name. */
 export const OVERFLOW = "additional_properties";
 /** The oneof of a message that is one of several objects. */
 export const VARIANT = "variant";
 
-/** A name as protobuf's style has it: `maxResults`, `max-results` and `MAX_RESULTS` are `max_results`. */
+/** A name in protobuf's style: `maxResults`, `max-results` and `MAX_RESULTS` become `max_results`. */
 export function snakeCase(name: string): string {
   const words = name
     .normalize("NFKD")
@@ -12,7 +12,7 @@ export function snakeCase(name: string): string {
     .toLowerCase()
     .replace(/[^a-z0-9]+/g, "_")
     .replace(/^_+|_+$/g, "")
-    // An underscore before a digit is lost in most languages, so that two names could become one.
+    // Most languages drop an underscore before a digit, so that two names could become one.
     .replace(/_(?=\d)/g, "");
   if (words === "") return "field";
   return (/^\d/.test(words) ? `n${words}` : words).slice(0, 100).replace(/_+$/, "");
@@ -25,7 +25,7 @@ export function pascalCase(name: string): string {
     .join("");
 }
 
-/** Gives each name once: the second `name` is `namex2`, in whatever way the names are compared. */
+/** Makes names unique: the second `name` becomes `namex2`, however names are compared. */
 export class Names {
   readonly #taken = new Set<string>();
 
@@ -41,7 +41,7 @@ export class Names {
   }
 }
 
-/** Names that differ in case or underscores alone collide in generated code. */
+/** Names that differ only in case or underscores collide in generated code. */
 function plain(name: string): string {
   return name.replaceAll("_", "").toLowerCase();
 }

@@ -1,12 +1,12 @@
-/** A keyword that no rule of protobuf says: ajv enforces it. */
+/** A keyword that no protobuf rule covers, so ajv enforces it. */
 export interface Residual {
   readonly pointer: string;
   readonly keyword: string;
 }
 
-/** What of a field its descriptor does not say. */
+/** What a descriptor does not say about a field. */
 export interface FieldNote {
-  /** The property's name, where it cannot be the JSON name. */
+  /** The property's name, if it cannot be the JSON name. */
   readonly property?: string;
   readonly nullable?: true;
   readonly required?: true;

@@ -1,16 +1,19 @@
 import { type PatternNode, parsePattern } from "../../core/index.js";
 
-/** Characters that \s stands for in ECMAScript; RE2 knows the ASCII ones alone. */
+/** The characters of \s in ECMAScript. RE2 has only the ASCII ones. */
 const space = "\\t-\\r \\x{a0}\\x{1680}\\x{2000}-\\x{200a}\\x{2028}\\x{2029}\\x{202f}\\x{205f}\\x{3000}\\x{feff}";
-/** Times that RE2 repeats something. */
+/** The most repetitions that RE2 allows. */
 const REPEATS = 1_000;
 const categories = /^\\[pP]\{(?:General_Category=|gc=)?(L[ultmo]?|M[nce]?|N[dlo]?|P[cdseifo]?|S[mcko]?|Z[slp]?|C[cfson]?)\}$/;
 const scripts = /^\\[pP]\{(?:Script|sc)=([A-Z][A-Za-z_]+)\}$/;
 
-/** Thrown for what RE2 has no words for. */
+/** Thrown for what RE2 cannot express. */
 class Inexpressible extends Error {}
 
-/** A pattern of ECMAScript as RE2 writes it, with the same meaning. Undefined if it has none: it looks around or back, or repeats too often. */
+/**
+ * An ECMAScript pattern in RE2 syntax, with the same meaning. Undefined if RE2 cannot express it: lookaround, back-references, too many
+ * repetitions.
+ */
 export function re2Pattern(source: string): string | undefined {
   try {
     new RegExp(source, "u");
@@ -64,7 +67,7 @@ function bracket(source: string): string {
   return `[${negated ? "^" : ""}${parts.map((part) => (part === "-" ? "-" : element(part, true))).join("")}]`;
 }
 
-/** One character or class of characters, within brackets or not. */
+/** One character or character class, within brackets or not. */
 function element(source: string, bracketed: boolean): string {
   if (source === "\\s") return bracketed ? space : `[${space}]`;
   if (source === "\\S") {

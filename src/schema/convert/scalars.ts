@@ -6,7 +6,7 @@ import { formatRules } from "./formats.js";
 import { re2Pattern } from "./re2.js";
 import type { Rules, ScalarKind } from "./shape.js";
 
-/** A scalar with its rules, and the keywords that they say. */
+/** A scalar with its rules, and the keywords that they cover. */
 export interface Scalar {
   readonly kind: ScalarKind;
   readonly rules: Rules;
@@ -23,7 +23,7 @@ export function stringScalar(schema: JsonObject, asserted: boolean): Scalar {
   const format = schema["format"];
   if (typeof format === "string" && asserted && Object.hasOwn(formatRules, format)) {
     const rule = formatRules[format];
-    // There is one pattern for a string; a format that needs one beside the schema's own is tested by CEL.
+    // A string can have only one pattern rule. A format that needs a second one is checked by CEL.
     if (rule?.pattern === undefined || schema["pattern"] === undefined) Object.assign(rules, rule);
     else test = { id: "format", message: `must be a ${format}`, expression: `this.matches(${celText(rule.pattern)})` };
   }
@@ -43,7 +43,7 @@ export function stringScalar(schema: JsonObject, asserted: boolean): Scalar {
   }
   const base = withRules("string", alone(rules, said));
   if (test === undefined) return { kind: "string", rules: base, said };
-  // Where values are given, it is one of them or none, and ajv says which.
+  // If values are listed, ajv checks which of them have the format.
   if (values !== undefined) said.delete("format");
   return { kind: "string", rules: values === undefined ? { ...base, cel: [test] } : base, said };
 }
@@ -65,7 +65,7 @@ export function numberScalar(schema: JsonObject): Scalar {
   return { kind: "double", rules: withRules("double", alone(rules, said)), said };
 }
 
-/** int32 where both bounds fit it, else int64. What no int64 holds is refused as a value. */
+/** int32 if both bounds fit it, otherwise int64. A value that no int64 holds is refused. */
 export function integerScalar(schema: JsonObject): Scalar {
   const said = new Set<string>();
   const { minimum, maximum, exclusiveMinimum, exclusiveMaximum } = schema;
@@ -112,13 +112,13 @@ function addBounds(
     const side = rule.startsWith("g") ? "greaterThan" : "lessThan";
     if (value === undefined) continue;
     const other = found[side];
-    // Of two bounds on one side the narrower counts.
+    // Of two bounds on one side the narrower one counts.
     const narrower = other === undefined || (side === "greaterThan" ? value >= other.value : value <= other.value);
     if (narrower) found[side] = { case: rule, value, keyword };
     said.add(keyword);
   }
   const { greaterThan, lessThan } = found;
-  // Bounds that cross mean "outside of" in a rule, and "nothing" in a schema.
+  // Crossed bounds mean "outside of" in a rule, and "nothing" in a schema.
   if (
     greaterThan !== undefined &&
     lessThan !== undefined &&
@@ -132,7 +132,7 @@ function addBounds(
   else for (const [side, bound] of Object.entries(found)) rules[side] = { case: bound.case, value: bound.value };
 }
 
-/** The values of `enum` and `const` together, if all are of the kind; null is a matter of its own. */
+/** The values of `enum` and `const`, if all are of the kind. null is handled separately. */
 function allowed<T>(schema: JsonObject, said: Set<string>, fits: (value: unknown) => value is T): T[] | undefined {
   const given =
     "const" in schema ? [schema["const"]] : "enum" in schema ? list(schema["enum"]).filter((value) => value !== null) : undefined;
@@ -149,7 +149,7 @@ function addAllowed(rules: Record<string, unknown>, values: readonly unknown[]):
   else rules["in"] = [...new Set(values)];
 }
 
-/** A value that is given needs no other rule; what else its schema says of it is checked by ajv. */
+/** A listed value needs no other rule. ajv checks the remaining keywords. */
 function alone(rules: Record<string, unknown>, said: Set<string>): Record<string, unknown> {
   if (!("const" in rules) && !("in" in rules)) return rules;
   const others = Object.keys(rules).filter((rule) => rule !== "const" && rule !== "in" && rule !== "finite");
@@ -158,7 +158,7 @@ function alone(rules: Record<string, unknown>, said: Set<string>): Record<string
   return "in" in rules ? { in: rules["in"] } : { const: rules["const"] };
 }
 
-/** How many there may be of something: the rules, if both counts can be kept. */
+/** The rules for a count, if both limits can be expressed. */
 export function countRules(
   schema: JsonObject,
   keywords: readonly [least: string, most: string],

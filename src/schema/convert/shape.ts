@@ -6,7 +6,7 @@ export type Rules = Extract<MessageInitShape<typeof FieldRulesSchema>, { readonl
 
 export type ScalarKind = "string" | "int32" | "int64" | "double" | "bool";
 
-/** What a schema becomes as the type of a field. `nullable`: null is one of its values, beside those of the type. */
+/** The field type that a schema becomes. `nullable`: null is also allowed. */
 export type Shape = (
   | { readonly kind: ScalarKind | "value" | "struct" | "list" }
   | { readonly kind: "message"; readonly message: MessageShape }
@@ -20,20 +20,20 @@ export interface FieldShape {
   readonly comment: string;
 }
 
-/** An object as a message; filled in while it is read, because it may have itself as a member. */
+/** An object as a message. It is filled in while it is read, because it may contain itself. */
 export interface MessageShape {
-  /** Where its schema is: a JSON pointer. Field numbers are kept by this. */
+  /** The JSON pointer of its schema. Field numbers are kept by it. */
   readonly key: string;
   readonly name: string;
   comment: string;
   fields: FieldShape[];
-  /** Members that are no property are allowed. */
+  /** Whether members without a property are allowed. */
   open: boolean;
-  /** The fields are the members of a oneof: the value is one of several objects. */
+  /** Whether the fields are the members of a oneof: the value is one of several objects. */
   variants: boolean;
 }
 
-/** What the value of a field can be, beside what protobuf can say of it. */
+/** Whether a shape is a list or a map. */
 export function isCollection(shape: Shape): boolean {
   return shape.kind === "repeated" || shape.kind === "map";
 }

@@ -12,11 +12,11 @@ import type { FieldShape, MessageShape, Rules, Shape } from "./shape.js";
 import { discriminator } from "./variants.js";
 
 export interface ShapeOptions {
-  /** Formats become rules; else they are annotations. */
+  /** Whether formats become rules. Otherwise they are annotations. */
   readonly formats: boolean;
 }
 
-/** A message that was taken for granted while it was being made turned out to be none: it has to be converted again without. */
+/** Thrown if a reference that was assumed to be a message turns out not to be one. The conversion is repeated without that assumption. */
 class NoMessage extends Error {
   readonly pointer: string;
   constructor(pointer: string) {
@@ -30,7 +30,7 @@ export interface Converted {
   readonly residual: readonly Residual[];
 }
 
-/** What a schema is in protobuf: shapes of messages, and what they leave to ajv. */
+/** Converts a schema to protobuf: to shapes of messages, and to what they leave to ajv. */
 export function convertSchema(source: SchemaSource, rootName: string, options: ShapeOptions): Converted {
   const loose = new Set<string>();
   for (;;) {
@@ -49,7 +49,7 @@ class Shaper {
   readonly #source: SchemaSource;
   readonly #options: ShapeOptions;
   readonly #rootName: string;
-  /** References that recur but are no messages: google.protobuf.Value stands for them. */
+  /** References that recur but are not messages. google.protobuf.Value stands for them. */
   readonly #loose: ReadonlySet<string>;
   readonly #residual = new Map<string, Residual>();
   readonly #names: Names;
@@ -76,7 +76,7 @@ class Shaper {
     this.#residual.set(`${pointer} ${keyword}`, { pointer, keyword });
   };
 
-  /** The shape of a schema; `name` is what a message for it is called. */
+  /** The shape of a schema. `name` is the name of its message, if it becomes one. */
   #shape(place: Place, name: string): Shape {
     const { schema, pointer } = place;
     this.#source.spend(pointer);
@@ -88,7 +88,7 @@ class Shaper {
     return this.#inline(place, this.#message(pointer, name));
   }
 
-  /** A name that no other message has, nor the entry of a map could have. */
+  /** A name that no other message has, and no map entry could have. */
   #taken(name: string): string {
     return this.#names.take(name.endsWith("Entry") ? `${name}Object` : name);
   }
@@ -97,7 +97,7 @@ class Shaper {
     return { key, name, comment: "", fields: [], open: true, variants: false };
   }
 
-  /** What a reference points at is made once, and may be in the making. */
+  /** The target of a reference is converted once. It may still be in progress. */
   #referTo(target: Place): Shape {
     const { pointer } = target;
     if (this.#loose.has(pointer)) return this.#value(target);
@@ -134,13 +134,13 @@ class Shaper {
     return { ...this.#typed(others[0] as string, { schema, pointer }, message), nullable };
   }
 
-  /** The types of a schema: those that it names, else those of its values, else that of an object if it has properties. */
+  /** The types of a schema: those that it names, else those of its values, else object if it has properties. */
   #types(schema: JsonObject): string[] {
     const named = typesOf(schema).filter((type) => known.includes(type));
     const values = "const" in schema ? [schema["const"]] : list(schema["enum"]);
     const ofValues = [...new Set(values.map(typeOf))];
     if (named.length > 0) {
-      // Null that is no value of the enum is not meant, whatever the type says.
+      // If null is not a value of the enum, it is not allowed, whatever the type says.
       return values.length > 0 && !ofValues.includes("null") ? named.filter((type) => type !== "null") : named;
     }
     if (values.length > 0) return ofValues;
@@ -176,7 +176,7 @@ class Shaper {
     return { kind, rules, nullable: false };
   }
 
-  /** Records what of a schema is not said. `strays` are keywords of other types, which say nothing here. */
+  /** Records the keywords of a schema that were not converted. `strays` are keywords of other types, which do not apply. */
   #rest(schema: JsonObject, pointer: string, said: ReadonlySet<string>, strays: ReadonlySet<string>): void {
     for (const [keyword, value] of Object.entries(schema))
       if (assertions.has(keyword) && !said.has(keyword) && !strays.has(keyword) && !isTrivial(keyword, value)) this.#lost(pointer, keyword);
@@ -209,7 +209,7 @@ class Shaper {
     };
   }
 
-  /** An object without properties: a map if its members have one type, else a Struct. */
+  /** An object without properties: a map if its members have one type, otherwise a Struct. */
   #openObject({ schema, pointer }: Place & { readonly schema: JsonObject }, name: string): Shape {
     const rest = schema["additionalProperties"];
     const said = new Set(["type", "nullable", "properties", "required"]);
@@ -314,21 +314,21 @@ class Shaper {
     return { kind: "message", message, rules: {}, nullable };
   }
 
-  /** Any JSON, with what CEL can say of it. */
+  /** Any JSON, with what CEL can check. */
   #value(place: Place): Shape {
     this.#forget(place.pointer);
     const expression = celExpression(place, this.#cel);
     return { kind: "value", rules: cel(expression), nullable: false };
   }
 
-  /** What was left over by a conversion that is not used after all. */
+  /** Drops the residual keywords of a conversion that is not used after all. */
   #forget(pointer: string): void {
     for (const [key, each] of this.#residual)
       if (each.pointer === pointer || each.pointer.startsWith(`${pointer}/`)) this.#residual.delete(key);
   }
 }
 
-/** The rule for an expression. `implied` is what the type says without a word. */
+/** The rule for an expression. `implied` is what the type already guarantees. */
 function cel(expression: string | undefined, implied?: string): Rules {
   return expression === undefined || expression === implied ? {} : { cel: [{ id: "schema", message: "must fit the schema", expression }] };
 }

@@ -18,7 +18,7 @@ import type { FieldNote, Residual } from "./notes.js";
 import type { MessageShape, Shape } from "./shape.js";
 import { convertSchema } from "./shapes.js";
 
-/** What a tool has to say of itself to be converted. */
+/** What a tool must provide to be converted. */
 export interface ToolSchemas {
   readonly name: string;
   readonly description?: string;
@@ -29,29 +29,29 @@ export interface ToolSchemas {
 export interface ConvertOptions {
   /** The protobuf package: `tools.search.v1`. */
   readonly package: string;
-  /** Numbers and names to keep. */
+  /** Field numbers and names to keep. */
   readonly lock?: LockedTool | undefined;
-  /** The file's name without `.proto`; made from the tool's name if not given. */
+  /** The file's name without `.proto`; made from the tool's name unless given. */
   readonly file?: string | undefined;
-  /** Formats such as `email` become rules. True if not given. */
+  /** Whether formats such as `email` become rules; true unless given. */
   readonly formats?: boolean;
 }
 
 /** One schema of a tool as a message. */
 export interface ConvertedSchema {
-  /** The schema as it was. */
+  /** The original schema. */
   readonly schema: JsonObject;
   readonly message: DescMessage;
-  /** What the message does not say: keywords that ajv has to enforce. */
+  /** Keywords that the message does not express: ajv has to enforce them. */
   readonly residual: readonly Residual[];
   readonly notes: ReadonlyMap<string, FieldNote>;
-  /** The schema is of no object: its value is the field `value` of the message. */
+  /** Whether the schema is not of an object, so that its value is the field `value` of the message. */
   readonly wrapped: boolean;
 }
 
 export interface ConvertedTool {
   readonly name: string;
-  /** Where the file belongs: `tools/search/v1/web_search.proto`. */
+  /** The path of the file: `tools/search/v1/web_search.proto`. */
   readonly path: string;
   readonly file: FileDescriptorProto;
   readonly input: ConvertedSchema;
@@ -61,10 +61,10 @@ export interface ConvertedTool {
   text(): string;
 }
 
-/** Files that every reader knows; a descriptor set need not bring them. */
+/** Files that every reader knows, so that a descriptor set may leave them out. */
 export const knownFiles: readonly DescFile[] = [file_google_protobuf_struct, file_google_protobuf_descriptor, file_buf_validate_validate];
 
-/** Converts the schemas of a tool to protobuf. Throws a Fault that names the tool, and where in its schema the trouble is. */
+/** Converts the schemas of a tool to protobuf. Throws a Fault that names the tool, and the place of the problem in its schema. */
 export function convertTool(tool: ToolSchemas, options: ConvertOptions): ConvertedTool {
   try {
     return converted(tool, options);
@@ -102,7 +102,7 @@ function converted(tool: ToolSchemas, options: ConvertOptions): ConvertedTool {
     messageType: built.map(({ message }) => message),
     sourceCodeInfo: { location: [head, ...built.flatMap(({ comments }) => [...comments])] },
   });
-  // Descriptors are made when somebody asks: whoever wants the text alone does not wait for them.
+  // Descriptors are made on demand, because the text alone does not need them.
   let registry: FileRegistry | undefined;
   const messageOf = (name: string): DescMessage => {
     registry ??= createFileRegistry(file, (dependency) => knownFiles.find((each) => `${each.name}.proto` === dependency));
@@ -143,7 +143,7 @@ function printing(): ReturnType<typeof createRegistry> {
   return registry;
 }
 
-/** Arguments are an object, also where the schema forgets to say so. */
+/** Arguments are an object, even if the schema does not say so. */
 function asObject(schema: unknown): unknown {
   if (schema === undefined) return { type: "object" };
   return isObject(schema) && !("type" in schema || "$ref" in schema || "allOf" in schema) ? { ...schema, type: "object" } : schema;

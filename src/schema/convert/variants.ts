@@ -2,13 +2,13 @@ import { isObject, type JsonObject } from "../../core/index.js";
 import { flatten, list } from "../read/merge.js";
 import type { SchemaSource } from "../read/source.js";
 
-/** The property that tells several objects apart, and which of its values mean which of them. */
+/** The property that distinguishes several objects, and the values that select each. */
 export interface Discriminator {
   readonly name: string;
   readonly values: readonly (readonly string[])[];
 }
 
-/** Finds a property that all have, must have, and have with texts that no other has. */
+/** Finds a property that every branch requires, with texts that no other branch has. */
 export function discriminator(branches: readonly JsonObject[], source: SchemaSource): Discriminator | undefined {
   const [first] = branches;
   if (first === undefined || !branches.every((branch) => branch["type"] === "object" || isObject(branch["properties"]))) return undefined;

@@ -16,24 +16,24 @@ import { described, firstSentence, indexLine, type ShownTool } from "../tokens/t
 import { search } from "./search.js";
 
 export interface ProgressiveOptions {
-  /** What the tool that searches is called: `search_tools`. */
+  /** The name of the search tool; `search_tools` unless given. */
   readonly searchName?: string;
-  /** What the tool that describes is called: `describe_tools`. */
+  /** The name of the tool that describes tools; `describe_tools` unless given. */
   readonly describeName?: string;
-  /** A third tool by which a model calls any other, for clients that let it call listed tools alone. Its name; none if not given. */
+  /** The name of a third tool, with which a model calls any other, for clients that only let it call listed tools; none unless given. */
   readonly callName?: string;
-  /** Characters of the index in the list; what does not fit is found by searching. */
+  /** Characters of the index in the list. The rest is found by searching. */
   readonly indexCharacters?: number;
 }
 
 /** About 10,000 tokens. */
 const INDEX_CHARACTERS = 40_000;
-/** Tools that one call describes, and that one search finds, at most. */
+/** The most tools that one call describes, and that one search finds. */
 const [DESCRIBED, FOUND] = [20, 20];
 
 /**
- * Shows a model an index of the tools and two tools to learn more, in place of all their schemas. Every tool can be called as before.
- * Nothing is kept between calls: each asks the service for its list.
+ * Shows a model an index of the tools and two tools to learn more, instead of all schemas. Every tool can still be called. Nothing is kept
+ * between calls: each asks the service for its list.
  */
 export function progressive(options: ProgressiveOptions = {}): Layer {
   const { searchName = "search_tools", describeName = "describe_tools", callName } = options;
@@ -59,7 +59,7 @@ export function progressive(options: ProgressiveOptions = {}): Layer {
   });
 }
 
-/** The tools that stand for all others. `lines` are those of the index, of `count` tools in all. */
+/** The discovery tools, which stand for all others. `lines` are those of the index, for `count` tools in total. */
 export function discoveryTools(lines: Iterable<string>, count: number, options: ProgressiveOptions = {}): JsonObject[] {
   const { searchName = "search_tools", describeName = "describe_tools", callName, indexCharacters = INDEX_CHARACTERS } = options;
   let index = "";
@@ -148,7 +148,7 @@ async function describedTools(inner: Service, args: JsonObject, context: Context
   return { content: texts.map((each) => ({ type: "text", text: each })) };
 }
 
-/** Reads the whole list of a service, tool by tool; gives its result. */
+/** Reads the whole tool list of a service, and calls `each` for every tool. Returns its result. */
 function tools(inner: Service, params: JsonObject, context: Context, each: (tool: ShownTool) => void): Promise<JsonObject> {
   return resultOf(inner.call({ method: "tools/list", params }, context), (reply) => {
     if (reply.kind === "item" && typeof reply.value["name"] === "string") each(reply.value as unknown as ShownTool);

@@ -1,12 +1,12 @@
 import type { ShownTool } from "../tokens/text.js";
 
-/** The best of the tools that it is offered, without keeping the others. */
+/** Keeps the best of the offered tools only. */
 export interface Search {
   offer(tool: ShownTool): void;
   best(): readonly ShownTool[];
 }
 
-/** Words in a name count three times as much as words in a description; a word that begins like another counts half. */
+/** A word in a name counts three times as much as one in a description. A word that only begins alike counts half. */
 export function search(query: string, most: number): Search {
   const wanted = [...new Set(words(query))].slice(0, 32);
   const found: { readonly tool: ShownTool; readonly score: number }[] = [];

@@ -1,6 +1,6 @@
 import { type Lock, type LockedMessage, type LockedMessages, own } from "./lock.js";
 
-/** What changed in a catalogue, as somebody sees it who has the old messages. */
+/** A change in a catalogue, for someone who has the old messages. */
 export interface SchemaChange {
   readonly breaking: boolean;
   readonly tool: string;

@@ -4,29 +4,29 @@ import { Fault, isObject } from "../../core/index.js";
 export interface LockedField {
   readonly number: number;
   readonly name: string;
-  /** As .proto text has it: `repeated string`. */
+  /** As in .proto text: `repeated string`. */
   readonly type: string;
   readonly required?: true;
 }
 
-/** A message as the lock file keeps it. Numbers and names of fields that went are never given again. */
+/** A message in the lock file. Numbers and names of removed fields are never reused. */
 export interface LockedMessage {
   readonly name: string;
   readonly fields: Readonly<Record<string, LockedField>>;
-  /** The field for members that are no property. */
+  /** The field for members without a property. */
   readonly overflow?: number;
   readonly reserved?: { readonly numbers: readonly number[]; readonly names: readonly string[] };
 }
 
-/** By JSON pointer of the schema that became the message. */
+/** By the JSON pointer of the schema that became the message. */
 export type LockedMessages = Readonly<Record<string, LockedMessage>>;
 
 export interface LockedTool {
-  /** The file's name without `.proto`, and what the names of its messages begin with. */
+  /** The file's name without `.proto`. The names of its messages begin with it. */
   readonly file: string;
   readonly input: LockedMessages;
   readonly output?: LockedMessages;
-  /** The tool is gone; what it had is kept for the case that it comes back. */
+  /** Whether the tool is gone. Its entry is kept in case it comes back. */
   readonly former?: true;
 }
 
@@ -72,14 +72,14 @@ function isField(value: unknown): boolean {
   return isObject(value) && Number.isInteger(value["number"]) && typeof value["name"] === "string" && typeof value["type"] === "string";
 }
 
-/** Messages that were there before and are no more, so that their numbers are not forgotten should they come back. */
+/** Adds messages that no longer exist, so that their numbers are known if they come back. */
 export function withFormer(now: Map<string, LockedMessage>, before: LockedMessages | undefined): LockedMessages {
   const all = new Map(now);
   for (const [key, message] of Object.entries(before ?? {})) if (!all.has(key)) all.set(key, message);
   return Object.fromEntries(all);
 }
 
-/** A member of a record, by a name that its sender chose. */
+/** An own member of a record, by a name that its sender chose. */
 export function own<T>(record: Readonly<Record<string, T>> | undefined, name: string): T | undefined {
   return record !== undefined && Object.hasOwn(record, name) ? record[name] : undefined;
 }

@@ -2,19 +2,19 @@ import { Names, OVERFLOW, snakeCase, VARIANT } from "../convert/names.js";
 import type { MessageShape } from "../convert/shape.js";
 import type { LockedField, LockedMessage } from "./lock.js";
 
-/** The numbers and names that the fields of a message get. */
+/** The numbers and names of the fields of a message. */
 export interface Numbered {
   readonly fields: readonly { readonly jsonName: string; readonly name: string; readonly number: number }[];
   readonly overflow: number | undefined;
   readonly locked: LockedMessage;
 }
 
-/** Protobuf keeps these for itself. */
+/** Numbers that protobuf reserves for itself. */
 const [FIRST_KEPT, LAST_KEPT] = [19_000, 19_999];
 
 /**
- * Numbers the fields of a message: those that the lock knows as before, others from the first free one. A field whose type changed gets a
- * new number, because old bytes would be read as something else.
+ * Numbers the fields of a message. Fields in the lock keep their number, others get the first free one. A field whose type changed gets a
+ * new number, because old bytes would be misread.
  */
 export function number(
   message: MessageShape,
@@ -46,7 +46,7 @@ export function number(
     used.add(last);
     return last;
   };
-  // Numbers are given in the order of the properties, and the last one to the overflow.
+  // Numbers are assigned in the order of the properties. The overflow gets the last one.
   const fields = message.fields.map(({ jsonName }) => {
     const old = kept.get(jsonName);
     return {

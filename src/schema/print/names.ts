@@ -1,7 +1,7 @@
-/** Names as they are written in one file: as short as the rules of protobuf allow, so that they still mean the same. */
+/** Shortens names for one file: as much as protobuf's rules allow without changing their meaning. */
 export type ShortName = (full: string, scope: string) => string;
 
-/** `known` are the full names of all types, and of the packages, that a name in the file can be taken for. */
+/** `known` are the full names of all types and packages that a name in the file could refer to. */
 export function shortNames(known: Iterable<string>): ShortName {
   const all = new Set<string>();
   for (const name of known) for (let part = name; part !== "" && !all.has(part); part = parentOf(part)) all.add(part);
@@ -15,7 +15,7 @@ export function shortNames(known: Iterable<string>): ShortName {
   };
 }
 
-/** What a name means in a scope: its first part is looked for from the inside out, and the first that is found counts. */
+/** What a name refers to in a scope: its first part is searched from the inside out, and the first match counts. */
 function resolved(all: ReadonlySet<string>, name: string, scope: string): string | undefined {
   const [first = ""] = name.split(".");
   for (let outer = scope; ; outer = parentOf(outer)) {

@@ -1,7 +1,7 @@
 import { type DescField, type DescMessage, getExtension, type Message, type Registry, ScalarType } from "@bufbuild/protobuf";
 import { type ReflectMessage, reflect } from "@bufbuild/protobuf/reflect";
 
-/** Options as they are written: `deprecated = true`, `(buf.validate.field).string.min_len = 1`. `nameOf` gives the name of an extension. */
+/** Options as text: `deprecated = true`, `(buf.validate.field).string.min_len = 1`. `nameOf` returns the name of an extension. */
 export function optionTexts(options: Message, schema: DescMessage, registry: Registry, nameOf: (full: string) => string): string[] {
   const texts: string[] = [];
   const message = reflect(schema, options);
@@ -17,7 +17,7 @@ export function optionTexts(options: Message, schema: DescMessage, registry: Reg
   return texts;
 }
 
-/** A message as assignments to its members; as one aggregate where it has a list of scalars. */
+/** A message as assignments to its members, or as one aggregate if it has a list of scalars. */
 function messageTexts(path: string, message: ReflectMessage): string[] {
   const set = message.fields.filter((field) => message.isSet(field));
   const aggregate = set.length === 0 || set.some((field) => field.fieldKind === "list" && field.listKind !== "message");

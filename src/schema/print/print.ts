@@ -48,8 +48,8 @@ const scalars: Partial<Record<Type, string>> = {
 };
 
 /**
- * A file descriptor as the text of a .proto file, with the comments of its source info. `registry` knows the extensions that options use,
- * and every type that a name could be taken for.
+ * A file descriptor as .proto text, with the comments of its source info. `registry` knows the extensions of options, and every type that a
+ * name could refer to.
  */
 export function printFile(file: FileDescriptorProto, registry: Registry): string {
   const short = shortNames([
@@ -200,7 +200,7 @@ function reservedLines({ reservedRange, reservedName }: DescriptorProto): string
   return lines;
 }
 
-/** The largest number that a field may have. */
+/** The largest field number. */
 const LAST = 536_870_911;
 
 function range(start: number, last: number): string {
@@ -221,7 +221,7 @@ function commentOf({ comments }: Printing, path: Path): string[] {
     .map((line) => `//${line}`.trimEnd());
 }
 
-/** The JSON name that protobuf gives a field by itself. */
+/** The default JSON name of a field in protobuf. */
 export function camelCase(name: string): string {
   return name.replace(/_+(.)?/g, (_, next: string | undefined) => next?.toUpperCase() ?? "");
 }

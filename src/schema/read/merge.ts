@@ -2,7 +2,7 @@ import { isObject, type JsonObject } from "../../core/index.js";
 import { pointTo } from "../fault.js";
 import type { Place, SchemaSource } from "./source.js";
 
-/** Keywords that say nothing of which values are valid. */
+/** Keywords that do not affect which values are valid. */
 export const annotations: ReadonlySet<string> = new Set([
   "title",
   "description",
@@ -25,7 +25,7 @@ export const annotations: ReadonlySet<string> = new Set([
   "example",
 ]);
 
-/** Keywords that ajv enforces; it ignores what it does not know. */
+/** Keywords that ajv enforces. It ignores unknown ones. */
 export const assertions: ReadonlySet<string> = new Set([
   "type",
   "nullable",
@@ -72,11 +72,11 @@ export const assertions: ReadonlySet<string> = new Set([
 export interface Flat {
   readonly schema: JsonObject;
   readonly pointer: string;
-  /** Keywords that could not be merged: they are residual. */
+  /** Keywords that could not be merged. They are residual. */
   readonly lost: readonly string[];
 }
 
-/** Follows references and merges `allOf`. `true` is the schema {}, `false` one that nothing fits. */
+/** Follows references and merges `allOf`. `true` is the schema {}, `false` one that no value matches. */
 export function flatten(place: Place, source: SchemaSource, seen: ReadonlySet<string> = new Set()): Flat {
   source.spend(place.pointer);
   const { schema, pointer } = place;
@@ -91,7 +91,7 @@ export function flatten(place: Place, source: SchemaSource, seen: ReadonlySet<st
   const parts: Place[] = Array.isArray(all) ? all.map((each, index) => ({ schema: each, pointer: pointTo(pointer, "allOf", index) })) : [];
   if (reference !== undefined) {
     const target = source.resolve(reference, pointer);
-    // A schema that is itself, by way of references alone, says nothing.
+    // A schema that refers only to itself says nothing.
     if (!seen.has(target.pointer)) parts.unshift(target);
   }
   for (const part of parts) {
@@ -105,7 +105,7 @@ export function flatten(place: Place, source: SchemaSource, seen: ReadonlySet<st
 const larger = (one: unknown, other: unknown): unknown => (Number(one) >= Number(other) ? one : other);
 const smaller = (one: unknown, other: unknown): unknown => (Number(one) <= Number(other) ? one : other);
 
-/** How two values of a keyword become one that means both. */
+/** How to combine two values of a keyword into one that means both. */
 const joins: Record<string, (one: unknown, other: unknown) => unknown> = {
   minimum: larger,
   exclusiveMinimum: larger,
@@ -145,7 +145,7 @@ const joins: Record<string, (one: unknown, other: unknown) => unknown> = {
 
 function merge(one: JsonObject, other: JsonObject, lost: string[]): JsonObject {
   const merged: Record<string, unknown> = { ...one };
-  // What one of them calls additional may be a property of the other.
+  // An additional property of one may be a declared property of the other.
   for (const closed of ["additionalProperties", "unevaluatedProperties"])
     if (
       closed in one !== closed in other &&

@@ -2,13 +2,13 @@ import { isObject, type JsonObject } from "../../core/index.js";
 import { badSchema, pointTo } from "../fault.js";
 import { schemaLimits } from "../limits.js";
 
-/** A schema within a schema, and the JSON pointer to it. */
+/** A schema within a schema, and its JSON pointer. */
 export interface Place {
   readonly schema: unknown;
   readonly pointer: string;
 }
 
-/** One schema document: finds what its references point at, and counts what reading it costs. Nothing outside of it is ever fetched. */
+/** One schema document: resolves its references, and counts the cost of reading it. Nothing outside it is ever fetched. */
 export class SchemaSource {
   readonly root: JsonObject;
   readonly #id: string | undefined;
@@ -23,7 +23,7 @@ export class SchemaSource {
     this.#id = typeof id === "string" && id !== "" && !id.startsWith("#") ? id.replace(/#$/, "") : undefined;
   }
 
-  /** To be called for each schema that is looked at. */
+  /** To be called for each schema that is visited. */
   spend(pointer: string): void {
     if (--this.#left < 0)
       throw badSchema(`is too costly to convert: its references and combinations make more than ${schemaLimits.steps} schemas`, pointer);
@@ -82,7 +82,7 @@ function shortened(text: string): string {
   return text.length > 200 ? `${text.slice(0, 200)}…` : text;
 }
 
-/** Walks through the whole document once, without recursion: it may be as deep as its sender likes. */
+/** Walks through the whole document once, without recursion, because the sender chooses its depth. */
 function measure(root: JsonObject): void {
   let values = 0;
   let characters = 0;

@@ -7,7 +7,7 @@ import { fileRegistry } from "../descriptors.js";
 import { printFile } from "../print/print.js";
 import { canonicalSet, hashOf, parseSet, SET_BYTES } from "../store/canonical.js";
 
-/** A file of text in a module. */
+/** A text file in a module. */
 export interface SourceFile {
   readonly path: string;
   readonly content: Uint8Array;
@@ -18,27 +18,30 @@ export interface ServedCommit {
   readonly owner: string;
   readonly repository: string;
   readonly label: string;
-  /** A UUID without dashes, made from the content. */
+  /** A UUID without dashes, derived from the content. */
   readonly id: string;
   readonly at: Date;
   readonly set: FileDescriptorSet;
-  /** The files as .proto text; throws a Fault where they cannot be printed. */
+  /** The files as .proto text. Throws a Fault if they cannot be printed. */
   sources(): readonly SourceFile[];
-  /** The digest B5 of the sources. */
+  /** The B5 digest of the sources. */
   digest(): Uint8Array;
 }
 
-/** What a folder `owner/repository/label.binpb` has at the moment. */
+/** The current content of a folder `owner/repository/label.binpb`. */
 export interface ServedModules {
   all(): Promise<readonly ServedCommit[]>;
 }
 
-/** Files that are looked at. */
+/** The most files that are read. */
 const FILES = 10_000;
 const file = /^([a-z0-9_][a-z0-9_.-]*)\.binpb$/i;
 const folderName = /^[a-z0-9][a-z0-9_.-]*$/i;
 
-/** Reads what has changed with each question, so that a label moves when its file is replaced. `onFault` hears of files that are no descriptors. */
+/**
+ * Reads changed files at each request, so that a label moves when its file is replaced. `onFault` is called for files that are not
+ * descriptors.
+ */
 export function servedModules(folder: string, onFault: (fault: Fault) => void): ServedModules {
   let known = new Map<string, ServedCommit | undefined>();
   return {
@@ -112,13 +115,13 @@ function textOf(proto: FileDescriptorProto, registry: ReturnType<typeof fileRegi
   return printFile(proto, registry);
 }
 
-/** A UUID without dashes that stands for a text. */
+/** A UUID without dashes, derived from a text. */
 export function uuidOf(text: string): string {
   const hex = hashOf(text).slice(0, 32);
   return `${hex.slice(0, 12)}8${hex.slice(13, 16)}a${hex.slice(17)}`;
 }
 
-/** The digest that buf calls B5, of a module without dependencies: of the list of its files with the digest of each. */
+/** The digest that buf calls B5, of a module without dependencies: a digest of its file list, which has the digest of each file. */
 function b5(sources: readonly SourceFile[]): Uint8Array {
   const lines = sources.map(({ path, content }) => ({ path, line: `shake256:${shake256(content).toString("hex")}  ${path}\n` }));
   lines.sort((one, other) => (one.path < other.path ? -1 : 1));

@@ -18,10 +18,10 @@ import {
 import { isKnownFile } from "../descriptors.js";
 import { type ServedCommit, type ServedModules, uuidOf } from "./modules.js";
 
-/** Versions that one request may name, as at the registry that it stands in for. */
+/** The most versions in one request, as in the registry that this replaces. */
 const REFS = 250;
 
-/** The answers of a registry to all three APIs for descriptors, and to those by which buf fetches the text of a module. */
+/** Implements all three registry APIs for descriptors, and those with which buf fetches the text of a module. */
 export function registryRoutes(modules: ServedModules): (router: ConnectRouter) => void {
   const byRefs = async (refs: readonly (ResourceRef | undefined)[]): Promise<ServedCommit[]> => {
     if (refs.length > REFS) throw new ConnectError(`a request may name ${REFS} versions`, Code.InvalidArgument);
@@ -59,7 +59,7 @@ export function registryRoutes(modules: ServedModules): (router: ConnectRouter) 
       },
     });
     router.service(GraphService, {
-      // Whatever a module imports is in it, so none depends on another.
+      // A module contains everything it imports, so none depends on another.
       getGraph: async ({ resourceRefs }) => ({ graph: { commits: (await byRefs(resourceRefs)).map(commitMessage) } }),
     });
     router.service(ModuleService, {
@@ -103,7 +103,7 @@ export function registryRoutes(modules: ServedModules): (router: ConnectRouter) 
 interface Wanted {
   readonly owner: string;
   readonly repository: string;
-  /** A label or a commit; empty: the default label. */
+  /** A label or a commit. Empty: the default label. */
   readonly version: string;
 }
 
@@ -122,7 +122,7 @@ function byId(all: readonly ServedCommit[], id: string): ServedCommit {
   return found;
 }
 
-/** `main` if there is one, else the label with the highest number. */
+/** `main` if it exists, otherwise the label with the highest number. */
 function defaultOf(module: readonly ServedCommit[]): ServedCommit | undefined {
   const sorted = [...module].sort((one, other) => one.label.localeCompare(other.label, "en", { numeric: true }));
   return sorted.find(({ label }) => label === "main") ?? sorted.at(-1);
@@ -141,7 +141,7 @@ function commitMessage(commit: ServedCommit): object {
   };
 }
 
-/** Descriptors that cannot be printed have no text to be digested; they are served all the same. */
+/** Descriptors that cannot be printed have no text to digest. They are still served. */
 function digestMessage(commit: ServedCommit): object {
   try {
     return { digest: { type: DigestType.B5, value: commit.digest() } };
@@ -177,7 +177,7 @@ function cut(set: FileDescriptorSet, { imports, comments, types }: Cut): FileDes
   return create(FileDescriptorSetSchema, { file });
 }
 
-/** The files that have these messages, and those that they import. */
+/** The files with these messages, and their imports. */
 function withTypes(files: readonly FileDescriptorProto[], types: readonly string[]): FileDescriptorProto[] {
   const wanted = new Set<string>();
   for (const type of types) {
@@ -191,7 +191,7 @@ function withTypes(files: readonly FileDescriptorProto[], types: readonly string
     wanted.add(found.name);
   }
   const byName = new Map(files.map((file) => [file.name, file]));
-  // A set grows while it is walked.
+  // The loop also visits what it adds to the set.
   for (const name of wanted) for (const dependency of byName.get(name)?.dependency ?? []) wanted.add(dependency);
   return files.filter(({ name }) => wanted.has(name));
 }

@@ -16,14 +16,14 @@ import { type ServedModules, servedModules } from "./modules.js";
 
 export interface RegistryServeOptions extends GateOptions, Pick<PortOptions, "tls" | "insecure"> {
   readonly auth?: GateOptions["auth"];
-  /** Hears of files that are no descriptors. */
+  /** Called for files that are not descriptors. */
   readonly onFault?: ((fault: Fault) => void) | undefined;
 }
 
-/** Bytes of a request: they are names. */
+/** Bytes of a request, which has only names. */
 const REQUEST_BYTES = 1024 * 1024;
 
-/** A registry over a folder of descriptor sets, `owner/repository/label.binpb`, at an address of http or https. */
+/** Serves a folder of descriptor sets, `owner/repository/label.binpb`, as a registry at an http or https address. */
 export async function serveRegistry(folder: string, address: string, options: RegistryServeOptions = {}): Promise<Listener> {
   if (!/^https?:\/\//.test(address))
     throw new Fault("invalid-params", `${JSON.stringify(address)} is not an address for a registry: one looks like http://127.0.0.1:8000`);
@@ -31,10 +31,10 @@ export async function serveRegistry(folder: string, address: string, options: Re
   return portListener(await port(carrier, [registryMount(folder, options)], options));
 }
 
-/** The same for a port that has others, too. */
+/** The same as a mount, for a port that has others too. */
 export function registryMount(folder: string, options: RegistryServeOptions = {}): Mount {
   const modules = servedModules(folder, options.onFault ?? (() => {}));
-  // Loaded with the first request: most programs that have schemas serve none.
+  // Loaded with the first request: most programs that use schemas serve none.
   let handler: ReturnType<typeof handlerOf> | undefined;
   return {
     wire: "registry",
@@ -54,6 +54,6 @@ export function registryMount(folder: string, options: RegistryServeOptions = {}
 async function handlerOf(modules: ServedModules): Promise<(request: NodeRequest, response: NodeResponse) => void> {
   const [{ connectNodeAdapter }, { registryRoutes }] = await Promise.all([import("@connectrpc/connect-node"), import("./routes.js")]);
   const handle = connectNodeAdapter({ routes: registryRoutes(modules), readMaxBytes: REQUEST_BYTES });
-  // The two versions of HTTP declare the same calls in ways that do not join into one type.
+  // The two HTTP versions declare the same calls in types that cannot be joined.
   return (request, response) => handle(request as IncomingMessage, response as ServerResponse);
 }

@@ -11,12 +11,12 @@ export interface CanonicalSet {
   readonly sha256: string;
 }
 
-/** Bytes of a descriptor set, as it comes and as it is kept. */
+/** The most bytes of a descriptor set, as received and as kept. */
 export const SET_BYTES: number = 64 * 1024 * 1024;
 
 /**
- * The same descriptors become the same bytes, whichever API or file they come from: files in the order of their names, without those that
- * every reader has, without what an image adds, and of the source info only the comments. These are hashed because models get to read them.
+ * The same descriptors always give the same bytes, whichever API or file they come from: files sorted by name, without those that every
+ * reader has, without what an image adds, and with only the comments of the source info. Comments are hashed because models read them.
  */
 export function canonicalSet(set: FileDescriptorSet): CanonicalSet {
   const file = set.file

@@ -8,8 +8,8 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 const NETRC_BYTES = 1024 * 1024;
 
 /**
- * The token for a registry: from `BUF_TOKEN`, which is one token for every registry or a list `token@host,token@host`, else the password
- * in `.netrc`. What is wrong with either is never told in words of it.
+ * The token for a registry: from `BUF_TOKEN`, which is one token for every registry or a list `token@host,token@host`, or else the password
+ * in `.netrc`. Error messages never quote either.
  */
 export async function registryToken(registry: string, env: Environment): Promise<string | undefined> {
   const given = env["BUF_TOKEN"];
@@ -26,9 +26,9 @@ export async function registryToken(registry: string, env: Environment): Promise
   return netrcPassword(await readFile(path, "utf8").catch(() => ""), registry);
 }
 
-/** The password of a machine in the text of a .netrc. */
+/** The password for a machine in .netrc text. */
 export function netrcPassword(text: string, machine: string): string | undefined {
-  // A macro goes to the next empty line, and its words are none of the file's.
+  // A macro ends at the next empty line. Its words do not belong to the entries.
   const plain = text.replace(/^\s*macdef[^\n]*\n(?:[^\n]+\n)*/gm, "\n").replace(/^\s*#[^\n]*/gm, "");
   const words = [...plain.matchAll(/"((?:[^"\\]|\\.)*)"|\S+/g)].map(([word, quoted]) => quoted?.replace(/\\(.)/g, "$1") ?? word);
   let inside = false;

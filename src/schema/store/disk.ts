@@ -8,20 +8,22 @@ import type { Environment } from "./credentials.js";
 import { unresolved } from "./fault.js";
 import { isCommit } from "./reference.js";
 
-/** What a label stood for when the registry was last asked. */
+/** The commit that a label referred to when the registry was last asked. */
 export interface LabelRecord {
   readonly commit: string;
   /** When that was, in milliseconds since 1970. */
   readonly at: number;
 }
 
-/** A file in the cache that is not what was written there. `sha256`: what its head says, if that can be read. */
+/** A cache file that is not what was written. `sha256`: the hash in its head, if that can be read. */
 export interface Damaged {
   readonly damaged: string;
   readonly sha256?: string | undefined;
 }
 
-/** Descriptors and labels in a folder. Each file is written at once and says itself what it is; nothing is read that does not match its hash. */
+/**
+ * Descriptors and labels in a folder. Each file is written atomically and describes itself. Nothing is used that does not match its hash.
+ */
 export interface DiskCache {
   set(module: string, commit: string): Promise<CanonicalSet | Damaged | undefined>;
   putSet(module: string, commit: string, set: CanonicalSet): Promise<void>;
@@ -29,12 +31,12 @@ export interface DiskCache {
   putLabel(module: string, label: string, record: LabelRecord): Promise<void>;
 }
 
-/** Bytes of all files; the ones that were written first go. */
+/** Bytes of all files. Beyond that the oldest are removed. */
 const DISK_BYTES = 512 * 1024 * 1024;
 const HEAD_BYTES = 4_096;
 const FORMAT = 1;
 
-/** `$XDG_CACHE_HOME/anywire/schemas`, or the same below `~/.cache`. */
+/** `$XDG_CACHE_HOME/anywire/schemas`, or the same under `~/.cache`. */
 export function schemaCachePath(env: Environment = process.env): string {
   const home = env["XDG_CACHE_HOME"];
   return join(home === undefined || home === "" ? join(env["HOME"] ?? homedir(), ".cache") : home, "anywire", "schemas");
@@ -65,7 +67,7 @@ export function diskCache(folder: string): DiskCache {
     async label(module, label) {
       const record = object((await read(pathOf(module, label, "label")))?.toString("utf8") ?? "");
       const { commit, at } = record ?? {};
-      // A record that cannot be read is one that is not there: the registry is asked.
+      // A record that cannot be read counts as missing, so the registry is asked.
       if (record?.["module"] !== module || record["label"] !== label) return undefined;
       return typeof commit === "string" && isCommit(commit) && Number.isSafeInteger(at) ? { commit, at: at as number } : undefined;
     },
@@ -104,7 +106,7 @@ async function write(folder: string, path: string, content: Uint8Array): Promise
   }
 }
 
-/** Removes the oldest descriptors where there are too many bytes. */
+/** Removes the oldest descriptors if there are too many bytes. */
 async function prune(folder: string): Promise<void> {
   const names = (await readdir(folder).catch(() => [])).filter((name) => name.endsWith(".set"));
   const files = await Promise.all(

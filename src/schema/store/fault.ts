@@ -1,9 +1,9 @@
 import { Fault, type FaultCode } from "../../core/index.js";
 
-/** The code that proto-mcp gives to a schema that cannot be had. */
+/** proto-mcp's code for a schema that cannot be resolved. */
 export const SCHEMA_UNRESOLVED = -33000;
 
-/** Why a schema cannot be had. */
+/** Why a schema cannot be resolved. */
 export type UnresolvedReason =
   | "reference"
   | "registry-not-allowed"
@@ -24,13 +24,13 @@ export type UnresolvedReason =
   | "cache"
   | "file";
 
-/** What the fault is where a number of JSON-RPC does not travel. */
+/** The fault code, for wires that do not carry JSON-RPC codes. */
 const codes: Readonly<Record<UnresolvedReason, FaultCode>> = {
-  /** The reference is none. */
+  /** The reference is invalid. */
   reference: "invalid-params",
-  /** The reference names a registry that nobody has allowed. */
+  /** The reference names a registry that is not allowed. */
   "registry-not-allowed": "denied",
-  /** The registry has no such module, label or commit, or wants credentials to say so. */
+  /** The registry has no such module, label or commit, or does not say so without credentials. */
   "not-found": "not-found",
   unauthenticated: "unauthenticated",
   denied: "denied",
@@ -40,23 +40,23 @@ const codes: Readonly<Record<UnresolvedReason, FaultCode>> = {
   /** Its certificate is not trusted, or has none of the pinned keys. */
   certificate: "unavailable",
   pin: "denied",
-  /** It answers, but not with what was asked for. */
+  /** The answer is not what was asked for. */
   "bad-answer": "unavailable",
   "wrong-commit": "unavailable",
   "too-large": "overload",
-  /** The descriptors are not those that they have to be. */
+  /** The descriptors do not have the expected hash. */
   hash: "denied",
   /** The descriptors cannot be read, or lack the message. */
   descriptors: "invalid-params",
   message: "not-found",
-  /** Nothing may be asked for, and it is not in the cache. */
+  /** Offline, and it is not in the cache. */
   offline: "unavailable",
   /** The file in the cache is damaged. */
   cache: "internal",
   file: "not-found",
 };
 
-/** The fault of a schema that cannot be had: its message says what, `data.reason` why. */
+/** The fault of a schema that cannot be resolved. Its message says what failed, `data.reason` why. */
 export function unresolved(reason: UnresolvedReason, message: string, more: { cause?: unknown; data?: object } = {}): Fault {
   return new Fault(codes[reason], `cannot resolve the schema: ${message}`, {
     rpcCode: SCHEMA_UNRESOLVED,

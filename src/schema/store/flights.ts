@@ -6,7 +6,7 @@ interface Flight<T> {
   waiting: number;
 }
 
-/** Whoever asks for what is under way already waits for that. It is given up when nobody waits any more. */
+/** Shares requests that are already running. A request is aborted when nobody waits for it any more. */
 export class Flights<T> {
   readonly #flights = new Map<string, Flight<T>>();
 

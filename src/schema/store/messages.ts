@@ -6,11 +6,11 @@ import { unresolved } from "./fault.js";
 /** The messages of a tool. */
 export interface StoredToolMessages {
   readonly input: DescMessage;
-  /** A tool may have none. */
+  /** Undefined if the tool has no output message. */
   readonly output?: DescMessage | undefined;
 }
 
-/** Which messages are meant, by full names, where the usual names do not say. */
+/** The full names of the messages, if they do not follow the naming convention. */
 export interface MessageNames {
   readonly input?: string | undefined;
   readonly output?: string | undefined;
@@ -18,7 +18,8 @@ export interface MessageNames {
 
 /**
  * Finds the messages of a tool. `symbol` is the full name of the input message, that name without `Request`, or the name of a tool:
- * `web_search` has `WebSearchRequest` and `WebSearchResponse`. Without it the set has to have one message whose name ends in `Request`.
+ * `web_search` has `WebSearchRequest` and `WebSearchResponse`. Without it, the set must have exactly one message whose name ends in
+ * `Request`.
  */
 export function pickMessages(set: MessageSet, symbol: string | undefined, names: MessageNames = {}): StoredToolMessages {
   const input = names.input === undefined ? inputOf(set, symbol) : demand(set, names.input);

@@ -2,21 +2,21 @@ import { unresolved } from "./fault.js";
 
 /** A module in a registry. */
 export interface ModuleName {
-  /** The host of the registry, as references say it: `buf.build`. */
+  /** The host of the registry, as in references: `buf.build`. */
   readonly registry: string;
   readonly owner: string;
   readonly repository: string;
 }
 
-/** Where a schema is, taken apart. */
+/** A parsed reference to a schema. */
 export interface SchemaReference extends ModuleName {
   /** A full name of a message, or the name of a tool. */
   readonly symbol: string;
-  /** A label or a commit; the module's default label if there is none. */
+  /** A label or a commit; the module's default label if absent. */
   readonly version?: string | undefined;
 }
 
-/** The longest reference that is looked at. */
+/** The longest accepted reference. */
 const LONGEST = 1_000;
 const host = /^(?:[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?|\[[0-9a-f:]+\])(?::\d{1,5})?$/i;
 const name = /^[a-z0-9][a-z0-9_-]*(?:\.[a-z0-9_-]+)*$/i;
@@ -24,8 +24,8 @@ const label = /^[a-z0-9_][a-z0-9_./-]{0,249}$/i;
 const symbol = /^[a-z_][\w-]*(?:\.[a-z_]\w*)*$/i;
 
 /**
- * Reads `buf.build/{owner}/{repository}/{package}.{message}:{version}` or `buf.build/{owner}/{repository}/{tool}:{version}`. Without a
- * version it means the default label, so the address of a type in a `google.protobuf.Any` is a reference, too. Throws a Fault.
+ * Parses `buf.build/{owner}/{repository}/{package}.{message}:{version}` or `buf.build/{owner}/{repository}/{tool}:{version}`. Without a
+ * version it means the default label, so the type URL of a `google.protobuf.Any` is a reference too. Throws a Fault.
  */
 export function parseReference(text: string): SchemaReference {
   if (text.length > LONGEST) throw bad(text, `it is longer than ${LONGEST} characters`);
@@ -46,7 +46,7 @@ export function moduleText({ registry, owner, repository }: ModuleName): string 
   return `${registry}/${owner}/${repository}`;
 }
 
-/** Whether a version names a commit: a UUID without dashes. Those never change. */
+/** Whether a version is a commit: a UUID without dashes. Commits never change. */
 export function isCommit(version: string | undefined): version is string {
   return version !== undefined && /^[0-9a-f]{32}$/.test(version);
 }

@@ -10,17 +10,17 @@ import {
 import { type ModuleName, moduleText } from "./reference.js";
 import type { RegistryApiName } from "./registry-options.js";
 
-/** What a registry says of a version of a module. */
+/** A registry's answer for a version of a module. */
 export interface FetchedSet {
-  /** As the registry says it. */
+  /** As the registry states it. */
   readonly commit: string;
   readonly set: FileDescriptorSet | undefined;
 }
 
-/** One way to ask a registry. An empty version is the default label. */
+/** One of the APIs of a registry. An empty version is the default label. */
 export interface RegistryApi {
   set(module: ModuleName, version: string, options: CallOptions): Promise<FetchedSet>;
-  /** The commit that a label stands for; not every API can say it without the descriptors. */
+  /** The commit that a label refers to. Not every API can return it without the descriptors. */
   commit?(module: ModuleName, version: string, options: CallOptions): Promise<string>;
 }
 
@@ -54,7 +54,7 @@ export const registryApis: Readonly<Record<RegistryApiName, (transport: Transpor
     };
     return {
       async set(module, version, options) {
-        // The image does not say of which commit it is, so that has to be asked for by its name.
+        // The image does not name its commit, so that is asked for first, and then the image of that commit.
         const commit = await commitOf(module, version, options);
         const { owner, repository } = module;
         return { commit, set: (await images.getImage({ owner, repository, reference: commit }, options)).image };

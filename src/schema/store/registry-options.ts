@@ -2,22 +2,22 @@ import { Fault } from "../../core/index.js";
 import { isLoopback } from "../../io/index.js";
 import type { RegistryTls } from "./registry-tls.js";
 
-/** `module`: buf.registry.module.v1. `alpha`: buf.alpha.registry.v1alpha1. `reflect`: buf.reflect.v1beta1, which gives no comments. */
+/** `module`: buf.registry.module.v1. `alpha`: buf.alpha.registry.v1alpha1. `reflect`: buf.reflect.v1beta1, which returns no comments. */
 export type RegistryApiName = "module" | "alpha" | "reflect";
 
-/** How to ask a registry. */
+/** How to access a registry. */
 export interface RegistryOptions extends RegistryTls {
-  /** Where it is, if not at its own host by HTTPS: a mirror, or a registry on this machine. */
+  /** The URL, if it is not the registry's own host over HTTPS: a mirror, or a local registry. */
   readonly url?: string | undefined;
   /** The token to send; from `BUF_TOKEN` or `.netrc` unless given. */
   readonly token?: string | undefined;
-  /** The API to use; the first one that the registry has unless given. */
+  /** The API to use; unless given, the first one that the registry has. */
   readonly api?: RegistryApiName | undefined;
-  /** Asks it without TLS though it is on another machine. */
+  /** Allows access without TLS to a registry on another machine. */
   readonly insecure?: boolean | undefined;
 }
 
-/** Where a registry is. Throws a Fault `invalid-params` for what is no URL, and for one that would send the token in the open. */
+/** The URL of a registry. Throws a Fault `invalid-params` if it is not a URL, or if it would send the token unencrypted. */
 export function registryUrl(registry: string, { url, insecure }: RegistryOptions): URL {
   const text = url ?? `https://${registry}`;
   if (!URL.canParse(text) || !/^https?:$/.test(new URL(text).protocol))

@@ -2,18 +2,18 @@ import { createHash, X509Certificate } from "node:crypto";
 import { checkServerIdentity, type PeerCertificate } from "node:tls";
 import { type Pem, secureContext } from "../../io/index.js";
 
-/** What Node's HTTPS client is told about the certificate of a registry. */
+/** How Node's HTTPS client checks the certificate of a registry. */
 export interface RegistryTls {
-  /** Who signs its certificate, in place of the system's roots. */
+  /** The CA of its certificate, in place of the system's roots. */
   readonly ca?: Pem | readonly Pem[] | undefined;
-  /** Keys that its certificate may have, besides being trusted: `sha256/` and the base64 of the hash of the public key (SPKI). */
+  /** The keys that its trusted certificate may have: `sha256/` and the base64 of the hash of the public key (SPKI). */
   readonly pins?: readonly string[] | undefined;
 }
 
-/** A certificate with another key than the pinned ones. */
+/** Thrown for a certificate whose key is not pinned. */
 export class UnpinnedKey extends Error {}
 
-/** Options for a TLS client: 1.3 or newer, and only keys that are pinned, if any are. Nothing is sent to a server that fails. */
+/** Options for a TLS client: 1.3 or newer, and only pinned keys if there are any. Nothing is sent to a server that fails the check. */
 export function registryTls({ ca, pins }: RegistryTls): object {
   const context = { ...secureContext(ca === undefined ? undefined : { ca }), minVersion: "TLSv1.3" as const };
   if (pins === undefined) return context;

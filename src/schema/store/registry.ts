@@ -12,11 +12,11 @@ import { type RegistryApi, registryApis } from "./registry-apis.js";
 import { type RegistryApiName, type RegistryOptions, registryUrl } from "./registry-options.js";
 import { registryTls, UnpinnedKey } from "./registry-tls.js";
 
-/** A registry that may be asked. */
+/** A client of an allowed registry. */
 export interface RegistryClient {
-  /** The descriptors of a label or a commit, checked to be of that commit. */
+  /** The descriptors of a label or a commit, checked to belong to that commit. */
   set(module: ModuleName, version: string, signal: AbortSignal): Promise<{ readonly commit: string } & CanonicalSet>;
-  /** The commit of a label; undefined if the registry cannot say it without the descriptors. */
+  /** The commit of a label; undefined if the registry cannot return it without the descriptors. */
   commit(module: ModuleName, version: string, signal: AbortSignal): Promise<string | undefined>;
   close(): void;
 }
@@ -26,7 +26,7 @@ interface ClientOptions extends RegistryOptions {
   readonly env: Environment;
 }
 
-/** Characters of what a registry says that go into an error. */
+/** Characters of a registry's message that go into an error. */
 const SAID = 300;
 
 export function registryClient(registry: string, options: ClientOptions): RegistryClient {
@@ -47,7 +47,7 @@ export function registryClient(registry: string, options: ClientOptions): Regist
   const ask = async <T>(module: ModuleName, signal: AbortSignal, work: (api: RegistryApi, call: CallOptions) => Promise<T>): Promise<T> => {
     token ??= options.token === undefined ? registryToken(registry, options.env) : Promise.resolve(options.token);
     const secret = await token;
-    // What cannot be a header would be quoted in the error of whoever tries.
+    // An invalid header value would be quoted in the error.
     if (secret !== undefined && !/^[\x21-\x7e]+$/.test(secret))
       throw unresolved("unauthenticated", `the token for ${registry} has a character that no token has, such as a space`);
     const call = {
@@ -61,7 +61,7 @@ export function registryClient(registry: string, options: ClientOptions): Regist
         if (api === undefined) throw unresolved("bad-answer", `${registry} has no API for descriptors`);
         return await work(api, call);
       } catch (error) {
-        // A registry that lacks an API lacks it for good.
+        // If a registry lacks an API, it is not tried again.
         if (apis.length > 1 && error instanceof ConnectError && error.code === Code.Unimplemented) {
           if (apis[0] === api) apis.shift();
           continue;
@@ -87,7 +87,7 @@ export function registryClient(registry: string, options: ClientOptions): Regist
   };
 }
 
-/** What a registry calls a commit, if it can be one, and is the one that was asked for. */
+/** The commit that a registry names, if it is valid, and the one that was asked for. */
 function commitOf(said: string, module: ModuleName, version: string): string {
   const commit = said.replaceAll("-", "").toLowerCase();
   if (!isCommit(commit)) throw unresolved("bad-answer", `${module.registry} names no commit of ${moduleText(module)}`);
@@ -136,11 +136,11 @@ function faultOf(error: unknown, module: ModuleName, { signal, secret, timeoutMs
     unreachable: `${registry} cannot be reached: ${said}`,
     "too-large": `${registry} answered with more than ${SET_BYTES} bytes, or has had enough: ${said}`,
   };
-  // The cause is left out: it has the headers that were sent.
+  // The cause is omitted because it has the headers that were sent.
   return unresolved(reason, words[reason] ?? `${registry} answered with what is no answer: ${said}`);
 }
 
-/** Words of a registry for an error: short, in one line, and without the token, should it have said it again. */
+/** A registry's message for an error: short, on one line, and without the token, in case the registry repeats it. */
 function shown(text: string, secret: string | undefined): string {
   const open = secret === undefined || secret === "" ? text : text.replaceAll(secret, "[redacted]");
   const line = redactText(open).replace(/[\p{Cc}\p{Cf}\s]+/gu, " ");

@@ -12,26 +12,26 @@ import type { RegistryClient } from "./registry.js";
 import { type RegistryOptions, registryUrl } from "./registry-options.js";
 
 export interface SchemaStoreOptions {
-  /** The registries that may be asked, by the host that references name; buf.build alone unless given. No other is ever connected to. */
+  /** The allowed registries, by the host in references; only buf.build unless given. No other is ever connected to. */
   readonly registries?: Readonly<Record<string, RegistryOptions>> | undefined;
-  /** A folder to keep descriptors in; they are kept in memory alone unless given. `schemaCachePath()` is the usual one. */
+  /** A folder in which to keep descriptors; only in memory unless given. `schemaCachePath()` is the usual one. */
   readonly cache?: string | undefined;
-  /** How long a label stands for the commit that it stood for, in milliseconds; an hour unless given. Commits are kept for ever. */
+  /** Milliseconds that the commit of a label is remembered; an hour unless given. Commits are kept for ever. */
   readonly labelMs?: number | undefined;
   /** Milliseconds for each answer of a registry; 20,000 unless given. */
   readonly timeoutMs?: number | undefined;
-  /** Asks nobody: takes what is in the cache, however old. */
+  /** Never connects: uses what is in the cache, however old. */
   readonly offline?: boolean | undefined;
-  /** Where `BUF_TOKEN`, `NETRC` and `HOME` are looked up; the process's own unless given. */
+  /** Where `BUF_TOKEN`, `NETRC` and `HOME` are looked up; the process's environment unless given. */
   readonly env?: Environment | undefined;
-  /** Hears what is wrong with the cache: a file that was damaged and fetched again, a folder that cannot be written. */
+  /** Called with problems of the cache: a damaged file that was fetched again, a folder that cannot be written. */
   readonly onWarning?: ((text: string) => void) | undefined;
   /** The time, in milliseconds since 1970. */
   readonly now?: (() => number) | undefined;
 }
 
 export interface ResolveOptions extends MessageNames {
-  /** The hash that the descriptors must have, in hexadecimal; `LoadedSchema.sha256` of an earlier time. */
+  /** The hash that the descriptors must have, in hexadecimal: an earlier `LoadedSchema.sha256`. */
   readonly sha256?: string | undefined;
   readonly signal?: AbortSignal | undefined;
 }
@@ -39,28 +39,28 @@ export interface ResolveOptions extends MessageNames {
 /** The schema of a tool. */
 export interface LoadedSchema extends StoredToolMessages {
   readonly messages: MessageSet;
-  /** Of the descriptors, with their comments. */
+  /** The hash of the descriptors, with their comments. */
   readonly sha256: string;
 }
 
 export interface ResolvedSchema extends LoadedSchema {
-  /** The commit that the version stood for. */
+  /** The commit that the version refers to. */
   readonly commit: string;
-  /** The same reference, to that commit. */
+  /** The same reference with that commit. */
   readonly pinned: string;
   /** Where the descriptors were found. */
   readonly from: "memory" | "disk" | "registry";
 }
 
-/** Gives the messages of tools, wherever they are. Every failure is a Fault with the code -33000, and `data.reason` says why. */
+/** Finds the messages of tools. Every failure is a Fault with the code -33000, and `data.reason` says why. */
 export interface SchemaStore {
   /** By a reference to a registry. */
   resolve(reference: string, options?: ResolveOptions): Promise<ResolvedSchema>;
-  /** Out of descriptors that came along. `tool`: whose they are, where the set has the messages of several. */
+  /** From descriptors that came along. `tool` selects the tool, if the set has messages of several. */
   inline(descriptors: Uint8Array, options?: Omit<ResolveOptions, "signal"> & { readonly tool?: string | undefined }): LoadedSchema;
-  /** Out of a file with descriptors, such as `buf build -o` writes. */
+  /** From a file with descriptors, as `buf build -o` writes it. */
   file(path: string, options?: Omit<ResolveOptions, "signal"> & { readonly tool?: string | undefined }): Promise<LoadedSchema>;
-  /** Closes connections. Nothing can be fetched any more. */
+  /** Closes connections. Nothing can be fetched afterwards. */
   close(): void;
 }
 
@@ -74,7 +74,7 @@ interface Held {
 type Found = Held & { readonly commit: string; readonly from: ResolvedSchema["from"] };
 
 const [LABEL_MS, TIMEOUT_MS] = [3_600_000, 20_000];
-/** What is kept in memory: sets, bytes of them, and labels. Those that were used least lately go. */
+/** Limits of the memory: sets, their bytes, and labels. The least recently used are dropped. */
 const [MEMORY_SETS, MEMORY_BYTES, MEMORY_LABELS] = [256, 64 * 1024 * 1024, 4_096];
 
 export function schemaStore(options: SchemaStoreOptions = {}): SchemaStore {
@@ -128,7 +128,7 @@ class Store implements SchemaStore {
     for (const client of this.#clients.values()) void client.then((each) => each.close());
   }
 
-  /** What is in memory, without waiting for anything. */
+  /** Returns what is in memory, without waiting. */
   #ready(name: string, version: string): Found | undefined {
     const commit = isCommit(version) ? version : this.#fresh(this.#labels.get(`${name}:${version}`));
     const held = commit === undefined ? undefined : this.#recall(`${name}:${commit}`);
@@ -149,7 +149,7 @@ class Store implements SchemaStore {
     this.#online(`the label ${shownLabel(version)} of ${name}`);
     const at = this.#now();
     try {
-      // What the label stood for may be here already: then its commit is all that is asked for.
+      // If the last known commit of the label is here, only the current commit is asked for.
       const commit = known === undefined ? undefined : await client.commit(module, version, signal);
       const found =
         commit === undefined ? await this.#fetch(module, version, client, signal) : await this.#commit(module, commit, client, signal);
@@ -161,7 +161,7 @@ class Store implements SchemaStore {
     }
   }
 
-  /** Loaded with the first question: most of those who have a store never ask a registry. */
+  /** Loaded on first use: most users of a store never ask a registry. */
   #client(registry: string): Promise<RegistryClient> {
     const options = this.#registries.get(registry);
     if (options === undefined)
@@ -178,7 +178,7 @@ class Store implements SchemaStore {
     return client;
   }
 
-  /** The descriptors of a commit: out of memory, the folder or the registry. */
+  /** The descriptors of a commit: from memory, the folder or the registry. */
   async #commit(module: ModuleName, commit: string, client: RegistryClient, signal: AbortSignal): Promise<Found> {
     const name = moduleText(module);
     const held = this.#recall(`${name}:${commit}`);
@@ -195,7 +195,7 @@ class Store implements SchemaStore {
     return this.#fetch(module, commit, client, signal, kept.sha256);
   }
 
-  /** `sha256`: what the commit's descriptors were before. */
+  /** `sha256`: the earlier hash of the commit's descriptors. */
   async #fetch(module: ModuleName, version: string, client: RegistryClient, signal: AbortSignal, sha256?: string): Promise<Found> {
     const name = moduleText(module);
     const { commit, ...set } = await client.set(module, version, signal);
@@ -206,7 +206,7 @@ class Store implements SchemaStore {
     return { ...held, commit, from: "registry" };
   }
 
-  /** A folder that cannot be written costs a fetch the next time, and nothing now. */
+  /** If the folder cannot be written, the next run has to fetch again. Nothing else is affected. */
   async #write(work: (disk: DiskCache) => Promise<void>): Promise<void> {
     if (this.#disk !== undefined) await work(this.#disk).catch((error: Error) => this.#options.onWarning?.(error.message));
   }
@@ -215,7 +215,7 @@ class Store implements SchemaStore {
     if (record === undefined) return undefined;
     if (this.#options.offline === true) return record.commit;
     const age = this.#now() - record.at;
-    // One of the future was written by another clock.
+    // A time in the future was written by another clock.
     return age >= 0 && age < (this.#options.labelMs ?? LABEL_MS) ? record.commit : undefined;
   }
 
@@ -247,7 +247,7 @@ class Store implements SchemaStore {
     this.#sets.delete(key);
   }
 
-  /** What was used last is last in the map. */
+  /** The last used is last in the map. */
   #recall(key: string): Held | undefined {
     const held = this.#sets.get(key);
     if (held === undefined) return undefined;
@@ -273,7 +273,7 @@ function checkHash(sha256: string, wanted: string | undefined, what: string): vo
     throw unresolved("hash", `the descriptors of ${what} have the hash ${sha256}, and should have ${wanted.toLowerCase()}`);
 }
 
-/** A registry that fails, where the cache knows what a label stood for: nobody is given that without asking for it. */
+/** The fault of a registry whose label is in the cache: it names the cached commit, which is only used if the caller asks for it. */
 function withStale(error: unknown, { commit, at }: LabelRecord): unknown {
   const { data, message } = error as Fault;
   const reason = (data as { readonly reason?: unknown } | undefined)?.reason;

@@ -1,14 +1,14 @@
 import { isObject, type JsonObject } from "../../core/index.js";
 import { list, typesOf } from "../read/merge.js";
 
-/** What a model is shown of a tool. */
+/** The part of a tool that a model is shown. */
 export interface ShownTool {
   readonly name: string;
   readonly description?: string;
   readonly inputSchema?: unknown;
 }
 
-/** Characters of a sentence in an index. */
+/** The most characters of a sentence in an index. */
 const SENTENCE = 120;
 
 /** The first sentence of a description, on one line. */
@@ -23,20 +23,20 @@ export function firstSentence(description: unknown, longest: number = SENTENCE):
   return sentence.length > longest ? `${sentence.slice(0, longest - 1).trimEnd()}…` : sentence;
 }
 
-/** A line of an index: the name, and what the tool is for. */
+/** A line of the index: the name, and what the tool is for. */
 export function indexLine({ name, description }: ShownTool): string {
   const about = firstSentence(description);
   return about === "" ? name : `${name}: ${about}`;
 }
 
-/** A tool in the way of a TypeScript signature, with first sentences for comments. */
+/** A tool in the form of a TypeScript signature, with first sentences as comments. */
 export function signature({ name, description, inputSchema }: ShownTool): string {
   const root = isObject(inputSchema) ? inputSchema : {};
   const about = firstSentence(description);
   return `${about === "" ? "" : `// ${about}\n`}${name}(${typeText(root, root, 0)})`;
 }
 
-/** Levels of objects that a signature writes out. */
+/** Levels of objects that a signature shows. */
 const DEPTH = 5;
 
 function typeText(schema: unknown, root: JsonObject, depth: number): string {
@@ -83,7 +83,7 @@ function pointed(root: JsonObject, reference: string): unknown {
   return value;
 }
 
-/** What a model needs to call a tool: not the result's schema, nor hints for programs. Definitions that nothing refers to are left out. */
+/** What a model needs to call a tool, without the schema of the result and hints for programs. Unused definitions are omitted. */
 export function described({ name, description, inputSchema }: ShownTool): JsonObject {
   return {
     name,

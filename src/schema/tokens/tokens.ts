@@ -10,12 +10,12 @@ export const encodings: readonly Encoding[] = ["cl100k_base", "o200k_base"];
 /** Counts the tokens of a text. */
 export type CountTokens = (text: string) => number;
 
-/** Loads the tokenizer, which is an optional package: the data of an encoding are some megabytes. */
+/** Loads the tokenizer, which is an optional package: the data of an encoding takes some megabytes. */
 export async function tokenizer(encoding: Encoding): Promise<CountTokens> {
   try {
     const { countTokens } =
       encoding === "cl100k_base" ? await import("gpt-tokenizer/encoding/cl100k_base") : await import("gpt-tokenizer/encoding/o200k_base");
-    // A text of a tool that looks like a special token is a text.
+    // A tool's text that looks like a special token is still text.
     return (text) => countTokens(text, { disallowedSpecial: new Set() });
   } catch (cause) {
     if ((cause as NodeJS.ErrnoException).code !== "ERR_MODULE_NOT_FOUND") throw cause;
@@ -43,7 +43,7 @@ export interface CatalogueTokens {
   readonly tokens: Readonly<Record<ShownAs, number>>;
 }
 
-/** What a catalogue costs a model, in each way to show it. */
+/** The number of tokens of a catalogue, for each way to show it. */
 export function catalogueTokens(
   tools: readonly ShownTool[],
   server: string,

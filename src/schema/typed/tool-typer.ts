@@ -8,49 +8,49 @@ import { type Lock, own } from "../lock/lock.js";
 import { schemaCodec, type ValueCodec } from "../values/codec.js";
 
 export interface ToolTyperOptions {
-  /** What the server is called; the packages of its messages are named after it. */
+  /** The name of the server, which the packages of its messages are named after. */
   readonly server?: string | undefined;
-  /** Names and numbers of fields that have to stay: the lock file of `anywire schema to-proto`. */
+  /** Field names and numbers to keep: the lock file of `anywire schema to-proto`. */
   readonly lock?: Lock | undefined;
-  /** Tools that are kept; 4,096 unless given. Those that were used least lately go. */
+  /** Tools that are kept; 4,096 unless given. The least recently used are dropped. */
   readonly tools?: number | undefined;
   /** Bytes of schemas and descriptors that are kept; 16 MiB unless given. */
   readonly bytes?: number | undefined;
 }
 
-/** A message of a tool, and its values. */
+/** A message of a tool, and the codec of its values. */
 export interface TypedMessage {
   readonly typeName: string;
   readonly codec: ValueCodec;
 }
 
-/** A tool of a JSON-RPC server as a client of protobuf sees it. */
+/** A tool of a JSON-RPC server in the form for protobuf clients. */
 export interface ListedTypedTool {
   readonly name: string;
   readonly input: TypedMessage;
   readonly output?: TypedMessage | undefined;
-  /** A FileDescriptorSet with the tool's own file; the files that it imports are known to every reader. */
+  /** A FileDescriptorSet with the tool's own file. Every reader knows the files that it imports. */
   readonly descriptors: Uint8Array;
-  /** Why its schemas could not be converted. Its messages take any object then, and the server has to check its arguments itself. */
+  /** Why its schemas could not be converted. Its messages then accept any object, and the server has to check its arguments itself. */
   readonly fault?: Fault | undefined;
 }
 
 /** Converts tools as they are listed, each once. */
 export interface ToolTyper {
-  /** A tool that cannot be converted is one that takes any object. Lets others run between two conversions that take long. */
+  /** A tool that cannot be converted becomes one that accepts any object. Yields to other work between long conversions. */
   type(tool: ToolSchemas): Promise<ListedTypedTool>;
-  /** The tool that has a message of this full name, if it is still kept. */
+  /** The tool with a message of this full name, if it is still kept. */
   find(typeName: string): ListedTypedTool | undefined;
 }
 
 const [TOOLS, BYTES] = [4_096, 16 * 1024 * 1024];
-/** Milliseconds of converting after which others get their turn. */
+/** Milliseconds of converting after which other work gets a turn. */
 const TURN_MS = 8;
 
 /**
- * What a tool becomes follows from what it says of itself, and from nothing else: so whoever sees the same tool shares the conversion, and
- * replicas agree. Without a lock the package has a hash of the tool in it, because field numbers follow the order of the properties: bytes
- * of a client that has seen another version of the tool are of an unknown type, and never taken for this one.
+ * The conversion depends only on the tool's own data, so everyone who sees the same tool shares it, and replicas agree. Without a lock the
+ * package name contains a hash of the tool, because field numbers follow the order of the properties: bytes for another version of the tool
+ * are of an unknown type, and are never misread.
  */
 export function toolTyper(options: ToolTyperOptions = {}): ToolTyper {
   const { tools: most = TOOLS, bytes: mostBytes = BYTES } = options;
@@ -92,7 +92,7 @@ export function toolTyper(options: ToolTyperOptions = {}): ToolTyper {
       if (performance.now() - since > TURN_MS) {
         await turn();
         since = performance.now();
-        // Somebody else may have had the same tool meanwhile.
+        // Someone else may have converted the same tool meanwhile.
         const meanwhile = use(key);
         if (meanwhile !== undefined) return meanwhile;
       }
@@ -110,7 +110,7 @@ export function toolTyper(options: ToolTyperOptions = {}): ToolTyper {
 /** Hexadecimal digits of a hash in a package: 64 bits. */
 const DIGITS = 16;
 
-/** Whether a message is one that a tool was converted to without a lock. */
+/** Whether a message comes from a conversion without a lock. */
 export function isHashed(typeName: string): boolean {
   return /^tools\.[a-z0-9_]+\.h[0-9a-f]{16}\.\w+$/.test(typeName);
 }
@@ -121,7 +121,7 @@ function typed(tool: ToolSchemas, hash: string, { server = "server", lock }: Too
   try {
     return shown(convertTool(tool, locked === undefined ? { package: hashed } : { package: lock?.package ?? hashed, lock: locked }));
   } catch (error) {
-    // One tool that cannot be converted must not take the others from the client.
+    // If one tool cannot be converted, the client still gets the others.
     return { ...shown(convertTool({ name: tool.name }, { package: hashed })), fault: toFault(error) };
   }
 }

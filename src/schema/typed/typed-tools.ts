@@ -22,21 +22,21 @@ export const TYPE_PREFIX = "type.googleapis.com/";
 /** JSON-RPC's code for arguments that break their schema. */
 const VALIDATION_FAILED = -33001;
 
-/** Tools that are known to take messages themselves. */
+/** Tools that are remembered to take messages themselves. */
 const NATIVE = 1_024;
 
 export interface TypedToolsOptions {
-  /** Shared by everything that shows the same server; one of its own unless given. */
+  /** Shared by everything that shows the same server; its own unless given. */
   readonly typer?: ToolTyper | undefined;
 }
 
 /**
- * Shows the tools of a JSON-RPC server to clients of proto-mcp as typed ones. A list that asks for schemas gets descriptors; a call whose
- * arguments are a message gets them as JSON to the server, and its structured result back as a message. Whatever else is said passes
- * unchanged, tools that bring descriptors themselves included.
+ * Shows the tools of a JSON-RPC server to proto-mcp clients as typed tools. A list that asks for schemas gets descriptors. If the arguments
+ * of a call are a message, the server gets them as JSON, and its structured result becomes a message. Everything else passes unchanged,
+ * including tools that have descriptors themselves.
  */
 export function typedTools({ typer = toolTyper() }: TypedToolsOptions = {}): Layer {
-  /** Tools with types that they take themselves, so that not every call of one asks for the list. */
+  /** Tools that take messages themselves, so that not every call asks for the list. */
   const native = new Set<string>();
   return (inner) => ({
     notify: (notification, context) => inner.notify(notification, context),
@@ -54,12 +54,12 @@ export function typedTools({ typer = toolTyper() }: TypedToolsOptions = {}): Lay
   });
 }
 
-/** An item with its descriptors. What it weighs has to be found out anew. */
+/** An item with its descriptors. Its weight has to be computed again. */
 async function described({ weight: _, ...reply }: ItemReply, typer: ToolTyper): Promise<Reply> {
   const { [BSR_REF]: __, ...meta } = metaOf(reply.value);
   if (typeof reply.value["name"] !== "string" || meta[INLINE_SCHEMA] !== undefined) return reply;
   const { descriptors } = await typer.type(reply.value as unknown as ToolSchemas);
-  // A tool has one source of its schema: who asks for the descriptors gets them.
+  // A tool has one schema source. A client that asks for the descriptors gets those.
   return { ...reply, value: { ...reply.value, _meta: { ...meta, [INLINE_SCHEMA]: Buffer.from(descriptors).toString("base64") } } };
 }
 
@@ -96,7 +96,7 @@ async function* called(
   return undefined;
 }
 
-/** The tool that a message is for. One that takes messages itself is called as it is. */
+/** The tool that a message is for. A tool that takes messages itself is called unchanged. */
 async function typedAs(
   inner: Service,
   name: string,
@@ -106,7 +106,7 @@ async function typedAs(
 ): Promise<ListedTypedTool | "itself"> {
   const known = typer.find(typeName);
   if (known?.name === name && known.input.typeName === typeName) return known;
-  // Another process may have listed it, or it was long ago.
+  // Another process may have listed it, or it was listed long ago.
   let found: ListedTypedTool | "itself" | undefined;
   const replies = inner.call({ method: "tools/list", params: { _meta: { [INCLUDE_SCHEMAS]: true } } }, context);
   await resultOf(replies, async (reply) => {
@@ -121,7 +121,7 @@ async function typedAs(
       "message",
       `the tool ${JSON.stringify(name)} takes a ${found.input.typeName}, and not a ${typeName}: list the tools again`,
     );
-  // Two members of these names can be arguments like any other.
+  // Two members with these names may be ordinary arguments.
   return "itself";
 }
 
@@ -133,7 +133,7 @@ function answered(result: JsonObject, { output }: ListedTypedTool): JsonObject {
   try {
     bytes = output.codec.encode(structuredContent, "structuredContent");
   } catch {
-    // A server that breaks its own schema is shown as it is.
+    // If a server violates its own schema, its result is passed on unchanged.
     return result;
   }
   const content = Array.isArray(rest["content"]) ? (rest["content"] as unknown[]) : [];

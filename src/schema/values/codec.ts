@@ -5,16 +5,18 @@ import { decodeValue } from "./decode.js";
 import { encodeValue } from "./encode.js";
 import { Plans } from "./plan.js";
 
-/** JSON values as the bytes of a message, and back. `path` is what the value is called in a Fault. */
+/** Converts JSON values to the bytes of a message, and back. `path` names the value in a Fault. */
 export interface ValueCodec {
   readonly message: DescMessage;
   encode(value: unknown, path?: string): Uint8Array;
   decode(bytes: Uint8Array, path?: string): unknown;
-  /** Checks a value against the JSON Schema that the message was made from, all of it. A message without one takes every value that encodes. */
+  /**
+   * Checks a value against the whole JSON Schema that the message was made from. Without one, every value that can be encoded is valid.
+   */
   check(value: unknown, path?: string): Promise<Checked>;
 }
 
-/** The codec of a schema that was converted. */
+/** The codec of a converted schema. */
 export function schemaCodec(converted: ConvertedSchema): ValueCodec {
   const plans = new Plans(converted.notes);
   const check = jsonSchemaCheck(converted.schema);
@@ -31,7 +33,9 @@ export function schemaCodec(converted: ConvertedSchema): ValueCodec {
   };
 }
 
-/** The codec of a message that was born in protobuf, or whose schema is not at hand. Null then counts as absent where a field cannot hold it. */
+/**
+ * The codec of a native protobuf message, or of one whose schema is not available. null then counts as absent where a field cannot hold it.
+ */
 export function messageCodec(message: DescMessage): ValueCodec {
   const plans = new Plans();
   return {

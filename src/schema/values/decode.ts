@@ -7,10 +7,10 @@ import { hasOwnJson, jsonKindOf, wireTypes } from "./encode.js";
 import { type Allowance, endOf, numberOf, readEntry, readJson, readText } from "./json-values.js";
 import { keysOf, type MessagePlan, type Plans } from "./plan.js";
 
-/** Values that a message may have: small ones weigh far more in memory than on the wire. */
+/** Values that a message may have: small ones take far more memory than bytes on the wire. */
 const VALUES = 1_000_000;
 
-/** Reads a message as the JSON value that it stands for. Throws a Fault for bytes that are no such message. */
+/** Reads a message as a JSON value. Throws a Fault if the bytes are not such a message. */
 export function decodeValue(bytes: Uint8Array, desc: DescMessage, plans: Plans, path: string): unknown {
   try {
     return new Decoder(plans).message(desc, bytes, path, 0);
@@ -40,10 +40,10 @@ class Decoder {
     return plan.variants === undefined ? this.#object(plan, read, path) : this.#variant(plan, read, path);
   }
 
-  /** What the message has, by field number; the fields of the overflow under 0. */
+  /** The fields of the message, by number; those of the overflow under 0. */
   #fields({ byNumber, overflow }: MessagePlan, reader: BinaryReader, path: string, depth: number): Map<number, unknown> {
     const read = new Map<number, unknown>();
-    /** A message that comes in several pieces is all of them together. */
+    /** A message that comes in several pieces is merged. */
     const pieces = new Map<number, Uint8Array>();
     while (reader.pos < reader.len) {
       const [number, wire] = reader.tag();
@@ -151,7 +151,7 @@ class Decoder {
   }
 }
 
-/** What the overflow may say of a property that has a field: null, or that it is there and empty. */
+/** What the overflow may say about a property that has a field: null, or that it is present and empty. */
 function unsaid(value: unknown, desc: DescField, path: string): unknown {
   const isEmptyList = desc.fieldKind === "list" && Array.isArray(value) && value.length === 0;
   const isEmptyMap =
@@ -160,7 +160,7 @@ function unsaid(value: unknown, desc: DescField, path: string): unknown {
   return value;
 }
 
-/** Of a oneof the last member counts. */
+/** Of a oneof, the last member counts. */
 function replaced(desc: DescField, ...kept: readonly Map<number, unknown>[]): void {
   for (const other of desc.oneof?.fields ?? []) if (other !== desc) for (const each of kept) each.delete(other.number);
 }
@@ -235,7 +235,7 @@ function integerOf(type: ScalarType | undefined, reader: BinaryReader): bigint {
   }
 }
 
-/** An integer for JSON: a number, or its digits where a number would print others. */
+/** An integer for JSON: a number, or its exact digits if a number would print others. */
 function whole(value: bigint): number | ExactNumber {
   const number = Number(value);
   return String(number) === String(value) ? number : new ExactNumber(String(value));

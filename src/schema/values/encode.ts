@@ -6,7 +6,7 @@ import { VALUE_DEPTH } from "../limits.js";
 import { doubleOf, finite, type JsonKind, text, writeJson } from "./json-values.js";
 import type { FieldPlan, MessagePlan, Plans } from "./plan.js";
 
-/** Writes a JSON value as a message. Throws a Fault that names the member which does not fit. */
+/** Writes a JSON value as a message. Throws a Fault that names the member that does not fit. */
 export function encodeValue(value: unknown, desc: DescMessage, plans: Plans, path: string): Uint8Array {
   const writer = new BinaryWriter();
   new Encoder(plans, writer).message(desc, value, path, 0);
@@ -19,12 +19,12 @@ const jsonKinds: Readonly<Record<string, JsonKind>> = {
   "google.protobuf.ListValue": "ListValue",
 };
 
-/** Which JSON a message stands for, if it stands for any. */
+/** The kind of JSON that a message stands for, if any. */
 export function jsonKindOf(desc: DescMessage): JsonKind | undefined {
   return Object.hasOwn(jsonKinds, desc.typeName) ? jsonKinds[desc.typeName] : undefined;
 }
 
-/** Messages that have a form of their own in JSON. */
+/** Whether a message has a special form in JSON. */
 export function hasOwnJson(desc: DescMessage): boolean {
   return /^google\.protobuf\.(?:Timestamp|Duration|FieldMask|\w+Value)$/.test(desc.typeName) && jsonKindOf(desc) === undefined;
 }
@@ -80,20 +80,20 @@ class Encoder {
     void desc;
   }
 
-  /** Writes a property; false if no field can say it, so that it belongs in the overflow. */
+  /** Writes a property. Returns false if no field can express it, so that it goes to the overflow. */
   #property(plan: FieldPlan, value: unknown, path: string, depth: number): boolean {
     const { desc, nullable, required } = plan;
     const takesNull = desc.message !== undefined && desc.fieldKind === "message" && desc.message.typeName === "google.protobuf.Value";
     if (value === null && !takesNull) {
       if (nullable === false) throw badValue("must not be null", path);
-      // Where the property has to be there, absent is null.
+      // If the property is required, absent means null.
       return required && desc.fieldKind !== "list" && desc.fieldKind !== "map";
     }
     switch (desc.fieldKind) {
       case "list":
         if (!Array.isArray(value)) throw badValue("must be array", path);
         this.#list(desc, value, path, depth);
-        // The rule of an optional list is silent about one that is empty, which travels elsewhere.
+        // The rule of an optional list does not cover an empty one, which goes to the overflow.
         if (value.length === 0 && plan.least > 0) throw badValue(`must NOT have fewer than ${plan.least} items`, path);
         return required || value.length > 0;
       case "map":
@@ -238,7 +238,7 @@ function writeScalar(writer: BinaryWriter, type: ScalarType, value: unknown, pat
 }
 
 function wholeNumber(value: unknown, path: string): bigint {
-  // Beyond 2^53 a number means the digits that JSON has for it; no text of those with an exponent is an integer of protobuf.
+  // Beyond 2^53 a number means the digits that JSON prints for it. A text with an exponent is not a protobuf integer.
   if (typeof value === "number" && Number.isInteger(value)) return BigInt(Math.abs(value) < 1e21 ? String(value) : value);
   if (value instanceof ExactNumber && /^-?[0-9]{1,20}$/.test(value.text) && !value.isMinusZero) return BigInt(value.text);
   throw badValue(value instanceof ExactNumber ? "is a number that no integer of protobuf can hold" : "must be integer", path);

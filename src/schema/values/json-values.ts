@@ -3,7 +3,7 @@ import { ExactNumber } from "../../core/index.js";
 import { badValue } from "../fault.js";
 import { VALUE_DEPTH } from "../limits.js";
 
-/** google.protobuf.Value, Struct and ListValue as what they stand for: any JSON. */
+/** google.protobuf.Value, Struct and ListValue, which stand for any JSON. */
 export type JsonKind = "Value" | "Struct" | "ListValue";
 
 export function writeJson(writer: BinaryWriter, kind: JsonKind, value: unknown, path: string, depth = 0): void {
@@ -55,7 +55,7 @@ export function writeJson(writer: BinaryWriter, kind: JsonKind, value: unknown, 
 
 const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
-/** What is left of what one message may hold. */
+/** How many more values a message may have. */
 export interface Allowance {
   values: number;
 }
@@ -109,7 +109,7 @@ function readMember(reader: BinaryReader, number: number, wire: WireType, allowa
   }
 }
 
-/** An entry of a map with text for a key: the value is undefined if the entry has none. */
+/** A map entry with a text key. Its value is undefined if the entry has none. */
 export function readEntry<T>(reader: BinaryReader, read: (reader: BinaryReader) => T): [string, T | undefined] {
   const end = endOf(reader);
   let key = "";
@@ -123,7 +123,7 @@ export function readEntry<T>(reader: BinaryReader, read: (reader: BinaryReader) 
   return [key, value];
 }
 
-/** Where a length-delimited field ends, which begins here. */
+/** The end of the length-delimited field that begins here. */
 export function endOf(reader: BinaryReader): number {
   const length = reader.uint32();
   const end = reader.pos + length;

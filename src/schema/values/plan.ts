@@ -3,31 +3,31 @@ import { type FieldRules, field as fieldExtension } from "../../codec/gen/valida
 import { OVERFLOW, VARIANT } from "../convert/names.js";
 import type { FieldNote } from "../convert/notes.js";
 
-/** How a property travels. */
+/** How a property is encoded. */
 export interface FieldPlan {
   readonly desc: DescField;
   readonly property: string;
   readonly required: boolean;
-  /** Null is allowed, beside the values of the type. Undefined: nobody said. */
+  /** Whether null is also allowed. Undefined if unknown. */
   readonly nullable: boolean | undefined;
-  /** The least items or members that a collection may have. */
+  /** The least number of items or members of a collection. */
   readonly least: number;
 }
 
-/** One of several objects: which, says a property that they all have. */
+/** One of several objects, which a common property distinguishes. */
 export interface VariantPlan {
   readonly property: string;
   readonly byValue: ReadonlyMap<string, FieldPlan>;
 }
 
-/** How an object travels as a message. */
+/** How an object is encoded as a message. */
 export interface MessagePlan {
   readonly desc: DescMessage;
   readonly byProperty: ReadonlyMap<string, FieldPlan>;
   readonly byNumber: ReadonlyMap<number, FieldPlan>;
-  /** Has the members that no field can hold. */
+  /** The field for members that no other field can hold. */
   readonly overflow: DescField | undefined;
-  /** Members that are no property may be in the overflow. */
+  /** Whether members without a property may be in the overflow. */
   readonly open: boolean;
   readonly variants: VariantPlan | undefined;
   /** A oneof is an object `{ case, value }` in JSON, under its own name. */
@@ -36,7 +36,7 @@ export interface MessagePlan {
 
 export type Notes = ReadonlyMap<string, FieldNote>;
 
-/** The plans of the messages that belong together. Everything is in the descriptors but for the notes, which a peer does not need to have. */
+/** The plans of related messages. Everything is in the descriptors except the notes, which a peer does not need. */
 export class Plans {
   readonly #plans = new Map<DescMessage, MessagePlan>();
   readonly #notes: Notes | undefined;
@@ -93,7 +93,7 @@ function leastOf(field: DescField): number {
   return Number(type?.case === "repeated" ? type.value.minItems : type?.case === "map" ? type.value.minPairs : 0);
 }
 
-/** The field that holds what is no property. */
+/** Whether this is the field for members without a property. */
 export function isOverflow(field: DescField): boolean {
   return (
     field.name === OVERFLOW &&
@@ -103,14 +103,14 @@ export function isOverflow(field: DescField): boolean {
   );
 }
 
-/** The names that an overflow may have; undefined if all. */
+/** The names that an overflow may have; undefined if any. */
 export function keysOf(overflow: DescField): readonly string[] | undefined {
   const type = rulesOf(overflow)?.type;
   const keys = type?.case === "map" ? type.value.keys?.type : undefined;
   return keys?.case === "string" && keys.value.in.length > 0 ? keys.value.in : undefined;
 }
 
-/** Whether a message is one of several objects, which a required text tells apart. */
+/** Whether a message is one of several objects, which a required text distinguishes. */
 export function variantsOf(desc: DescMessage): { readonly property: string; readonly byValue: ReadonlyMap<string, DescField> } | undefined {
   const [oneof, ...more] = desc.oneofs;
   if (oneof?.name !== VARIANT || more.length > 0 || oneof.fields.length !== desc.fields.length) return undefined;
@@ -129,7 +129,7 @@ export function variantsOf(desc: DescMessage): { readonly property: string; read
   return undefined;
 }
 
-/** The texts that a required field may have, if they are given. */
+/** The allowed texts of a required field, if they are listed. */
 function textsOf(field: DescField | undefined): readonly string[] {
   const rules = field === undefined ? undefined : rulesOf(field);
   if (rules?.required !== true || rules.type.case !== "string") return [];

@@ -2,14 +2,14 @@ import type { ConnectionOptions } from "node:tls";
 import type { Address } from "../../core/index.js";
 import { badAddress, DEFAULT_PORT, type GrpcTarget, unixPath } from "../../io/index.js";
 
-/** Where a gRPC address leads. */
+/** The target of a gRPC address. */
 export interface GrpcPlace {
   readonly scheme: "grpc" | "grpcs" | "grpc+unix";
   readonly hosts: readonly { readonly host: string; readonly port: number }[];
   readonly path?: string;
 }
 
-/** `grpc://host:port`, several with commas, `grpcs://`, `grpc+unix:PATH`. */
+/** Reads `grpc://host:port`, several of them separated by commas, `grpcs://`, or `grpc+unix:PATH`. */
 export function grpcPlaceOf(address: Address): GrpcPlace {
   const text = String(address);
   const path = /^((tunnel|proto)\+)?grpc\+unix:/.test(text) ? unixPath(text) : undefined;

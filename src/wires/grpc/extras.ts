@@ -17,10 +17,10 @@ import {
 } from "../../core/index.js";
 import { concat, encodeBase64 } from "../../stream/index.js";
 
-/** Bytes of a resource that come along with the news of its change. */
+/** The most bytes of a resource that are sent along with the notice of its change. */
 const CONTENTS_BYTES = 256 * 1024;
 
-/** Adds the methods that `mcp.v1` has and the protocol has not, made of those that it has. */
+/** Adds the methods that `mcp.v1` has and the protocol lacks. They are built from the protocol's own. */
 export const extras: Layer = (inner: Service): Service => ({
   call(request, context) {
     if (request.method === WATCH) return guard((own) => watch(inner, request.params, own), context);
@@ -30,7 +30,7 @@ export const extras: Layer = (inner: Service): Service => ({
   notify: (notification, context) => inner.notify(notification, context),
 });
 
-/** Watches by the subscriptions of the protocol, and by listing again when the list has changed. */
+/** Watches with the protocol's subscriptions, and lists again when the list has changed. */
 async function* watch(service: Service, params: JsonObject, context: Context): AsyncGenerator<Reply, JsonObject> {
   const patterns = Array.isArray(params["uriPatterns"]) ? params["uriPatterns"].map(String) : [];
   if (patterns.length === 0) throw new Fault("invalid-params", "WatchResources needs at least one of uri_patterns");
@@ -53,7 +53,7 @@ async function* watch(service: Service, params: JsonObject, context: Context): A
   }
 }
 
-/** The first content of a resource, if it is small; without, the reader fetches it. */
+/** The first content of a resource, if it is small. Otherwise the reader fetches it. */
 async function contentsOf(service: Service, uri: string, context: Context): Promise<JsonObject | undefined> {
   const replies = service.call({ method: "resources/read", params: { uri } }, context);
   let head: JsonObject | undefined;
@@ -75,7 +75,7 @@ async function contentsOf(service: Service, uri: string, context: Context): Prom
     }
     return head === undefined ? undefined : withData(head, chunks);
   } catch {
-    // It may be gone again: the change is news all the same.
+    // The resource may be gone again. Its change is still reported.
     return undefined;
   } finally {
     void replies.return();
@@ -105,7 +105,7 @@ async function* complete(service: Service, params: JsonObject, context: Context)
   return {};
 }
 
-/** A client of the service in the name of a caller. */
+/** A client of the service that calls for a given caller. */
 function clientOf(service: Service, { client, metadata }: Context): Promise<McpClient> {
   const caller: Client = { ...client, era: "modern" };
   const connection: Connection = {

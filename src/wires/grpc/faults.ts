@@ -5,12 +5,12 @@ import { binary, fitsStatus, fromBinary, statusFault, valuesOf } from "../../io/
 import type { ServerCall, Status } from "../../io/index.js";
 import { header } from "./names.js";
 
-/** Bytes of error data in a trailer: common peers refuse more than 8 KiB of them all. */
+/** Bytes of error data in a trailer: common peers refuse more than 8 KiB of trailers in total. */
 const DATA_BYTES = 4096;
 
 /**
- * An error as the status of a call. Code and data travel in the trailers. What there is no room for is named in the message and in a
- * trailer of its own.
+ * An error as the status of a call. Code and data travel in the trailers. What has no room is named in the message and in a trailer of its
+ * own.
  */
 export function errorStatus(error: RpcError, fault: Fault = fromRpcError(error)): Status {
   const data = error.data === undefined ? undefined : new TextEncoder().encode(jsonText(error.data));
@@ -32,7 +32,7 @@ export function mcpStatus(fault: Fault): Status {
   return errorStatus(toRpcError(fault, "modern"), fault);
 }
 
-/** Ends a call with an error. Between Anywire ends the whole of it goes before the status, if the status has not all of it. */
+/** Ends a call with an error. Between Anywire ends the whole error is sent before the status, if the status cannot hold all of it. */
 export function endWithError(
   call: ServerCall,
   error: RpcError,
@@ -45,13 +45,13 @@ export function endWithError(
   call.end(status);
 }
 
-/** The fault that a status stands for: the peer's own error, if it says which. `whole` is what went before the status. */
+/** The fault for a status: the peer's own error, if the trailers name one. `whole` is the error that was sent before the status. */
 export function statusError(status: Status, whole?: RpcError): Fault {
   const code = Number(valuesOf(status.metadata ?? {}, header.errorCode)[0] ?? Number.NaN);
   if (whole === undefined && !Number.isInteger(code)) return statusFault(status);
   const data = dataOf(valuesOf(status.metadata ?? {}, header.errorData)[0]);
   const fault = fromRpcError(whole ?? { code, message: status.message ?? "", ...(data === undefined ? undefined : { data }) });
-  // The status says what a JSON-RPC code alone leaves open.
+  // The status distinguishes what the JSON-RPC code alone does not.
   if (status.code === grpcStatuses["not-found"] && fault.code === "invalid-params")
     return new Fault("not-found", fault.message, { data: fault.data });
   return fault;

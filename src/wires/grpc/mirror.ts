@@ -4,13 +4,13 @@ import { firstOf } from "../../io/grpc/portable.js";
 import type { Metadata } from "../../io/index.js";
 import { header } from "./names.js";
 
-/** Characters of a name up to which it is mirrored: proxies take few KiB of headers, and some leave the connection over more. */
+/** Longest name that is mirrored: proxies accept few KiB of headers, and some close the connection over more. */
 const NAME = 2048;
 
-/** Metadata, and with it what of a request routers may see. */
+/** The metadata of a call, with the parts of the request that routers may see. */
 export function withMirror(metadata: Metadata, method: string, params: JsonObject, version: string | undefined): Metadata {
   const name = nameOf(params);
-  // Assigned one by one: a second spread takes longer than all the rest.
+  // Assigned one by one: a second spread takes longer than everything else here.
   const mirrored: Record<string, string | readonly string[]> = { ...metadata };
   mirrored[header.method] = encodeHeader(method);
   if (version !== undefined) mirrored[header.version] = version;
@@ -19,7 +19,7 @@ export function withMirror(metadata: Metadata, method: string, params: JsonObjec
   return trace === undefined ? mirrored : Object.assign(mirrored, trace);
 }
 
-/** Throws where metadata and body say different things: a router would have been led astray. */
+/** Throws if the metadata and the body differ, because a router would have been misled. */
 export function checkMirror(metadata: Metadata, method: string, params: JsonObject): void {
   const said = firstOf(metadata, header.method);
   if (said !== undefined && said !== encodeHeader(method)) throw mismatch(header.method, said, method);

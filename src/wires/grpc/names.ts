@@ -1,9 +1,9 @@
 import { type MessageName, PROMPT_COMPLETION, WATCH } from "../../codec/mcpv1/index.js";
 
-/** The path of the typed service; a method's name follows. */
+/** The path of the typed service, before the method's name. */
 export const SERVICE = "/mcp.v1.McpService/";
 
-/** Paths of the tunnel: the one that is dialed, then names that others gave to the same thing. */
+/** Paths of the tunnel: the one that is dialed, then other names for the same service. */
 export const TUNNELS: readonly [string, ...string[]] = ["/MCP/Call", "/McpTunnel/Connect"];
 
 /** Metadata of the wire. */
@@ -12,13 +12,13 @@ export const header = {
   version: "mcp-protocol-version",
   method: "mcp-method",
   name: "mcp-name",
-  /** Says on either side that JSON in place of Struct is understood: the sender is an Anywire end. */
+  /** The sender understands JSON in place of Struct, so it is an Anywire end. Sent by both sides. */
   twins: "anywire-twins",
-  /** Says that the caller was compiled with the added fields, so that nothing needs a stand-in. */
+  /** The caller was compiled with the added fields, so it needs no substitutes for them. */
   fields: "anywire-fields",
   errorCode: "mcp-error-code",
   errorData: "mcp-error-data-bin",
-  /** What of an error the status does not have in full: `message`, `data`. */
+  /** The parts of an error that the status does not hold completely: `message`, `data`. */
   errorCut: "mcp-error-cut",
 } as const;
 
@@ -26,13 +26,13 @@ interface Base {
   readonly method: string;
   readonly request: MessageName;
 }
-/** An RPC of one request, and how it is answered. */
+/** An RPC with one request, and the form of its answer. */
 export type Rpc =
-  /** A message, or a status. */
+  /** One message, or a status. */
   | (Base & { readonly answer: "one"; readonly response: MessageName })
   /** Items or chunks. */
   | (Base & { readonly answer: "parts" })
-  /** Updates, of which also a failure is one. */
+  /** Progress updates. A failure is one of them. */
   | (Base & { readonly answer: "progress"; readonly response: "CallToolWithProgressResponse" })
   /** Notifications. */
   | (Base & { readonly answer: "notes"; readonly response: MessageName });
@@ -41,7 +41,7 @@ const one = (method: string, request: MessageName, response: MessageName): Rpc =
 const parts = (method: string, request: MessageName): Rpc => ({ method, request, answer: "parts" });
 const notes = (method: string, request: MessageName, response: MessageName): Rpc => ({ method, request, response, answer: "notes" });
 
-/** Every RPC but the two with a stream of requests. */
+/** Every RPC except the two with a stream of requests. */
 export const rpcs: ReadonlyMap<string, Rpc> = new Map<string, Rpc>([
   ["Initialize", one("initialize", "InitializeRequest", "InitializeResponse")],
   ["Ping", one("ping", "PingRequest", "PingResponse")],

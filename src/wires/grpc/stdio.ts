@@ -6,10 +6,10 @@ import type { GrpcDialOptions } from "./dial/options.js";
 import { grpcMount } from "./listen/listen.js";
 import type { GrpcListenOptions } from "./listen/options.js";
 
-/** Milliseconds in which a child whose pipes broke is known to have exited, if it has. */
+/** Milliseconds to wait for the exit of a child whose pipes broke. */
 const EXIT_MS = 100;
 
-/** gRPC on this process's own stdin and stdout; ends when the client closes them. */
+/** gRPC on this process's own stdin and stdout. Ends when the client closes them. */
 export function listenGrpcStdio(service: Service, options: GrpcListenOptions): Promise<Listener> {
   return listenOnStdio("grpc+stdio:", grpcMount(service, options), options);
 }
@@ -42,9 +42,9 @@ export async function dialGrpcStdio(command: Command, options: GrpcDialOptions):
     await connection.close();
     await child.stop();
   };
-  // A connection that broke leaves a child of no use.
+  // A child without a connection is of no use.
   void connection.closed.then(() => child.stop());
-  // The pipes may break before it is known why.
+  // The pipes may break before the reason is known.
   const explain = async (error: unknown): Promise<never> => {
     const { data } = toFault(error);
     if (!isObject(data) || data["reason"] !== "connection-lost") throw error;
@@ -62,7 +62,7 @@ export async function dialGrpcStdio(command: Command, options: GrpcDialOptions):
   };
 }
 
-/** Replies whose fault somebody knows more about. */
+/** Replies whose fault `explain` replaces with a better one. */
 function explained(inner: Replies, explain: (error: unknown) => Promise<never>): Replies {
   const replies: Replies = {
     next: () => inner.next().catch(explain),

@@ -8,11 +8,11 @@ import { expectsAnswer, statusOf } from "./checks.js";
 import type { HttpOptions } from "./options.js";
 import type { ParamCheck } from "./param-check.js";
 
-/** Why an exchange ends that went well: the same for all, since an error takes its time to make. */
+/** The reason for ending an exchange that went well. Shared, because creating an error is slow. */
 const answered = new Fault("unavailable", "the call was answered");
 const ended = new Fault("unavailable", "the exchange has ended");
 
-/** How the answer to one POST may look. */
+/** The forms that the answer to one POST may take. */
 export interface AnswerForm {
   readonly era: Era;
   readonly streams: boolean;
@@ -35,12 +35,12 @@ interface Open {
   drain(reason: Fault, ms: number): Promise<void>;
 }
 
-/** Serves exchanges each by itself: modern ones, and legacy ones without a session. */
+/** Serves exchanges that stand alone: modern ones, and legacy ones without a session. */
 export class Alone {
   readonly #service: Service;
   readonly #options: HttpOptions;
   readonly #parking: Parking;
-  /** Callers with credentials, and those behind a relay: their requests come each by itself. */
+  /** Callers with credentials, and those behind a relay: each of their requests stands alone. */
   readonly #callers = new KnownCallers();
   readonly #params: ParamCheck;
   readonly #open = new Registry<Open>();
@@ -88,7 +88,7 @@ export class Alone {
       if (final) end(answered);
       return written;
     };
-    // The answers to a batch go back together.
+    // The answers to a batch are sent together.
     const inParts = message.kind === "request" ? onlyReads(answer) : never;
     const traits: LinkTraits = { ownStream, inParts, bytes: false };
     const served = this.#serving(exchange, message, form, { send, traits, part: answer.part });
@@ -101,10 +101,10 @@ export class Alone {
   #serving(exchange: Exchange, message: Incoming, form: AnswerForm, outlet: Partial<Outlet> & Pick<Outlet, "send">): Serving {
     const { era, principal } = form;
     const { limits, onFault, pageSize, observe, wire } = this.#options;
-    // A handshake without a session is answered like any request; what it agrees on comes with every later one.
+    // An `initialize` without a session is answered like any request. Later requests state the negotiated version themselves.
     const begins = message.kind === "request" && message.method === "initialize";
     const assume = era === "legacy" && !begins ? (exchange.header("mcp-protocol-version") ?? UNSTATED_VERSION) : undefined;
-    // Without spreads: they take as long as all the rest of it.
+    // Without spreads: they take as long as everything else here.
     return serving(
       this.#service,
       { traits: outlet.traits ?? sharedStream.traits, part: outlet.part ?? sharedStream.part, send: outlet.send, backlog: 0 },

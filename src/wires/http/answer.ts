@@ -5,37 +5,42 @@ import { type LargeAnswer, largeAnswer } from "./large.js";
 
 export const JSON_TYPE = "application/json";
 export const SSE_TYPE = "text/event-stream";
-/** Of the answer to a read, for a client that asks for it: messages and bytes as they come. */
+/** The content type of the answer to a read, for a client that asks for it: messages and bytes as they come. */
 export const PARTS_TYPE = "application/vnd.anywire.parts";
 const unbuffered: Readonly<Record<string, string>> = { "cache-control": "no-cache, no-transform", "x-accel-buffering": "no" };
 export const sseHeaders: Readonly<Record<string, string>> = { "content-type": SSE_TYPE, ...unbuffered };
 const partsHeaders: Readonly<Record<string, string>> = { "content-type": PARTS_TYPE, ...unbuffered };
 
-/** The answer to one POST: one JSON object if the response is all there is to say, else a stream of events, or of parts. */
+/** The answer to one POST: a JSON object if the response is the only message, otherwise a stream of events or of parts. */
 export interface HttpAnswer {
-  /** Sends a message of the call; the response ends it. */
+  /** Sends a message of the call. The response ends it. */
   send(message: Outgoing, final: boolean): Promise<void>;
-  /** Whether a read can be answered in parts now. A method: an object with a getter of its own costs V8 a hidden class, which keeps the call until a full collection. */
+  /**
+   * Whether a read can be answered in parts now. A method, because a getter in an object literal costs V8 a hidden class, which keeps the
+   * call in memory until a full collection.
+   */
   inParts(): boolean;
-  /** Whether messages have a place beside the parts. One JSON object has none, so that they are dropped once its first part is written. */
+  /**
+   * Whether messages can be sent beside the parts. A JSON object has no place for them, so they are dropped once its first part is written.
+   */
   readonly mixed: boolean;
-  /** Writes a part of the answer; resolves once there is room for the next. */
+  /** Writes a part of the answer. Resolves once there is room for the next. */
   part(id: Id, part: AnswerPart): Promise<void>;
-  /** Shows that it is still alive: a stream gets a comment, and an answer that has not begun becomes a stream. */
+  /** Shows that the answer is alive: a stream gets a comment, and an answer that has not begun becomes a stream. */
   keepAlive(): void;
-  /** Cuts it; one that has not begun is that of a session which is gone. */
+  /** Cuts the answer. If it has not begun, the client gets the answer for a session that has ended. */
   abort(): void;
 }
 
 export interface HttpAnswerOptions {
-  /** Whether the client takes a stream of events. */
+  /** Whether the client accepts an event stream. */
   readonly streams: boolean;
-  /** Whether it takes one object. */
+  /** Whether it accepts a JSON object. */
   readonly json: boolean;
-  /** Whether it takes a stream of parts. */
+  /** Whether it accepts a stream of parts. */
   readonly parts: boolean;
   readonly headers: Readonly<Record<string, string>>;
-  /** The status of a response that comes alone. */
+  /** The status of a response that is the only message. */
   readonly status: (message: Outgoing) => number;
 }
 
@@ -73,7 +78,7 @@ export function postAnswer(exchange: Exchange, { streams, json, parts, headers, 
         exchange.reply(status(message), { ...headers, "content-type": JSON_TYPE }, text);
         return done;
       }
-      // A client that takes no stream gets the response alone.
+      // A client that accepts no stream only gets the response.
       if (!streams && !parts) return done;
       const written = parts ? write(...messageFrame(text)) : write(writeSse({ event: "message", data: text }));
       if (final) open().end();
@@ -86,7 +91,7 @@ export function postAnswer(exchange: Exchange, { streams, json, parts, headers, 
       return large.part(part);
     },
     keepAlive() {
-      // An answer that is being written shows that it is alive, or that nobody reads it.
+      // While something is being written, the stream is alive, or nobody reads it.
       if (!ended && large === undefined && (streams || parts) && writing === 0) void open().write(parts ? emptyFrame : ": alive\n\n");
     },
     abort() {
@@ -97,7 +102,7 @@ export function postAnswer(exchange: Exchange, { streams, json, parts, headers, 
   };
 }
 
-/** Ends an answer that is written as it comes with the rest of its result; an error can only cut it. */
+/** Ends an answer that is written as it comes with the rest of its result. An error can only cut it. */
 async function finish(large: LargeAnswer, message: Outgoing): Promise<void> {
   if (!Array.isArray(message) && "result" in message) return large.finish(message.result as JsonObject).catch(() => large.abort());
   large.abort();

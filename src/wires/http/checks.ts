@@ -15,9 +15,9 @@ import {
 import type { Exchange } from "../../io/index.js";
 import { JSON_TYPE, SSE_TYPE } from "./answer.js";
 
-/** Whether an Accept header takes a type. */
+/** Whether an Accept header allows a type. */
 export function accepts(accept: string, type: string): boolean {
-  // As most clients of this protocol write it.
+  // The form that most clients of this protocol use.
   if (accept === `${JSON_TYPE}, ${SSE_TYPE}`) return type === JSON_TYPE || type === SSE_TYPE;
   return accept.split(",").some((part) => {
     const range = part.split(";", 1)[0]?.trim().toLowerCase();
@@ -25,7 +25,7 @@ export function accepts(accept: string, type: string): boolean {
   });
 }
 
-/** A modern request without what it has to say about itself. */
+/** The fault of a modern request that lacks the required `_meta`. */
 export function checkEnvelope({ params }: IncomingRequest): Fault | undefined {
   const envelope = isObject(params["_meta"]) ? params["_meta"] : {};
   if (typeof statedVersion(params) !== "string") return new Fault("meta-missing", `_meta["${meta.protocolVersion}"] is required`);
@@ -34,7 +34,7 @@ export function checkEnvelope({ params }: IncomingRequest): Fault | undefined {
   return undefined;
 }
 
-/** The body of a POST has to be plain JSON: nothing is unpacked here, so that nothing small can become large. */
+/** The body of a POST must be plain JSON. Nothing is decompressed here, so that nothing small can become large. */
 export function checkBody(exchange: Exchange): Fault | undefined {
   const type = exchange.header("content-type");
   if (type !== JSON_TYPE && type?.split(";", 1)[0]?.trim().toLowerCase() !== JSON_TYPE)
@@ -43,7 +43,7 @@ export function checkBody(exchange: Exchange): Fault | undefined {
   return encoding === "identity" ? undefined : new Fault("invalid-request", `the Content-Encoding ${encoding} is not taken`);
 }
 
-/** A legacy request names a version that was agreed on, or none. */
+/** A legacy request names a supported version, or none. */
 export function checkVersion(version: string | undefined): Fault | undefined {
   if (version === undefined || isLegacyVersion(version)) return undefined;
   return new Fault("unsupported-version", `protocol version ${version} is not supported`, {
@@ -56,10 +56,10 @@ export function expectsAnswer(message: Incoming): boolean {
   return message.kind === "batch" ? message.messages.some(({ kind }) => kind === "request" || kind === "bad") : message.kind === "request";
 }
 
-/** The status of a response that comes alone. */
+/** The status of a response that is the only message. */
 export function statusOf(message: Outgoing, era: Era): number {
   if (Array.isArray(message) || !("error" in message)) return 200;
   const fault = message.fault ?? fromRpcError(message.error);
-  // What has no id is about the POST itself.
+  // A response without an id is about the POST itself.
   return message.id === null ? refusedStatus(fault, era) : answeredStatus(fault, era);
 }

@@ -31,7 +31,7 @@ import type { HttpOptions } from "./options.js";
 import { type ParamCheck, paramCheck } from "./param-check.js";
 import { HttpSession } from "./session.js";
 
-/** The MCP endpoint: answers exchanges, whoever hosts them. */
+/** The MCP endpoint. It answers exchanges of any host. */
 export interface Endpoint {
   /** Answers an exchange; never rejects. */
   handle(exchange: Exchange): Promise<void>;
@@ -49,13 +49,13 @@ export function httpEndpoint(service: Service, options: HttpOptions = {}): Endpo
   return new HttpEndpoint(service, observedAs(options, "listen", "http"));
 }
 
-/** Why an exchange is refused before its message is taken, and how that is said. */
+/** Why an exchange is refused before its message is taken, and how to say so. */
 interface Refusal {
-  /** In place of the fault's own. */
+  /** Replaces the status of the fault. */
   readonly status?: number;
   readonly fault: Fault;
   readonly id: Id | null;
-  /** Whether `onFault` was told of it. */
+  /** Whether `onFault` was already called with it. */
   readonly told?: true;
 }
 type Routed = Refusal | undefined;
@@ -64,7 +64,7 @@ function refuse(fault: Fault, id: Id | null = null, told?: true): Refusal {
   return { fault, id, ...(told && { told }) };
 }
 
-/** A request that is refused whatever its message says. */
+/** Refuses a request whatever its message says. */
 function refuseRequest(what: RequestRefusal, message: string): Refusal {
   return { status: requestStatuses[what], fault: new Fault("invalid-request", message), id: null };
 }
@@ -76,7 +76,7 @@ class HttpEndpoint implements Endpoint {
   readonly #service: Service;
   readonly #sessions: SessionTable<HttpSession>;
   readonly #events: EventStore;
-  /** Shared, since the next page or answer comes in another exchange. */
+  /** Shared by all exchanges, because the next page or answer comes in another one. */
   readonly #parking: Parking;
   readonly #alone: Alone;
   readonly #params: ParamCheck;
@@ -179,12 +179,12 @@ class HttpEndpoint implements Endpoint {
       this.#options.onFault?.(message.fault);
       return refuse(message.fault, message.id ?? null, true);
     }
-    // What else a client has to say may be about a call in flight.
+    // Other messages may be about a call in flight.
     if (this.#closing !== undefined && expectsAnswer(message)) return refuse(this.#closing, message.kind === "request" ? message.id : null);
     const version = exchange.header("mcp-protocol-version");
     const stated = message.kind === "request" || message.kind === "notification" ? statedVersion(message.params) : undefined;
     const modern = !this.#legacy || eraOfRequest(stated, this.#eras, version) === "modern";
-    // Member by member here and in what every call makes: a spread takes as long as all the rest of it.
+    // Member by member, here and wherever an object is made for every call: a spread takes as long as everything else.
     const parts = accept.includes(PARTS_TYPE);
     const { headers, principal } = caller;
     const form: AnswerForm = { era: modern ? "modern" : "legacy", streams, json, parts, headers, principal };
@@ -203,7 +203,7 @@ class HttpEndpoint implements Endpoint {
     return undefined;
   }
 
-  /** The headers that mirror a tool's arguments say what the arguments say. */
+  /** Checks that the headers that mirror a tool's arguments match them. */
   #checkParams(exchange: Exchange, { principal }: Caller, message: Incoming): Promise<Routed> | Routed {
     if (message.kind !== "request" || message.method !== "tools/call") return undefined;
     const refused = (fault: Fault | undefined): Routed => (fault === undefined ? undefined : refuse(fault, message.id));
@@ -247,7 +247,7 @@ class HttpEndpoint implements Endpoint {
           principal,
           parking: this.#parking,
           displace: (reason) => this.#sessions.end(session, reason),
-          // One whose initialize failed never was a session.
+          // If initialize failed, there never was a session.
           onRefused: () => this.#sessions.end(session, new Fault("unavailable", "the session did not begin")),
         }),
     );
@@ -294,19 +294,19 @@ function unacceptable(): Refusal {
   return refuseRequest("an Accept that leaves nothing to answer with", `the Accept has to name ${JSON_TYPE} and ${SSE_TYPE}`);
 }
 
-/** A request that has come in an exchange of its own, so that it belongs to no call. */
+/** A request that came in its own exchange. It belongs to no other call. */
 function withMetadata({ kind, id, method, params }: IncomingRequest, metadata: Exchange["headers"]): IncomingRequest {
   return { kind, id, method, params, metadata };
 }
 
-/** A message whose trace is what the headers say. */
+/** The message with the trace of the headers. */
 function traced(message: Incoming, exchange: Exchange): Incoming {
   if (message.kind !== "request" && message.kind !== "notification") return message;
   const params = withTrace(message.params, (name) => exchange.header(name));
   return params === message.params ? message : { ...message, params };
 }
 
-/** A modern POST is one message of a client, and its headers say what it says. */
+/** A modern POST must be one message of a client, and its headers must match it. */
 function checkModern(exchange: Exchange, message: Incoming): Routed {
   if (message.kind === "batch") return refuse(new Fault("invalid-request", "the body has to be one message"));
   if (message.kind === "notification") return undefined;

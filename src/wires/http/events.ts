@@ -1,15 +1,15 @@
 import { optionLimits } from "../../core/index.js";
 
-/** Keeps the events of legacy streams, so that a client that lost its connection can go on where it was. */
+/** Keeps the events of legacy streams, so that a client that lost its connection can resume. */
 export interface EventStore {
   /**
-   * Keeps an event and names it: the stream, an underscore, and a number that rises by one from 0. `owner`: whom the stream counts for,
-   * a principal or a remote address.
+   * Keeps an event and returns its id: the stream, an underscore, and a number that counts up from 0. `owner`: who the stream counts for, a
+   * principal or a remote address.
    */
   append(stream: string, text: string, owner?: string): string | Promise<string>;
-  /** The events after the named one, of its stream; undefined if that place is not kept any more. */
+  /** The events of the stream after the given one; undefined if they are no longer kept. */
   after(id: string): Replay | undefined | Promise<Replay | undefined>;
-  /** The stream has ended and nobody may come back to it. */
+  /** The stream has ended, and nobody may come back to it. */
   drop(stream: string): void;
 }
 
@@ -21,9 +21,12 @@ export interface Replay {
 export interface MemoryEventsOptions {
   /** Events kept of one stream; 10,000 unless given. */
   readonly items?: number;
-  /** Characters kept of one stream, 4 Mi unless given; its last event is kept in any case. */
+  /** Characters kept of one stream; 4 Mi unless given. Its last event is always kept. */
   readonly chars?: number;
-  /** Characters kept of all streams together, 64 Mi unless given. Of the owner that has most, the stream that was quiet for longest gives way. */
+  /**
+   * Characters kept of all streams together; 64 Mi unless given. At the limit, the owner that has most loses events of the stream that was
+   * quiet for longest.
+   */
   readonly totalChars?: number;
   /** Characters kept of all streams of one owner; a quarter of `totalChars` unless given. */
   readonly ownerChars?: number;
@@ -31,29 +34,29 @@ export interface MemoryEventsOptions {
 
 interface Kept {
   readonly owner: Owner;
-  /** The number of the oldest event that is kept. */
+  /** The number of the oldest event kept. */
   first: number;
   chars: number;
   texts: string[];
-  /** Events at the start of `texts` that are not kept any more. */
+  /** Events at the start of `texts` that are no longer kept. */
   gone: number;
 }
 
 interface Owner {
   readonly name: string;
   chars: number;
-  /** In the order in which they were last written to. */
+  /** In the order in which they were last written. */
   readonly streams: Map<string, Kept>;
 }
 
-/** Characters that are kept of one stream, and of all streams together; and the share of one owner in those. */
+/** Characters kept of one stream, and of all streams together, and the share of one owner in the total. */
 const STREAM_CHARS = 4 * 1024 * 1024;
 const TOTAL_CHARS = 64 * 1024 * 1024;
 const OWNER_SHARE = 1 / 4;
-/** What an event counts beside its text. */
+/** What an event counts in addition to its text. */
 const EVENT_CHARS = 64;
 
-/** The event store in memory: per stream, in order, bounded. */
+/** An event store in memory: ordered by stream, and bounded. */
 export function memoryEvents(options: MemoryEventsOptions = {}): EventStore {
   const { items = optionLimits.events, chars = STREAM_CHARS, totalChars = TOTAL_CHARS, ownerChars = totalChars * OWNER_SHARE } = options;
   const streams = new Map<string, Kept>();
@@ -82,7 +85,7 @@ export function memoryEvents(options: MemoryEventsOptions = {}): EventStore {
     streams.set(stream, kept);
     return kept;
   };
-  /** Lets go of an owner's events, those of its quietest stream first, until there is room. The last one of `spared` stays. */
+  /** Drops an owner's events, those of its quietest stream first, until there is room. The last event of `spared` stays. */
   const shrink = (owner: Owner, spared: Kept, isEnough: () => boolean): void => {
     for (const kept of owner.streams.values()) {
       while (length(kept) > (kept === spared ? 1 : 0) && !isEnough()) trim(kept);
@@ -123,7 +126,7 @@ export function memoryEvents(options: MemoryEventsOptions = {}): EventStore {
   };
 }
 
-/** The parts of an event's name; -1 is the place before the first event. */
+/** The parts of an event's id; -1 is the place before the first event. */
 export function place(id: string): { readonly stream: string; readonly number: number } | undefined {
   const [, stream, number] = /^(.+)_(-1|0|[1-9]\d{0,14})$/s.exec(id) ?? [];
   return stream === undefined ? undefined : { stream, number: Number(number) };

@@ -4,18 +4,18 @@ import type { Exchange } from "../../io/index.js";
 
 const named: Readonly<Record<string, string>> = { "tools/call": "name", "prompts/get": "name", "resources/read": "uri" };
 
-/** The member of a request's params that its `Mcp-Name` header mirrors. */
+/** The value of a request's params that its `Mcp-Name` header mirrors. */
 export function mirroredName(method: string, params: JsonObject): string | undefined {
   const value = Object.hasOwn(named, method) ? params[named[method] ?? ""] : undefined;
   return typeof value === "string" ? value : undefined;
 }
 
-/** Checks that the headers of a modern request say what its body says; the body is the truth. */
+/** Checks that the headers of a modern request match its body. */
 export function checkHeaders(exchange: Exchange, { method, params }: IncomingRequest): Fault | undefined {
   const envelope = isObject(params["_meta"]) ? params["_meta"] : {};
   return (
     mirrors("MCP-Protocol-Version", exchange.header("mcp-protocol-version"), envelope[meta.protocolVersion]) ??
-    // A method that a header can say in plain must be said so: what routers do not decode must not pass them by.
+    // A method that a header can hold unencoded must not be encoded: otherwise it could bypass routers that do not decode.
     mirrors("Mcp-Method", exchange.header("mcp-method"), encodeHeader(method)) ??
     (Object.hasOwn(named, method) ? mirrorsEncoded("Mcp-Name", exchange.header("mcp-name"), mirroredName(method, params)) : undefined)
   );

@@ -3,25 +3,25 @@ import { beside, type ContentReply, Fault, type JsonObject, jsonText } from "../
 import type { Outlet } from "../../io/index.js";
 import { type Base64Stream, base64Stream, cutText } from "../../stream/index.js";
 
-/** The answer to a read, written while its contents come: one JSON object, of which only a piece is ever held. */
+/** The answer to a read, written while its contents arrive: one JSON object, of which only a piece is in memory at a time. */
 export interface LargeAnswer {
-  /** Writes a content or a chunk; resolves once the client has room for the next. */
+  /** Writes a content or a chunk. Resolves once the client has room for the next. */
   part(part: AnswerPart): Promise<void>;
-  /** Writes what is left of the result, and ends. */
+  /** Writes the rest of the result, and ends. */
   finish(result: JsonObject): Promise<void>;
-  /** Cuts it: an answer that has begun cannot become an error. */
+  /** Cuts the answer: once begun, it cannot become an error. */
   abort(): void;
 }
 
 export interface LargeOptions {
   readonly id: Id;
-  /** Whether it is the data of an event, in a stream that has begun. */
+  /** Whether it is the data of an event in a stream that has begun. */
   readonly event: boolean;
 }
 
-/** Bytes of data in one piece: a multiple of 3, as base64 wants it. */
+/** Bytes of data in one piece: a multiple of 3, for base64. */
 const PIECE = 48 * 1024;
-/** Characters from which on it is worth while to write: the answer is of no use before its end. */
+/** Characters to gather before writing: the client cannot use the answer before its end. */
 const WORTH = 16 * 1024;
 
 export function largeAnswer(outlet: Outlet, { id, event }: LargeOptions): LargeAnswer {
@@ -78,7 +78,7 @@ export function largeAnswer(outlet: Outlet, { id, event }: LargeOptions): LargeA
   };
 }
 
-/** Members that follow others. */
+/** Members that follow others in an object. */
 function following(members: JsonObject): string {
   const text = json(members).slice(1, -1);
   return text === "" ? "" : `,${text}`;

@@ -13,7 +13,7 @@ export function httpMount(service: Service, options: HttpOptions): Mount {
     claims: (asked) => asked === path,
     request: (request, response) => void endpoint.handle(nodeExchange(request, response, { bodyMs: 4 * headersMs, limits })),
     exchange: (exchange) => void endpoint.handle(exchange),
-    // A legacy client answers questions of its calls by requests of their own.
+    // A legacy client answers the questions of its calls with separate requests.
     connectsWhileDraining: true,
     close: () => endpoint.close(),
   };
@@ -21,7 +21,7 @@ export function httpMount(service: Service, options: HttpOptions): Mount {
 
 export async function listenHttp(service: Service, address: Address, options: HttpOptions): Promise<Listener> {
   const { carrier, path } = placeOf(address, "/mcp", options);
-  // Nobody but a local process gets to a Unix socket, whatever it calls the host.
+  // Only local processes can reach a Unix socket, whatever host they name.
   const hosts = "path" in carrier ? { allowedHosts: ["*"] } : undefined;
   const mount = httpMount(service, { path, ...hosts, ...options });
   return portListener(await port(carrier, [mount], options));

@@ -5,14 +5,14 @@ import { fetchExchange, nodeExchange } from "../../io/index.js";
 import { httpEndpoint } from "./endpoint.js";
 import type { HttpOptions } from "./options.js";
 
-/** A request listener for Node's servers, and for what is built on them. A body that a framework has parsed is taken from `request.body`. */
+/** A request listener for Node's servers and frameworks built on them. A body that a framework has parsed is taken from `request.body`. */
 export interface NodeHandler {
   (request: IncomingMessage | Http2ServerRequest, response: ServerResponse | Http2ServerResponse): void;
   /** Refuses new calls, gives those in flight `drainMs` to finish, and ends every session and open answer. */
   close(): Promise<void>;
 }
 
-/** The endpoint as a request listener. Every path is answered unless one is given: whoever mounts it has chosen. */
+/** The endpoint as a request listener. It answers every path unless one is given, because the host routes requests to it. */
 export function nodeHandler(service: Service, options: HttpOptions = {}): NodeHandler {
   const endpoint = httpEndpoint(service, options);
   const bodyMs = options.headersMs === undefined ? undefined : 4 * options.headersMs;
@@ -21,14 +21,14 @@ export function nodeHandler(service: Service, options: HttpOptions = {}): NodeHa
   return Object.assign(handler, { close: () => endpoint.close() });
 }
 
-/** A handler of Fetch requests: for Hono, Deno, Bun, edge runtimes. */
+/** A handler of Fetch requests, for Hono, Deno, Bun and edge runtimes. */
 export interface FetchHandler {
   (request: Request): Promise<Response>;
   /** Refuses new calls, gives those in flight `drainMs` to finish, and ends every session and open answer. */
   close(): Promise<void>;
 }
 
-/** The endpoint as a Fetch handler. Every path is answered unless one is given: whoever mounts it has chosen. */
+/** The endpoint as a Fetch handler. It answers every path unless one is given, because the host routes requests to it. */
 export function fetchHandler(service: Service, options: HttpOptions = {}): FetchHandler {
   const endpoint = httpEndpoint(service, options);
   const handler = (request: Request): Promise<Response> => {

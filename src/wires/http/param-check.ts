@@ -6,13 +6,13 @@ import { mirrorsEncoded } from "./headers.js";
 import { argumentAt, type ParamHeader } from "./param-headers.js";
 import { ToolHeaders } from "./tool-headers.js";
 
-/** Checks that the `Mcp-Param-*` headers of tool calls say what their arguments say. */
+/** Checks that the `Mcp-Param-*` headers of tool calls match their arguments. */
 export interface ParamCheck {
-  /** Takes note of the tools of a list result. */
+  /** Notes the tools of a list result. */
   learn(result: unknown, principal: string | undefined): void;
   /**
-   * What is wrong with a call's headers. A call that brings such headers for a tool not yet seen has the tool looked up;
-   * one that brings none is held to what lists have told so far.
+   * Returns what is wrong with a call's headers. If a call has such headers for an unknown tool, the tool is looked up. A call without them
+   * is checked against the tools that lists have shown so far.
    */
   check(exchange: Exchange, request: IncomingRequest, principal: string | undefined): Promise<Fault | undefined> | Fault | undefined;
 }
@@ -47,7 +47,7 @@ function compare(exchange: Exchange, known: readonly ParamHeader[], args: unknow
   return undefined;
 }
 
-/** Reads the list of tools as far as the one that is called. */
+/** Reads the list of tools until it finds the one that is called. */
 async function look(
   service: Service,
   exchange: Exchange,
@@ -79,7 +79,7 @@ async function look(
       break;
     }
   } catch {
-    // A service whose tools cannot be listed says so when one is called.
+    // If the service cannot list its tools, the call itself will say so.
   } finally {
     stop();
   }

@@ -1,6 +1,6 @@
 import { ExactNumber, isObject } from "../../core/index.js";
 
-/** A tool argument that a header mirrors: the header's name and the way to the argument. */
+/** A tool argument that a header mirrors: the header's name and the path of the argument. */
 export interface ParamHeader {
   readonly header: string;
   readonly path: readonly string[];
@@ -43,7 +43,7 @@ function first<T>(values: readonly T[], f: (value: T) => string | undefined): st
   return undefined;
 }
 
-/** The value at a path of the arguments; undefined where there is none to mirror. */
+/** The value at a path of the arguments; undefined if there is none to mirror. */
 export function argumentAt(args: unknown, path: readonly string[]): string | number | boolean | ExactNumber | undefined {
   let value: unknown = args;
   for (const name of path) value = isObject(value) && Object.hasOwn(value, name) ? value[name] : undefined;

@@ -33,33 +33,33 @@ export interface HttpSessionOptions extends ServeLinkOptions {
   readonly id: string;
   readonly events: EventStore;
   readonly awayMs?: number | undefined;
-  /** Milliseconds after which the connection of a call's stream is let go. */
+  /** Milliseconds after which the connection of a call's stream is closed. */
   readonly pollMs?: number | undefined;
-  /** Milliseconds without a word of the client after which it is asked for one. */
+  /** Milliseconds of silence after which the client is pinged. */
   readonly pingMs?: number | undefined;
-  /** Ends it, since another needs what it holds. */
+  /** Ends the session because another needs its place. */
   readonly displace: (reason: Fault) => void;
-  /** Called when its first answer, that to `initialize`, was an error. */
+  /** Called when its first answer, the one to `initialize`, was an error. */
   readonly onRefused?: () => void;
 }
 
-/** What a stream counts beside its events. */
+/** What a stream counts in addition to its events. */
 const STREAM_BYTES = 1024;
 /** Ended streams of a session that a client may still come back to. */
 const KEPT_STREAMS = 32;
 const done: Promise<void> = Promise.resolve();
 
-/** Where the answer to a POST goes. */
+/** The destination of the answer to a POST. */
 export interface Answering {
   readonly exchange: Exchange;
   readonly headers: Readonly<Record<string, string>>;
-  /** Whether the client takes parts. */
+  /** Whether the client accepts parts. */
   readonly parts: boolean;
 }
 
 /**
- * The requests of one POST: several in a batch. Their answer has not begun, or has become a stream, with or without a connection, or
- * is a read that is written in parts, which nobody can come back for.
+ * The requests of one POST, several for a batch. Their answer has not begun; or it has become a stream, with or without a connection; or it
+ * is a read that is written in parts, which cannot be resumed.
  */
 interface Post {
   readonly ids: Set<Id>;
@@ -68,7 +68,9 @@ interface Post {
   unhook: () => void;
 }
 
-/** A legacy session over HTTP: requests come by POST, each answered on its own stream; everything else goes to the stream of the GET. */
+/**
+ * A legacy session over HTTP: requests come by POST, and each is answered on its own stream. Everything else goes to the stream of the GET.
+ */
 export class HttpSession implements TableSession {
   readonly id: string;
   readonly principal: string | undefined;
@@ -77,11 +79,11 @@ export class HttpSession implements TableSession {
   established = false;
   readonly #serving: Serving;
   readonly #options: HttpSessionOptions;
-  /** Of its answers, where there is nothing to add; and of one that is JSON. */
+  /** Headers of its answers if there is nothing to add, and of a JSON answer. */
   readonly #headers: Readonly<Record<string, string>>;
   readonly #jsonHeaders: Readonly<Record<string, string>>;
   readonly #prefix = randomToken();
-  /** Whom what it keeps counts for. */
+  /** The owner that its data counts for. */
   readonly #owner: string;
   /** Counts its streams. */
   readonly #held: Held;
@@ -95,10 +97,10 @@ export class HttpSession implements TableSession {
     bytes: false,
   };
   #count = 0;
-  /** The POST whose message is being taken: what is answered without an id meanwhile is its answer. */
+  /** The POST whose message is being taken. A response without an id meanwhile is its answer. */
   #taking: Post | undefined;
   #turn: Promise<void> | undefined;
-  /** Whether it had a stream of its own, and has had no message since it has none. */
+  /** Whether it had a stream of its own, and has received no message since that closed. */
   #streamed = false;
   #closed = false;
 
@@ -133,12 +135,12 @@ export class HttpSession implements TableSession {
     return false;
   }
 
-  /** Headers of an answer that also names the session. */
+  /** Headers of an answer, with the session id. */
   headersWith(headers: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
     return headers === noHeaders ? this.#headers : { ...headers, "mcp-session-id": this.id };
   }
 
-  /** Takes messages in turn; where requests are among them, their answer goes to `answering`. */
+  /** Takes messages in turn. If there are requests among them, their answer goes to `answering`. */
   async take(message: Incoming, answering?: Answering): Promise<void> {
     this.touched = Date.now();
     this.#streamed &&= this.#general.attached;
@@ -146,7 +148,7 @@ export class HttpSession implements TableSession {
     const post = answering === undefined ? undefined : this.#register(message, answering);
     if (answering !== undefined && post === undefined) return;
     while (this.#turn !== undefined) await this.#turn;
-    // It may have ended while this waited; whoever waits for an answer was told.
+    // The session may have ended meanwhile. Whoever waits for an answer was told.
     if (this.#closed) return;
     this.#taking = post;
     const turn = this.#serving.take(message);
@@ -160,7 +162,7 @@ export class HttpSession implements TableSession {
     await this.#turn;
   }
 
-  /** Opens the stream of what belongs to no call; false if one is open. */
+  /** Opens the stream for messages outside any call; false if one is open. */
   listen(exchange: Exchange, headers: Readonly<Record<string, string>>): boolean {
     this.touched = Date.now();
     this.#pings.seen();
@@ -170,7 +172,7 @@ export class HttpSession implements TableSession {
     return true;
   }
 
-  /** Lets a client go on after an event; false if it is not one of this session's, or not kept any more. */
+  /** Resumes a stream after an event; false if the event is not from this session, or no longer kept. */
   async resume(exchange: Exchange, headers: Readonly<Record<string, string>>, last: string): Promise<boolean> {
     this.touched = Date.now();
     this.#pings.seen();
@@ -262,7 +264,7 @@ export class HttpSession implements TableSession {
     }
     const post: Post = { ids, batch: message.kind === "batch", to: answering, unhook: () => {} };
     for (const id of ids) this.#posts.set(id, post);
-    // The client went away before its answer began: a legacy call goes on, and its answer is kept.
+    // The client disconnected before its answer began. A legacy call goes on, and its answer is kept.
     post.unhook = answering.exchange.onGone(() => {
       if (!this.#closed && post.to === answering && ids.size > 0)
         post.to = this.#open({ awayMs: this.#options.awayMs ?? defaultTimeouts.awayMs });
@@ -287,14 +289,17 @@ export class HttpSession implements TableSession {
     const post = call === undefined ? undefined : this.#posts.get(call);
     const to = post?.to;
     if (to !== undefined && "direct" in to && to.direct.mixed) return to.direct.send(single, false);
-    // Beside an answer that is being written there is no place for what else the call has to say, unless it is a question.
+    // Beside an answer in parts there is no place for the call's other messages, so only questions are sent elsewhere.
     if (to !== undefined && "direct" in to && !("id" in single)) return done;
     const stream =
       to instanceof EventStream ? to : post !== undefined && to !== undefined && "exchange" in to ? this.#begin(post, to) : this.#general;
     return stream.send(serialise(single), false);
   }
 
-  /** The answer to a read that is written in parts from now on, unless it has become a stream: its events are kept, so they come whole. */
+  /**
+   * The answer to a read that is written in parts from now on. Undefined if it has become a stream: its events are kept, so they must be
+   * whole.
+   */
   #direct(call: Id): HttpAnswer | undefined {
     const post = this.#posts.get(call);
     if (post === undefined || post.batch || post.to instanceof EventStream) return undefined;
@@ -302,7 +307,7 @@ export class HttpSession implements TableSession {
     const { exchange, headers, parts } = post.to;
     post.unhook();
     post.to = { direct: postAnswer(exchange, { streams: false, json: true, parts, headers, status: () => 200 }) };
-    // Nobody can come back for the rest of it.
+    // The client cannot come back for the rest.
     post.unhook = exchange.onGone(() => this.#left(call));
     return post.to.direct;
   }
@@ -313,7 +318,7 @@ export class HttpSession implements TableSession {
     void this.#serving.take({ kind: "notification", method: "notifications/cancelled", params });
   }
 
-  /** The answer of a call becomes a stream. */
+  /** Turns the answer of a call into a stream. */
   #begin(post: Post, { exchange, headers }: Answering): EventStream {
     post.unhook();
     const stream = this.#open({ awayMs: this.#options.awayMs ?? defaultTimeouts.awayMs });
@@ -333,7 +338,7 @@ export class HttpSession implements TableSession {
     for (const id of post.ids) this.#posts.delete(id);
     post.unhook();
     const { to } = post;
-    // Only when the last event is kept has the stream ended.
+    // The stream has ended only when the last event is kept.
     if (to instanceof EventStream) return to.send(serialise(whole), true).finally(() => this.#forgetOldest());
     if ("direct" in to) return to.direct.send(whole, true);
     this.#reply(to, whole, statusOf(whole, "legacy"));
@@ -341,13 +346,13 @@ export class HttpSession implements TableSession {
     return done;
   }
 
-  /** A call that was cancelled is not answered: what waits for its answer ends. */
+  /** A cancelled call is not answered, so its answer ends. */
   #cancelled(id: Id | undefined): void {
     const post = id === undefined ? undefined : this.#posts.get(id);
     if (id === undefined || post === undefined) return;
     this.#posts.delete(id);
     post.ids.delete(id);
-    // The others of a batch are still answered.
+    // The other requests of a batch are still answered.
     if (post.ids.size > 0) return;
     post.unhook();
     if ("direct" in post.to) return post.to.direct.abort();

@@ -8,14 +8,14 @@ import { httpMount } from "./listen.js";
 import type { HttpOptions } from "./options.js";
 import { ToolHeaders } from "./tool-headers.js";
 
-/** Milliseconds in which a child whose pipes broke is known to have exited, if it has. */
+/** Milliseconds to wait for the exit of a child whose pipes broke. */
 const EXIT_MS = 200;
 const url = new URL("http://localhost/mcp");
 const modernOnly = "http+stdio: is of the modern era; a legacy client or server speaks stdio:";
 
 /**
- * Streamable HTTP over HTTP/2 on this process's own stdin and stdout. Only its parent can be the client, so nobody asks for Host, Origin or
- * credentials. The end of stdin lets the calls in flight finish.
+ * Streamable HTTP over HTTP/2 on this process's own stdin and stdout. Only its parent can be the client, so Host, Origin and credentials
+ * are not checked. After the end of stdin, calls in flight may finish.
  */
 export async function listenHttpStdio(service: Service, options: HttpOptions): Promise<Listener> {
   if (options.eras?.includes("modern") === false) throw new Fault("unsupported-version", modernOnly);
@@ -39,7 +39,7 @@ export async function dialHttpStdio(command: Command, options: HttpDialOptions):
   });
   let link: HttpLink | undefined;
   const client = streamClient(child.stdout, child.stdin, {
-    // The pipes may break before it is known why.
+    // The pipes may break before the reason is known.
     async explain(fault) {
       if (isStray(fault)) return fault;
       if (exit === undefined) await within(child.exited, EXIT_MS);
@@ -53,7 +53,7 @@ export async function dialHttpStdio(command: Command, options: HttpDialOptions):
     await child.stop({ now: true });
     throw toFault(error);
   });
-  // A connection that is lost leaves a child of no use.
+  // A child without a connection is of no use.
   void connection.closed.then(() => child.stop());
   const made = mirroring(connection, tools);
   const close = async (): Promise<void> => {

@@ -7,31 +7,34 @@ import type { EventStore } from "./events.js";
 
 export interface EventStreamOptions {
   readonly store: EventStore;
-  /** Whom what it keeps counts for. */
+  /** The owner that its events count for. */
   readonly owner?: string;
-  /** Milliseconds that a sender waits for a client that is away; then it goes on, and the oldest events may give way. For ever unless given. */
+  /**
+   * Milliseconds that a sender waits for a client that is away; no limit unless given. After that it goes on, and the oldest events may be
+   * dropped.
+   */
   readonly awayMs?: number;
   readonly onFault: (fault: Fault) => void;
   /** Called when its connection has ended. */
   readonly onDetached?: () => void;
 }
 
-/** Milliseconds after which a client that lost its connection is to come back. */
+/** Milliseconds after which a client that lost its connection should come back. */
 const RETRY_MS = 500;
 
 export interface StreamAttachOptions {
-  /** The event after which to go on; what was not yet written unless given. */
+  /** The event after which to resume; unless given, the first one that was not written yet. */
   readonly from?: string;
-  /** Milliseconds after which the connection is let go: its client comes back for the rest. */
+  /** Milliseconds after which the connection is closed, so that the client comes back for the rest. */
   readonly lifeMs?: number | undefined;
 }
 
-/** Characters that may wait for a client before its sender does. */
+/** Characters that may wait for a client before its sender waits. */
 const AHEAD = 256 * 1024;
 
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-/** A legacy stream of events: it outlives the connection that carries it, and a client that comes back goes on where it was. */
+/** A legacy event stream. It outlives the connection that carries it, and a client that comes back can resume it. */
 export class EventStream {
   readonly name: string;
   readonly #options: EventStreamOptions;
@@ -40,15 +43,15 @@ export class EventStream {
   #life: ReturnType<typeof setTimeout> | undefined;
   /** The last event that was written to the connection. */
   #at: string;
-  /** The last event there is. */
+  /** The newest event. */
   #last: string;
-  /** Characters since `#at`. */
+  /** Characters after `#at`. */
   #ahead = 0;
   #pumping: Promise<void> | undefined;
   readonly #waiting = new Set<() => void>();
-  /** A connection that names no event has to be told of none that was dropped before it came. */
+  /** Whether the connection named no event. It need not be told of events that were dropped before it came. */
   #fresh = false;
-  /** The client was waited for and did not come. */
+  /** Whether a sender has waited in vain for the client. */
   #away = false;
   #closed = false;
   /** Whether the last event was kept. */
@@ -65,7 +68,7 @@ export class EventStream {
     return this.#outlet !== undefined;
   }
 
-  /** Keeps a message and resolves when there is room for the next. While nobody is connected that is so until enough waits. */
+  /** Keeps a message. Resolves when there is room for the next. While nobody is connected, there is room until enough waits. */
   async send(text: string, final: boolean): Promise<void> {
     if (this.#closed) return;
     this.#last = await this.#options.store.append(this.name, text, this.#options.owner);
@@ -73,12 +76,12 @@ export class EventStream {
     if (final) this.ended = true;
     if (this.#outlet !== undefined) await this.#pump();
     if (this.#outlet !== undefined || final || this.#ahead <= AHEAD) return;
-    // A handler that never waits by itself would let nothing else run.
+    // A handler that never waits would let nothing else run.
     if (this.#away) await turn();
     else await this.#return();
   }
 
-  /** Lets a connection carry it. One that carried it is cut. */
+  /** Lets a connection carry the stream. The previous one is cut. */
   attach(exchange: Exchange, headers: Readonly<Record<string, string>>, { from, lifeMs }: StreamAttachOptions = {}): void {
     const before = this.#outlet;
     this.#detach();
@@ -96,22 +99,22 @@ export class EventStream {
     void this.#pump();
   }
 
-  /** Names the place before the first event, so that a client which loses even that can come back, and when it should. */
+  /** Names the place before the first event, so that a client can come back even if it loses that one, and says when to come back. */
   prime(): void {
     void this.#outlet?.write(`id: ${this.#at}\nretry: ${RETRY_MS}\ndata: \n\n`);
   }
 
-  /** Whether a connection carries it that nothing is being written to. One that is shows that it is alive, or that nobody reads it. */
+  /** Whether it has a connection and nothing is being written to it. While something is, the connection is alive, or nobody reads it. */
   get quiet(): boolean {
     return this.#outlet !== undefined && this.#pumping === undefined;
   }
 
-  /** Shows that it is alive, by a message where there is one. It is no event: nobody has to come back for it. */
+  /** Shows that the connection is alive, with the message if given. It is not kept as an event. */
   keepAlive(message?: string): void {
     if (this.quiet) void this.#outlet?.write(message === undefined ? ": alive\n\n" : writeSse({ event: "message", data: message }));
   }
 
-  /** Ends the connection; nothing is kept or sent from now on. */
+  /** Ends the connection. Nothing is kept or sent afterwards. */
   close(): void {
     this.#closed = true;
     this.#finish();
@@ -138,7 +141,7 @@ export class EventStream {
     this.#waiting.clear();
   }
 
-  /** Waits for the client to come back: so a call goes no further ahead than what is kept for it. */
+  /** Waits for the client to come back, so that a call does not get further ahead than what is kept for it. */
   #return(): Promise<void> {
     return new Promise((resolve) => {
       const { awayMs } = this.#options;
@@ -159,7 +162,7 @@ export class EventStream {
     });
   }
 
-  /** Writes what is kept and not yet written; one at a time, so that the order is the store's. */
+  /** Writes the kept events that were not written yet. Only one runs at a time, so that the order is that of the store. */
   #pump(): Promise<void> {
     if (this.#outlet === undefined) return Promise.resolve();
     this.#pumping ??= this.#write().catch((error) => {
@@ -191,19 +194,19 @@ export class EventStream {
         return;
       }
     } finally {
-      // Here and not when the promise settles: whoever comes in between would wait for a pump that has stopped.
+      // Here and not when the promise settles: a caller in between would wait for a pump that has stopped.
       this.#pumping = undefined;
     }
   }
 
-  /** What comes next is not kept any more: a client that was reading is cut, and hears of it when it comes back. */
+  /** The next events are no longer kept. A client that was reading is cut, and learns it when it comes back. */
   #lost(): void {
     this.#options.onFault(new Fault("overload", "events of a stream were dropped before they were sent", { data: { limit: "events" } }));
     this.#at = this.#last;
     if (!this.#fresh) this.cut();
   }
 
-  /** Cuts the connection: its client is gone, and may come back. */
+  /** Cuts the connection. The client has gone, but may come back. */
   cut(): void {
     const outlet = this.#outlet;
     this.#detach();

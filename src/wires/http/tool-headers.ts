@@ -3,15 +3,15 @@ import { isObject, type JsonObject } from "../../core/index.js";
 import { dropOldest } from "../../stream/index.js";
 import { argumentAt, type ParamHeader, paramHeaders } from "./param-headers.js";
 
-/** Tools of which something is remembered. */
+/** Tools that are remembered. */
 const REMEMBERED = 10_000;
 
-/** What lists of tools have told about arguments that headers mirror. The tools seen longest ago are forgotten first. */
+/** The mirrored arguments of the tools that lists have shown. The tools seen longest ago are forgotten first. */
 export class ToolHeaders {
   readonly #known = new Map<string, readonly ParamHeader[]>();
   readonly #scanned = new WeakMap<object, ReturnType<typeof paramHeaders>>();
 
-  /** Takes note of a tool of `owner`, whoever that is; says what is wrong with its annotations, if anything is. */
+  /** Notes a tool of `owner`. Returns what is wrong with its annotations, if anything. */
   learn(tool: unknown, owner = ""): string | undefined {
     if (!isObject(tool) || typeof tool["name"] !== "string") return undefined;
     const key = keyOf(tool["name"], owner);
@@ -20,22 +20,22 @@ export class ToolHeaders {
       this.#known.delete(key);
       return found.invalid;
     }
-    // Most tools have none: only what is or was otherwise takes up room.
+    // Most tools have none. Only tools that have or had some are remembered.
     if (found.length > 0 || this.#known.has(key)) this.#remember(key, found);
     return undefined;
   }
 
-  /** Takes note also of a tool without such arguments. */
+  /** Remembers a tool even if it has no such arguments. */
   settle(name: string, owner = ""): void {
     if (!this.#known.has(keyOf(name, owner))) this.#remember(keyOf(name, owner), []);
   }
 
-  /** The arguments that headers mirror; undefined where nothing is known of the tool. */
+  /** The arguments that headers mirror; undefined if the tool is unknown. */
   of(name: unknown, owner = ""): readonly ParamHeader[] | undefined {
     return this.#known.get(keyOf(String(name), owner));
   }
 
-  /** The headers of a call. */
+  /** The headers of a tool call. */
   headers(params: JsonObject): Record<string, string> {
     const headers: Record<string, string> = {};
     for (const { header, path } of this.of(params["name"]) ?? []) {

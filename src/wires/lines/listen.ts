@@ -15,7 +15,7 @@ import {
 import { servedLineLink } from "./served-link.js";
 
 export interface LinesListenOptions extends ListenOptions, SecureListenOptions {
-  /** Lines carry no credentials: where something checks them, only clients with a certificate are let in. */
+  /** The check of credentials, if there is one. Lines carry no credentials, so then only clients with a certificate are let in. */
   readonly auth?: unknown;
   /** Milliseconds for the first byte; 15,000 unless given. */
   readonly headersMs?: number | undefined;

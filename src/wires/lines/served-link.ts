@@ -9,12 +9,12 @@ const NEWLINE = 0x0a;
 
 export interface ServedLineLinkOptions {
   readonly account: Account;
-  /** Whom it counts for. */
+  /** The principal that it counts for. */
   readonly principal: string | undefined;
   readonly limits: Partial<Limits> | undefined;
 }
 
-/** A client's connection as a link. What is read of an incomplete line and what waits to be written is counted. */
+/** A client's connection as a link. It counts the bytes of an incomplete line, and those that wait to be written. */
 export function servedLineLink(socket: Socket, { account, principal, limits }: ServedLineLinkOptions): Link {
   // A client that has closed its side may still read its answers.
   socket.allowHalfOpen = true;
@@ -49,7 +49,7 @@ async function* onlyJson(incoming: AsyncIterable<readonly Incoming[]>, left: Abo
   if (left.aborted) throw left.reason;
 }
 
-/** Counts a line that is incomplete, and gives it its time. */
+/** Counts an incomplete line, and limits the time it may take. */
 function boundIncoming(socket: Socket, held: Held, messageMs: number, refuse: (fault: Fault) => void): void {
   let bytes = 0;
   let late: NodeJS.Timeout | undefined;
@@ -61,7 +61,7 @@ function boundIncoming(socket: Socket, held: Held, messageMs: number, refuse: (f
     const newline = chunk.lastIndexOf(NEWLINE);
     if (newline >= 0) whole();
     bytes = newline < 0 ? bytes + chunk.length : chunk.length - newline - 1;
-    // What is incomplete cannot wait until there is room: what is missing would take more.
+    // An incomplete message cannot wait for room: its missing part would need more.
     const over = bytes <= LITTLE_BYTES ? held.free() : held.count(bytes);
     if (over !== undefined) refuse(over);
     if (bytes > 0) late ??= setTimeout(() => refuse(tooLate(messageMs)), messageMs).unref();

@@ -16,10 +16,10 @@ interface Place {
   accept(link: Link): void;
 }
 
-/** Items of a page: few, because nothing is gained by more where a page costs no round trip. */
+/** Items in a page: few, because more gain nothing where a page costs no round trip. */
 const PAGE_ITEMS = 64;
 
-/** The wire inside one process: `memory:name` on both ends. */
+/** A wire within one process: `memory:name` on both ends. */
 export function memoryWire(): Wire {
   const places = new Map<string, Place>();
   return {
@@ -49,5 +49,5 @@ async function dial(places: Map<string, Place>, address: Address, options: DialO
   return dialLink(mine, options);
 }
 
-/** The process's own memory wire: what `memory:name` means to serve and connect. */
+/** The process's own memory wire, which `serve` and `connect` use for `memory:name`. */
 export const memory: Wire = memoryWire();

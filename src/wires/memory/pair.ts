@@ -12,27 +12,27 @@ import { Fault, type JsonObject, weigh } from "../../core/index.js";
 import { type Link, type LinkTraits, sharedStream } from "../../era/index.js";
 import { type Iteration, type Pipe, pipe, platform } from "../../stream/index.js";
 
-/** Messages under way in one direction. */
+/** Messages that may wait in one direction. */
 const ITEMS = 1024;
 const BYTES = 1024 * 1024;
 
-/** Messages taken in one turn of the event loop: two ends that wait for nothing but each other would keep it from its timers. */
+/** Messages that are taken in one turn of the event loop: otherwise two ends that only wait for each other would block timers. */
 const TURN = 64;
-/** Messages that make a reader go on before its turn: whoever sends them may be what the loop waits for. */
+/** With this many messages waiting, a reader continues before its turn: the sender may be what the event loop waits for. */
 const CROWD = 16;
 
 type Schedule = (callback: () => void) => unknown;
-/** Where the runtime has no such function, a timer takes longer, but does as well. */
+/** Where the runtime has no setImmediate, a timer works too, but takes longer. */
 const soon: Schedule = platform.setImmediate ?? ((callback) => setTimeout(callback, 0));
 
-/** Two ends of a link in one process. Messages pass as they are: treat what comes out as read-only. */
+/** Two ends of a link in one process. Messages are not copied: treat what you receive as read-only. */
 export function linkPair(): [Link, Link] {
   const there = new Lane();
   const back = new Lane();
   return [end(back, there), end(there, back)];
 }
 
-/** One direction. An iterator by hand: a generator around the pipe's own costs as much again. */
+/** One direction. The iterator is written by hand: a generator around the pipe's own costs as much again. */
 class Lane implements Iteration<readonly Incoming[]> {
   readonly pipe: Pipe<Outgoing> = pipe<Outgoing>({ items: ITEMS, bytes: BYTES, size: weigh });
   #taken = 0;
@@ -98,7 +98,7 @@ function received(step: IteratorResult<Outgoing, undefined>): IteratorResult<rea
   return { done: false, value: [batch] };
 }
 
-/** What a message sent is to its receiver. */
+/** A sent message in the form that its receiver gets. */
 function arrived(message: OutgoingMessage): Exclude<Incoming, { kind: "batch" }> {
   if ("method" in message) {
     const params: JsonObject = message.params ?? noParams;

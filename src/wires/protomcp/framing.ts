@@ -10,11 +10,11 @@ const encoder = new TextEncoder();
 type Messages = readonly (Incoming | IncomingPart)[];
 
 export interface FramingOptions {
-  /** Hears how many bytes of an incomplete message are held. */
+  /** Called with the number of bytes held of an incomplete message. */
   readonly onHeld?: ((bytes: number) => void) | undefined;
 }
 
-/** Each message as four bytes of length, highest first, and an `MCPMessage`. */
+/** Frames each message as its length in four bytes, highest first, and an `MCPMessage`. */
 export function delimited(codec: MessageCodec, { onHeld }: FramingOptions = {}): Framing {
   return {
     write(message) {
@@ -35,10 +35,10 @@ class DelimitedReader implements FrameReader {
   readonly #codec: MessageCodec;
   readonly #maxBytes: number;
   readonly #onHeld: FramingOptions["onHeld"];
-  /** The beginning of a message, in pieces as they came. */
+  /** The beginning of a message, in the pieces that arrived. */
   #pieces: Uint8Array[] = [];
   #held = 0;
-  /** How many bytes the message will have, with its length. */
+  /** The bytes of the message, including its length prefix. */
   #whole = PREFIX;
   #broken: Fault | undefined;
 
@@ -111,12 +111,12 @@ class DelimitedReader implements FrameReader {
 
 const WHITE = new Set([0x20, 0x09, 0x0a, 0x0d]);
 
-/** Whether a stream that begins with this byte is one of lines of JSON. */
+/** Whether a stream that begins with this byte has lines of JSON. */
 export function isJson(first: number | undefined): boolean {
   return first === 0x7b || first === 0x5b || (first !== undefined && WHITE.has(first));
 }
 
-/** Both protocols on one stream: what the peer's first byte is of is spoken both ways. */
+/** Both protocols on one stream: the peer's first byte decides which is used in both directions. */
 export function either(codec: MessageCodec): Framing {
   const proto = delimited(codec);
   let json = false;

@@ -36,7 +36,7 @@ export interface ProtoListenOptions extends ListenOptions, SecureListenOptions {
   readonly headersMs?: number | undefined;
 }
 
-/** The largest first byte of a length: what follows are the bytes by which lines of JSON begin. */
+/** The largest first byte of a length. The next one, 0x09, may begin a line of JSON. */
 const LAST = 0x08;
 
 /** proto-mcp on a port: one connection is one link, of either era. */
@@ -80,7 +80,7 @@ export async function listen(service: Service, address: Address, options: ProtoL
 
 let listening = false;
 
-/** This process's own stdin and stdout, in whichever protocol the client begins. */
+/** Serves this process's own stdin and stdout, in the protocol that the client begins with. */
 async function listenOnStreams(service: Service, options: ListenOptions): Promise<Listener> {
   if (listening) throw new Fault("unavailable", "stdin and stdout are already listened on", { data: { reason: "in-use" } });
   listening = true;

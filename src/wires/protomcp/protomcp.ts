@@ -10,13 +10,16 @@ export interface ProtoDialOptions extends DialOptions {
   /** Of these, credentials such as `authorization` go into the metadata of requests. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
   readonly tls?: TlsDialOptions | undefined;
-  /** Whether a peer that does not speak proto-mcp is spoken to in lines of JSON-RPC; true unless given. */
+  /** Whether to use lines of JSON-RPC with a peer that does not speak proto-mcp; true unless given. */
   readonly jsonToo?: boolean | undefined;
   /** The encodings of messages that are offered, the best first; `protobuf` and `json` unless given. */
   readonly encodings?: readonly ProtoEncoding[] | undefined;
 }
 
-/** proto-mcp, length-delimited: `proto+tcp://host:port`, `proto+tls://host:port`, `proto+unix:PATH`, `proto+stdio:` and commands that speak it. */
+/**
+ * proto-mcp, length-delimited: `proto+tcp://host:port`, `proto+tls://host:port`, `proto+unix:PATH`, `proto+stdio:` and commands that speak
+ * it.
+ */
 export const protomcp: Wire = {
   name: "proto",
   accepts: (address) =>

@@ -8,12 +8,12 @@ import { delimited } from "./framing.js";
 
 export interface ServedLinkOptions {
   readonly account: Account;
-  /** Whom it counts for. */
+  /** The principal that it counts for. */
   readonly principal: string | undefined;
   readonly limits: Partial<Limits> | undefined;
 }
 
-/** A client's connection as a link. What is read of an incomplete message and what waits to be written is counted. */
+/** A client's connection as a link. It counts the bytes of an incomplete message, and those that wait to be written. */
 export function servedLink(socket: Socket, { account, principal, limits }: ServedLinkOptions): Link {
   // A client that has closed its side may still read its answers.
   socket.allowHalfOpen = true;
@@ -24,7 +24,7 @@ export function servedLink(socket: Socket, { account, principal, limits }: Serve
   const onHeld = (bytes: number): void => {
     clearTimeout(late);
     late = undefined;
-    // What is incomplete cannot wait until there is room: what is missing would take more.
+    // An incomplete message cannot wait for room: its missing part would need more.
     const over = bytes <= LITTLE_BYTES ? held.free() : held.count(bytes);
     if (over !== undefined) left.abort(over);
     if (bytes > 0) late = setTimeout(() => left.abort(tooLate(messageMs)), messageMs).unref();

@@ -18,35 +18,35 @@ import { StreamPing } from "./ping.js";
 export interface SseDialOptions extends DialOptions {
   /** Sent with every request. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
-  /** Credentials of every request, and what to do when the server wants others. */
+  /** The credentials of every request, and how to react when the server asks for others. */
   readonly auth?: HttpAuth | undefined;
   readonly tls?: TlsDialOptions | undefined;
-  /** Milliseconds between signs of life on a connection of HTTP/2; 15,000 unless given. */
+  /** Milliseconds between pings on an HTTP/2 connection; 15,000 unless given. */
   readonly pingMs?: number | undefined;
   /**
-   * Milliseconds without a byte on the stream after which a server that wrote signs of life is gone, and any other is sent a `ping`, and
-   * has as long to answer; 45,000 unless given, `Infinity`: never.
+   * Milliseconds of silence on the stream after which a server that has sent keep-alives counts as gone. Any other server is sent a `ping`,
+   * and has as long to answer. 45,000 unless given, `Infinity`: never.
    */
   readonly deadMs?: number | undefined;
 }
 
-/** Characters of messages that may be on their way to the server. */
+/** Characters of messages that may be in flight to the server. */
 const WINDOW = 1024 * 1024;
 
-/** Opens the stream, waits for the place to POST to, and makes a link of the two. */
+/** Opens the stream, waits for the endpoint to POST to, and makes a link of the two. */
 export async function sseLink(url: URL, options: SseDialOptions): Promise<Link> {
   const limits = { ...defaultLimits, ...options.limits };
   const cancel = new Canceller();
   const ping = new StreamPing(url, options, cancel);
   const plain = httpClient({ ...options, probe: (deadMs) => ping.send(deadMs) });
-  // Whatever URL the stream names to POST to, the credentials are for the one that was dialed.
+  // Whatever endpoint the stream names, the credentials are for the dialed address.
   const client = options.auth === undefined ? plain : authorized(plain, options.auth, url);
   const inbox = pipe<readonly Incoming[]>({ items: 1024 });
   let closed: Fault | undefined;
   let underWay = 0;
 
   const open = async (found: (endpoint: URL) => void): Promise<void> => {
-    // An idle stream is asked for, too, because without it there is no session.
+    // Silence on this stream counts even if it is idle, because without it there is no session.
     const sent = await client.send("GET", url, { headers: { accept: "text/event-stream", ...options.headers }, cancel });
     if (sent.status !== 200) throw statusFault(sent.status);
     const type = sent.header("content-type")?.split(";", 1)[0]?.trim().toLowerCase();
@@ -91,7 +91,7 @@ export async function sseLink(url: URL, options: SseDialOptions): Promise<Link> 
       const posted = post(text).finally(() => {
         underWay -= text.length;
       });
-      // One at a time where order matters and the window is small; the server answers as soon as it has taken the message.
+      // One at a time where order matters, or when too much is in flight. The server answers as soon as it has taken the message.
       if (underWay > WINDOW || !("id" in message)) return posted;
       posted.catch((error) => {
         if (closed === undefined && "id" in message && message.id !== null)
@@ -137,7 +137,7 @@ async function read(sent: Sent, { url, limits, inbox, ping, found }: ReadOptions
   }
 }
 
-/** Gives a server a while to name its endpoint, and gives up when the caller does. */
+/** Waits a limited time for the server to name its endpoint, and stops when the caller gives up. */
 function named(options: DialOptions, start: (found: (endpoint: URL) => void, failed: (fault: Fault) => void) => void): Promise<URL> {
   const { signal, handshakeMs: ms = defaultTimeouts.handshakeMs } = options;
   return new Promise<URL>((resolve, reject) => {
@@ -155,7 +155,7 @@ function named(options: DialOptions, start: (found: (endpoint: URL) => void, fai
   });
 }
 
-/** The place to POST to: of the same origin, or the stream could send the client's messages anywhere. */
+/** The endpoint to POST to. It must have the same origin, or the stream could redirect the client's messages anywhere. */
 function sameOrigin(url: URL, data: string): URL {
   if (!URL.canParse(data, url.href)) throw new Fault("denied", "the server names an endpoint that is not a URL");
   const target = new URL(data, url);

@@ -5,7 +5,7 @@ import { listenSse, type SseOptions, sseMount } from "./listen.js";
 
 export { type SseDialOptions, type SseOptions, sseLink, sseMount };
 
-/** HTTP+SSE, two endpoints, legacy only: `sse+http://host/sse`. */
+/** HTTP+SSE with two endpoints, legacy only: `sse+http://host/sse`. */
 export const sse: Wire = {
   name: "sse",
   accepts: (address) => typeof address === "string" && /^sse\+https?:\/\//.test(address),

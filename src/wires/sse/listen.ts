@@ -39,16 +39,16 @@ import {
 } from "../../io/index.js";
 import { type Pipe, pipe } from "../../stream/index.js";
 
-/** A session here is its stream, so it is never idle. */
+/** A session is its stream here, so it is never idle. */
 export interface SseOptions extends ListenOptions, GateOptions, SecureListenOptions, Omit<SessionLimits, "idleMs"> {
-  /** Milliseconds between signs of life on a quiet stream. */
+  /** Milliseconds between keep-alives on a quiet stream. */
   readonly keepAliveMs?: number | undefined;
   /**
-   * Milliseconds without a word of a client after which it is sent a `ping`; 30,000 unless given, `Infinity`: never. The session of one
-   * that has answered before and leaves two unanswered ends.
+   * Milliseconds of silence from a client after which it is sent a `ping`; 30,000 unless given, `Infinity`: never. If a client that has
+   * answered before leaves two unanswered, its session ends.
    */
   readonly pingMs?: number | undefined;
-  /** Milliseconds for the head of a request, four times that for the whole; 15,000 unless given. */
+  /** Milliseconds for the head of a request; 15,000 unless given. The whole request has four times as long. */
   readonly headersMs?: number | undefined;
 }
 
@@ -66,7 +66,7 @@ const sseHeaders: Readonly<Record<string, string>> = {
   "x-accel-buffering": "no",
 };
 
-/** HTTP+SSE of 2024-11-05 on a port: a stream on GET, and a place to POST that its first event names. */
+/** HTTP+SSE of 2024-11-05 on a port: a stream on GET, and an endpoint to POST to that its first event names. */
 export function sseMount(service: Service, given: SseOptions, path = "/sse"): Mount {
   const options = observedAs(given, "listen", "sse");
   const post = `${path.replace(/\/[^/]*$/, "")}/message`;
@@ -110,7 +110,7 @@ export function sseMount(service: Service, given: SseOptions, path = "/sse"): Mo
       return refuse(exchange, message.fault);
     }
     if (session.pings.heard(message)) return exchange.reply(202, headers, "Accepted");
-    // While the session is behind, so is whoever posts to it; what waits with them is counted.
+    // While the session is behind, clients that post to it wait. Their waiting messages are counted.
     if (!session.inbox.offer([message])) {
       const held = exchange.account.hold(principal);
       const over = held.count(text.length);
@@ -142,7 +142,7 @@ export function sseMount(service: Service, given: SseOptions, path = "/sse"): Mo
       const exchange = nodeExchange(request, response, { bodyMs: 4 * (options.headersMs ?? defaultTimeouts.headersMs), limits });
       handle(exchange).catch((error) => refuse(exchange, toFault(error)));
     },
-    // Answers to questions of the calls in flight are posted.
+    // Clients post the answers to questions of calls in flight.
     connectsWhileDraining: true,
     async close() {
       await links.drain();
@@ -162,7 +162,7 @@ function refuse(exchange: Exchange, fault: Fault = closingFault()): void {
   exchange.reply(refusedStatus(fault, "legacy"), corsHeaders(exchange), `${fault.message}\n`);
 }
 
-/** A link out of the stream of a GET, and of what is posted. */
+/** A link made of the stream of a GET and the posted messages. */
 function streamLink(
   exchange: Exchange,
   { inbox, pings }: Session,
@@ -173,7 +173,7 @@ function streamLink(
   let writing = 0;
   let gone = false;
   const timer = setInterval(() => {
-    // A stream that is being written to shows that it is alive, or that nobody reads it.
+    // While something is being written, the stream is alive, or nobody reads it.
     if (writing > 0) return;
     const ping = pings.due();
     if (ping instanceof Fault) {

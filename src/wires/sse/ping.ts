@@ -7,15 +7,15 @@ import type { SseDialOptions } from "./dial.js";
 const ID = "anywire-alive";
 const body = serialise({ jsonrpc: "2.0", id: ID, method: "ping" });
 
-/** Asks the server of a stream whether it is there, by a request whose answer comes on the stream. */
+/** Pings the server of a stream with a request whose answer comes on the stream. */
 export class StreamPing {
   readonly #url: URL;
   readonly #options: SseDialOptions;
   readonly #cancel: Cancel;
-  /** Where to POST, once the stream has named it. */
+  /** The endpoint to POST to, once the stream has named it. */
   target: URL | undefined;
   #heard: () => void = () => {};
-  /** Whether the server has answered one: not every server does. */
+  /** Whether the server has ever answered a ping. Not every server does. */
   #answers = false;
 
   constructor(url: URL, options: SseDialOptions, cancel: Cancel) {
@@ -24,19 +24,19 @@ export class StreamPing {
     this.#cancel = cancel;
   }
 
-  /** Something has come on the stream, or it is left. */
+  /** Something has arrived on the stream, or the stream was left. */
   heard(): void {
     this.#heard();
   }
 
-  /** Whether a message is the answer to one, which is nobody else's. */
+  /** Whether a message is the answer to a ping, so that nobody else needs it. */
   isAnswer(message: Incoming): boolean {
     const answer = (message.kind === "result" || message.kind === "error") && message.id === ID;
     this.#answers ||= answer;
     return answer;
   }
 
-  /** Sends it on a new connection. Rejects if that fails, or if a server that has answered before leaves the stream silent. */
+  /** Sends a ping on a new connection. Rejects if that fails, or if a server that has answered before leaves the stream silent. */
   async send(deadMs: number): Promise<void> {
     const url = this.target;
     if (url === undefined) throw new Fault("unavailable", "the server has named no endpoint");

@@ -1,13 +1,13 @@
-/** Lines that wait until it is known whether anybody should read them. */
+/** Lines that are held until it is known whether to show them. */
 export interface HeldLines {
   put(line: string): void;
-  /** Passes them on, and what comes from now on. */
+  /** Passes on the held lines, and all later ones. */
   show(): void;
-  /** Forgets them, and what comes from now on. */
+  /** Drops the held lines, and all later ones. */
   drop(): void;
 }
 
-/** Characters that are held at most; with more of them nothing is held any longer. */
+/** The most characters that are held. Beyond that the lines are passed on. */
 const MOST = 64 * 1024;
 
 export function heldLines(pass: (line: string) => void): HeldLines {

@@ -15,7 +15,7 @@ import { dialLink, observedAs, renewing, ServedLinks } from "../../era/index.js"
 import { type ChildLink, childLink, processLink } from "../../io/index.js";
 import { heldLines } from "./held-lines.js";
 
-/** Newline JSON-RPC on standard streams: listens on this process's own, dials by starting a child. */
+/** Newline-delimited JSON-RPC on standard streams: listens on this process's own, dials by starting a child. */
 export const stdio: Wire = {
   name: "stdio",
   accepts: (address) => (typeof address === "string" ? address.startsWith("stdio:") : (address.speaks ?? "stdio") === "stdio"),
@@ -55,7 +55,7 @@ async function dial(address: Address, options: DialOptions): Promise<Connection>
   try {
     return await dialChild(onStderr);
   } catch (error) {
-    // Some legacy servers end when anything comes before initialize: started anew they are not probed.
+    // Some legacy servers exit if anything comes before initialize. They are started again, without a probe.
     const first = exitOf(error);
     if ((options.era ?? "auto") !== "auto" || first === undefined) throw error;
     const stderr = heldLines(onStderr ?? ((line) => process.stderr.write(`${line}\n`)));
@@ -66,7 +66,7 @@ async function dial(address: Address, options: DialOptions): Promise<Connection>
     } catch (again) {
       const second = exitOf(again);
       const same = second !== undefined && second["code"] === first["code"] && second["signal"] === first["signal"];
-      // Then it was not the probe, and what it says of the true reason was read the first time.
+      // Then the probe was not the reason, and the first run has already printed the true one.
       if (same) stderr.drop();
       else stderr.show();
       throw again;
@@ -74,7 +74,7 @@ async function dial(address: Address, options: DialOptions): Promise<Connection>
   }
 }
 
-/** How a child ended, if that is what went wrong. */
+/** How a child ended, if that is what failed. */
 function exitOf(error: unknown): JsonObject | undefined {
   return error instanceof Fault && isObject(error.data) && error.data["reason"] === "exited" ? error.data : undefined;
 }

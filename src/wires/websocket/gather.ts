@@ -1,9 +1,9 @@
 import type { Duplex } from "node:stream";
 
-/** Bytes that leave before the tick is over: the peer can begin with them while the rest is made. */
+/** This many bytes are written before the tick ends, so that the peer can begin while the rest is made. */
 const ENOUGH = 2 * 1024;
 
-/** A function to be called before each write to a socket: the small messages of one tick then leave together. */
+/** Returns a function to call before each write to a socket: the small messages of one tick are then written together. */
 export function gatherer(socket: Duplex): () => void {
   let gathering = false;
   const release = (): void => {

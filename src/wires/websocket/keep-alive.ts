@@ -1,6 +1,6 @@
 import { WebSocket } from "ws";
 
-/** Pings a peer, and ends the connection of one that answers none of two. The returned function stops that. */
+/** Pings a peer, and ends the connection if it answers none of two. The returned function stops that. */
 export function keepAlive(socket: WebSocket, ms: number): () => void {
   let missed = 0;
   const alive = (): void => {

@@ -3,12 +3,15 @@ import { type Account, defaultLimits, Fault, isObject, LITTLE_BYTES, type Limits
 import { type Link, sharedStream } from "../../era/index.js";
 import { pipe } from "../../stream/index.js";
 
-/** Bytes that are no shared memory, which a browser's socket does not take. TypeScript can say that only from 5.7 on; before, all bytes are. */
+/**
+ * Bytes that are not in shared memory, which a browser's socket does not accept. TypeScript can express that only from 5.7 on; before, it
+ * means all bytes.
+ */
 type OwnBytes = ReturnType<Uint8Array["slice"]>;
 
-/** What a link needs of a socket: that of `ws`, and a browser's own. */
+/** What a link needs from a socket: one of `ws`, or a browser's own. */
 export interface Socket {
-  /** `sent` is called when the text has gone out, or with the error if it never will; a browser's socket does not call it. */
+  /** `sent` is called when the text was sent, or with the error if it cannot be. A browser's socket does not call it. */
   send(text: string | OwnBytes, sent?: (error?: Error) => void): void;
   close(code?: number, reason?: string): void;
   readonly bufferedAmount: number;
@@ -17,38 +20,38 @@ export interface Socket {
     type: "message" | "close" | "error",
     listener: (event: { readonly data?: unknown; readonly code?: number; readonly reason?: string }) => void,
   ): void;
-  /** Stops reading; a browser's socket cannot. */
+  /** Stops reading. A browser's socket cannot do that. */
   pause?(): void;
   resume?(): void;
 }
 
 const OPEN = 1;
-/** Bytes that may wait to be written before the sender does. */
+/** Bytes that may wait to be written before the sender waits. */
 const HIGH_WATER = 256 * 1024;
-/** What may wait to be read before the peer is held up. */
+/** What may wait to be read before the peer is paused. */
 const HELD = { chars: 1024 * 1024, items: 1024 };
-/** What may wait where the peer cannot be held up, or does not heed it; then the link ends. */
+/** What may wait if the peer cannot be paused. Beyond that the link ends. */
 const MOST = { chars: 64 * 1024 * 1024, items: 100_000 };
 
-/** Messages as binary frames. */
+/** Encodes messages as binary frames. */
 export interface FrameCodec {
-  /** Undefined: there is nothing to send. */
+  /** Undefined if there is nothing to send. */
   encode(message: Outgoing): Uint8Array | undefined;
   decode(bytes: Uint8Array): readonly Incoming[];
 }
 
 export interface WebSocketLinkOptions {
-  /** How messages stand in binary frames; text frames of JSON-RPC unless given. */
+  /** The codec of binary frames; text frames of JSON-RPC unless given. */
   readonly codec?: FrameCodec | undefined;
   /** Called before each frame is sent. */
   readonly gather?: (() => void) | undefined;
-  /** Where what waits is counted, if it is. */
+  /** Counts what waits, if given. */
   readonly account?: Account | undefined;
-  /** Whom it counts for. */
+  /** The principal that it counts for. */
   readonly principal?: string | undefined;
 }
 
-/** A link of JSON-RPC text frames, or of binary ones. */
+/** A link of JSON-RPC in text frames, or of binary frames. */
 export function socketLink(
   socket: Socket,
   limits: Partial<Limits> = {},
@@ -76,7 +79,7 @@ export function socketLink(
     if (clean) inbox.close();
     else inbox.fail(reason);
   };
-  /** A socket that is destroyed takes everything at once until it tells of its end, and would let its producers run free. */
+  /** A destroyed socket accepts everything at once until it reports its end, which would let producers run without limit. */
   const sent = (error?: Error): void => {
     if (error && socket.readyState === OPEN) end(new Fault("unavailable", "the socket broke", { data: { reason: "broken" } }), false);
     else wake();
@@ -114,7 +117,7 @@ export function socketLink(
     }
   }
 
-  /** Waits until there is room. A socket that cannot be paused cannot say either when it has written: only how much is left. */
+  /** Waits until there is room. A socket that cannot be paused does not report when it has written either, only how much is left. */
   const room = async (): Promise<void> => {
     if (socket.pause !== undefined) return new Promise((resolve) => waiting.add(resolve));
     for (let ms = 1; socket.bufferedAmount > HIGH_WATER && closed === undefined; ms = Math.min(2 * ms, 50))
@@ -140,7 +143,7 @@ export function socketLink(
     },
     async close(reason) {
       if (closed === undefined) socket.close(closeCode(reason), utf8Prefix(reason?.message ?? ""));
-      // One that is not being read would never hear the peer's answer.
+      // A paused socket would never receive the peer's close frame.
       if (paused) socket.resume?.();
       end(reason ?? new Fault("unavailable", "the link was closed", { data: { reason: "closed" } }), true);
     },
@@ -152,7 +155,7 @@ function withoutPrefix(frame: Uint8Array): Uint8Array {
   return frame[0] === 0 ? frame.subarray(4) : frame;
 }
 
-/** 1001: a whole server closes, and not this link alone. 3000: registered for a client without valid credentials. */
+/** 1001: the whole server closes, not only this link. 3000: registered for a client without valid credentials. */
 function closeCode(reason: Fault | undefined): number {
   if (reason?.code === "unauthenticated") return 3000;
   return isObject(reason?.data) && reason.data["reason"] === "closing" ? 1001 : 1000;

@@ -37,7 +37,7 @@ import { keepAlive } from "./keep-alive.js";
 import { type Socket, socketLink } from "./link.js";
 
 export interface WebSocketListenOptions extends ListenOptions, GateOptions, SecureListenOptions {
-  /** Milliseconds between pings; a peer that answers none of two is gone. */
+  /** Milliseconds between pings. A peer that answers none of two has gone. */
   readonly pingMs?: number | undefined;
   /** Milliseconds for the head of a request; 15,000 unless given. */
   readonly headersMs?: number | undefined;
@@ -50,14 +50,14 @@ export function webSocketMount(service: Service, given: WebSocketListenOptions, 
   const wire = proto ? "proto-websocket" : "websocket";
   const options = observedAs(given, "listen", wire);
   const [path = "/mcp"] = paths;
-  // Known to ws; its declared types lag behind.
+  // ws supports this option; its types do not have it yet.
   const closeTimeout: object = { closeTimeout: fixedTimeouts.lingerMs };
   const server = new WebSocketServer({
     noServer: true,
     maxPayload: options.limits?.messageBytes ?? defaultLimits.messageBytes,
-    // Nothing is unpacked here, so that nothing small can become large.
+    // Nothing is decompressed here, so that nothing small can become large.
     perMessageDeflate: false,
-    // Pings are answered as far as their answers are read.
+    // Pings are answered only as far as their answers are read.
     autoPong: false,
     handleProtocols: (offered) => (offered.has("mcp") ? "mcp" : false),
     ...closeTimeout,
@@ -119,7 +119,7 @@ export async function listenWebSocket(service: Service, address: Address, option
 function refuse(socket: Duplex, status: number, { headers }: Admission): void {
   const challenge = headers["www-authenticate"];
   const authenticate = challenge === undefined ? "" : `WWW-Authenticate: ${challenge}\r\n`;
-  // A client that does not close its side must not keep the socket.
+  // A client that does not close its side must not keep the socket open.
   socket.once("finish", () => socket.destroy());
   socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${authenticate}Content-Length: 0\r\nConnection: close\r\n\r\n`);
 }

@@ -13,7 +13,7 @@ export interface Opened {
 
 const OPENED = 101;
 
-/** Opens a socket: asked for by a request of HTTP, which may be refused and made again with better credentials. */
+/** Opens a socket with an HTTP request, which may be refused and repeated with better credentials. */
 export async function openSocket(address: string, options: WebSocketDialOptions): Promise<Opened> {
   let open: Opened | undefined;
   const client: HttpClient = {
@@ -40,9 +40,9 @@ export async function openSocket(address: string, options: WebSocketDialOptions)
   throw new Fault(statusMeaning(status), `the server answered HTTP ${status}`, { data: { status } });
 }
 
-/** A socket, or the answer of a server that opens none. */
+/** The socket, or the server's answer if it does not open one. */
 function request(address: string, options: WebSocketDialOptions, { headers, cancel }: HttpSendOptions): Promise<Opened | IncomingMessage> {
-  // Known to ws; its declared types lag behind.
+  // ws supports this option; its types do not have it yet.
   const closeTimeout: object = { closeTimeout: fixedTimeouts.lingerMs };
   const handshakeMs = options.handshakeMs ?? defaultTimeouts.handshakeMs;
   const socket = new WebSocket(address, ["mcp"], {
@@ -53,7 +53,7 @@ function request(address: string, options: WebSocketDialOptions, { headers, canc
     ...secureContext(options.tls),
     ...closeTimeout,
   });
-  // From now on the link hears of its errors; one with no listener would be thrown.
+  // From now on the link handles errors. Without any listener, an error would be thrown.
   socket.on("error", () => {});
   let unhook: (() => void) | undefined;
   return new Promise<Opened | IncomingMessage>((resolve, reject) => {
@@ -64,7 +64,7 @@ function request(address: string, options: WebSocketDialOptions, { headers, canc
       socket.terminate();
     });
     socket.once("error", (cause) => {
-      // ws tells of its timeout by these words alone.
+      // ws reports its timeout only by this message.
       if (cause.message === "Opening handshake has timed out")
         return reject(new Fault("deadline", `the server opened no socket within ${handshakeMs} ms`, { cause }));
       reject(new Fault("unavailable", `cannot reach ${new URL(address).origin}: ${whyUnreached(cause)}`, { cause }));
@@ -80,7 +80,7 @@ function givenUp(cause: unknown): Fault {
   return new Fault("cancelled", "dialing was given up", { cause });
 }
 
-/** An answer of which only the head is of use. */
+/** An answer of which only the headers matter. */
 function sentOf(status: number, headers: IncomingMessage["headers"]): Sent {
   return {
     status,

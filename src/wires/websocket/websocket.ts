@@ -9,7 +9,7 @@ import { listenWebSocket } from "./listen.js";
 import { openSocket } from "./open.js";
 import type { WebSocketDialOptions } from "./options.js";
 
-/** JSON-RPC text frames, subprotocol `mcp` or none; with `proto+` before the address binary frames of proto-mcp. */
+/** JSON-RPC in text frames, with the subprotocol `mcp` or none. With `proto+` before the address: proto-mcp in binary frames. */
 export const websocket: Wire = {
   name: "websocket",
   accepts: (address) => typeof address === "string" && /^(proto\+)?wss?:\/\//.test(address),

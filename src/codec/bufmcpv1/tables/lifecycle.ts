@@ -3,10 +3,10 @@ import { metadata, twinned } from "../fields.js";
 
 const added = true;
 
-/** The base leaves these out where they are false or empty, and nobody needs to tell that apart. */
+/** The base omits these if they are false or empty, and nobody needs to tell the difference. */
 const flag = (member: string, number: number) => field("bool", member, number, { initial: false });
 
-/** `metadata` of the handshake is the peer's own name and version, so `_meta` stands beside it. */
+/** The `metadata` of the handshake is the peer's name and version, so `_meta` has a field of its own. */
 const meta = twinned("struct", "_meta", 105, { name: "meta", added });
 
 export const lifecycle: readonly MessageSpec[] = [

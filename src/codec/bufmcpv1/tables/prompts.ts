@@ -3,7 +3,7 @@ import { answers, asks, metadata, modern, twinned } from "../fields.js";
 
 const added = true;
 
-/** All of them were added. */
+/** All of these are additions. */
 export const prompts: readonly MessageSpec[] = [
   {
     name: "ListPromptsRequest",

@@ -3,7 +3,7 @@ import { answers, asks, BSR_REF, BSR_REFS, INCLUDE_SCHEMAS, INLINE_SCHEMA, metad
 
 const added = true;
 
-/** A schema's source, of which there is one. */
+/** One of the sources of a schema, which exclude each other. */
 const source = (kind: "string" | "octets", member: string, name: string, number: number): Field =>
   field(kind, member, number, { name, lift: true, oneof: "schema_source" });
 

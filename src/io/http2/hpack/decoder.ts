@@ -10,15 +10,15 @@ export interface HpackDecoderOptions {
   readonly listBytes: number;
 }
 
-/** Integers of more bits than this are refused: no length, index or size comes near. */
+/** Integers with more bits are refused: no length, index or size comes near that. */
 const BITS = 28;
 
-/** Reads the header blocks of one connection, in the order in which they came. */
+/** Reads the header blocks of one connection, in the order in which they arrived. */
 export class HpackDecoder {
   readonly #tableBytes: number;
   readonly #listBytes: number;
   readonly #table: DynamicTable;
-  /** What the peer has chosen. It knows of no other size than the default until it says so. */
+  /** The size that the peer has chosen. It is the default until the peer says otherwise. */
   #size = DEFAULT_SIZE;
   #at = 0;
 
@@ -29,8 +29,8 @@ export class HpackDecoder {
   }
 
   /**
-   * Names and values alternate, of Latin-1. Throws for a block that is broken and for a list that is too long; the connection is lost
-   * then, because the tables of its ends differ from there on.
+   * Names and values alternate, as Latin-1. Throws for an invalid block or a list that is too long. The connection is lost then, because
+   * the tables of the two ends no longer agree.
    */
   decode(block: Uint8Array): string[] {
     const bytes = block instanceof Buffer ? block : Buffer.from(block.buffer, block.byteOffset, block.length);
@@ -67,7 +67,7 @@ export class HpackDecoder {
     return index <= STATIC_COUNT && index > 0 ? (staticNames[index] ?? "") : this.#table.name(this.#number(index));
   }
 
-  /** The dynamic table's number of what has an index. */
+  /** The number in the dynamic table for an index. */
   #number(index: number): number {
     const number = this.#table.next + STATIC_COUNT - index;
     if (index === 0 || number < this.#table.oldest) throw badHeaders(`there is no index ${index}`);
@@ -80,7 +80,7 @@ export class HpackDecoder {
     this.#shrink(size);
   }
 
-  /** What is larger than the table empties it and stays out, which is no error. */
+  /** An entry larger than the table empties it and is not added. That is not an error. */
   #add(name: string, value: string): void {
     const room = this.#size - name.length - value.length - OVERHEAD;
     this.#shrink(Math.max(room, 0));
@@ -91,7 +91,7 @@ export class HpackDecoder {
     while (this.#table.bytes > to) this.#table.drop();
   }
 
-  /** RFC 7541, 5.1: `mask` covers the bits of the first byte that are the number's. */
+  /** RFC 7541, 5.1: `mask` covers the bits of the first byte that belong to the number. */
   #integer(bytes: Uint8Array, mask: number): number {
     let value = (bytes[this.#at++] ?? 0) & mask;
     if (value < mask) return value;

@@ -1,18 +1,18 @@
 import { Buffer } from "node:buffer";
 import { DEFAULT_SIZE, DynamicTable, OVERHEAD, STATIC_COUNT, staticNames, staticValues } from "./tables.js";
 
-/** Longer fields stay out of the table: one of them would drive out many that repeat. */
+/** Longer fields stay out of the table: one would push out many that repeat. */
 const LONGEST = 256;
-/** Blocks up to this many bytes are written to memory that is kept. */
+/** Blocks of up to this many bytes are written into memory that is kept. */
 const KEPT = 4096;
-/** The most that a field takes beyond its texts, and the most that size updates take: three integers. */
+/** The most bytes that a field takes in addition to its texts, and that size updates take: three integers. */
 const INTEGERS = 16;
-/** Texts up to this length are faster to write here than by a call into Node. */
+/** Texts of up to this length are faster to write here than by a call into Node. */
 const SHORT = 24;
 
-/** With almost every request these have another value: one is put in the table for the sake of the name, the others are not. */
+/** These have a new value with almost every request. One entry goes into the table for the sake of the name, the others do not. */
 const changing: readonly string[] = ["content-length", "grpc-timeout", "traceparent"];
-/** Nobody on the way may put these in a table either (RFC 7541, 7.1.3). */
+/** No intermediary may put these in a table either (RFC 7541, 7.1.3). */
 const secret: readonly string[] = ["authorization", "cookie", "proxy-authorization"];
 
 const INDEXED = 0x80;
@@ -21,14 +21,14 @@ const SIZE = 0x20;
 const NEVER = 0x10;
 const PLAIN = 0x00;
 
-/** What is known of a name that is in a table or is treated apart. */
+/** A name that is in a table or is treated specially. */
 interface Known {
   readonly kind: "usual" | "changing" | "secret";
   /** Its first index in the static table, or 0. */
   readonly fixed: number;
-  /** Where each value is: a number of the dynamic table, or an index of the static one made negative. */
+  /** Where each value is: a number of the dynamic table, or the negated index of the static one. */
   readonly places: Map<string, number>;
-  /** The number of its newest entry of the dynamic table, which may be gone. */
+  /** The number of its newest entry in the dynamic table. The entry may be gone. */
   newest: number;
 }
 
@@ -48,7 +48,7 @@ function fixedNames(): Map<string, Known> {
   return names;
 }
 
-/** Writes the header blocks of one connection, in the order in which they are sent. Texts are written raw, without Huffman's code. */
+/** Writes the header blocks of one connection, in the order in which they are sent. Texts are written without Huffman coding. */
 export class HpackEncoder {
   readonly #table = new DynamicTable(DEFAULT_SIZE);
   readonly #names = fixedNames();
@@ -56,7 +56,7 @@ export class HpackEncoder {
   #out = this.#kept;
   #at = 0;
   #limit = DEFAULT_SIZE;
-  /** What the peer knows of the size, and the least that it was since. */
+  /** The table size that the peer knows, and the smallest since then. */
   #announced = DEFAULT_SIZE;
   #least = DEFAULT_SIZE;
 
@@ -70,8 +70,7 @@ export class HpackEncoder {
   }
 
   /**
-   * Names, in lower case, and values alternate; values are of Latin-1. The block must be sent, and its bytes stay what they are only until
-   * the next call.
+   * Names, in lower case, and values alternate; values are Latin-1. The block must be sent. Its bytes are valid only until the next call.
    */
   encode(headers: readonly string[]): Uint8Array {
     const count = headers.length;
@@ -135,7 +134,7 @@ export class HpackEncoder {
     return STATIC_COUNT + this.#table.next - number;
   }
 
-  /** RFC 7541, 5.1: `mask` covers the bits of the first byte that are the number's. */
+  /** RFC 7541, 5.1: `mask` covers the bits of the first byte that belong to the number. */
   #integer(flags: number, mask: number, value: number): void {
     const out = this.#out;
     if (value < mask) {

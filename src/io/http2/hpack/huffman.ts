@@ -15,11 +15,13 @@ export const codeLengths: readonly number[] = [
   30,
 ];
 const END = 256;
-/** The code has a leaf for each symbol, so one inner node fewer. */
+/** The code has one leaf for each symbol, so one inner node fewer than symbols. */
 const NODES = 256;
 const PADDING = 7;
 
-/** The codes are canonical: shorter ones first, those of a length in the order of their symbols, each one more than the one before. */
+/**
+ * The codes are canonical: shorter ones first, those of the same length in the order of their symbols, each one more than the previous.
+ */
 export function huffmanCodes(): number[] {
   const codes = new Array<number>(codeLengths.length).fill(0);
   let code = 0;
@@ -36,12 +38,12 @@ const FAIL = 0x20000;
 interface Machine {
   /** By state and four bits: the next state, a symbol in the second byte, and flags. No code is shorter than five bits. */
   readonly steps: Int32Array;
-  /** Whether a text may end in a state: what is left over is at most seven ones. */
+  /** Whether a text may end in a state: at most seven one bits may be left over. */
   readonly ends: Uint8Array;
 }
 
 function build(): Machine {
-  // Two a node: a node above 0, or a symbol as its complement. The root is node 0.
+  // Two entries for each node: a child node above 0, or the complement of a symbol. The root is node 0.
   const tree = new Int16Array(NODES * 2);
   let nodes = 1;
   for (const [symbol, code] of huffmanCodes().entries()) {
@@ -72,10 +74,10 @@ function build(): Machine {
 }
 
 let machine: Machine | undefined;
-/** For texts that are no longer; others get memory of their own. */
+/** For texts of up to this length. Longer ones get memory of their own. */
 const scratch = Buffer.allocUnsafeSlow(1024);
 
-/** Undefined for a text of more than `most` bytes. */
+/** Undefined if the text has more than `most` bytes. */
 export function readHuffman(block: Uint8Array, range: { readonly start: number; readonly end: number }, most: number): string | undefined {
   machine ??= build();
   const { steps, ends } = machine;

@@ -1,6 +1,6 @@
 import { DEFAULT_SIZE } from "./tables.js";
 
-/** Bytes of one list of headers that a server may send, packed and unpacked. */
+/** Bytes of one header list that a server may send, packed and unpacked. */
 export const HEADER_BYTES: number = 64 * 1024;
 /** Bytes of the table that a server may fill. */
 export const TABLE_BYTES: number = DEFAULT_SIZE;

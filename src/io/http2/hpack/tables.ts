@@ -1,9 +1,9 @@
-/** What an entry counts beyond the bytes of its name and its value (RFC 7541, 4.1). */
+/** What an entry counts in addition to the bytes of its name and value (RFC 7541, 4.1). */
 export const OVERHEAD = 32;
-/** The size of a dynamic table before anyone has said otherwise. */
+/** The initial size of a dynamic table. */
 export const DEFAULT_SIZE = 4096;
 
-/** RFC 7541, appendix A, from index 1 on. A name without values is there once, with the empty one. */
+/** RFC 7541, appendix A, from index 1 on. A name without values has one entry, with the empty value. */
 const fields: readonly (readonly [name: string, ...values: string[]])[] = [
   [":authority"],
   [":method", "GET", "POST"],
@@ -67,7 +67,7 @@ export const staticNames: readonly string[] = [
 export const staticValues: readonly string[] = ["", ...fields.flatMap(([, ...values]) => (values.length > 0 ? values : [""]))];
 export const STATIC_COUNT: number = staticNames.length - 1;
 
-/** The dynamic table as a ring. Entries are numbered from 0 in the order in which they came, and keep their number. */
+/** The dynamic table as a ring. Entries are numbered from 0 in the order in which they were added, and keep their number. */
 export class DynamicTable {
   readonly #names: string[];
   readonly #values: string[];
@@ -78,7 +78,7 @@ export class DynamicTable {
   next = 0;
   bytes = 0;
 
-  /** `most` is the size that it will never go over. */
+  /** `most` is the size that it never exceeds. */
   constructor(most: number) {
     const capacity = 2 ** Math.ceil(Math.log2(Math.max(1, most / OVERHEAD)));
     this.#names = new Array<string>(capacity).fill("");
@@ -94,7 +94,7 @@ export class DynamicTable {
     return this.#values[number & this.#mask] ?? "";
   }
 
-  /** The caller has made room. */
+  /** The caller must have made room. */
   add(name: string, value: string): void {
     const slot = this.next & this.#mask;
     this.#names[slot] = name;
@@ -103,7 +103,7 @@ export class DynamicTable {
     this.bytes += name.length + value.length + OVERHEAD;
   }
 
-  /** Drops the oldest entry, of which there must be one. */
+  /** Drops the oldest entry. There must be one. */
   drop(): void {
     const slot = this.oldest & this.#mask;
     this.bytes -= (this.#names[slot] ?? "").length + (this.#values[slot] ?? "").length + OVERHEAD;

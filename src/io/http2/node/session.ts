@@ -5,16 +5,16 @@ import { HEADER_BYTES } from "../hpack/limits.js";
 import type { Http2ClientOptions, Http2ClientSession, Http2ClientStream, StreamEvents } from "../types.js";
 import { NodeStream, type StreamHost } from "./stream.js";
 
-/** MB that Node lets the connection hold before it refuses streams: each stream has its own bound. */
+/** MB that Node lets the connection hold before it refuses streams. Each stream has its own limit. */
 const SESSION_MEMORY = 1024;
 
-/** Speaks HTTP/2 on a socket by means of `node:http2`. */
+/** HTTP/2 on a socket by `node:http2`. */
 export function nodeHttp2Client(open: () => Duplex, options: Http2ClientOptions): Http2ClientSession {
   return new NodeSession(open(), options);
 }
 
 class NodeSession implements Http2ClientSession, StreamHost {
-  /** The last stream that the server looked at, once it has said that it leaves. */
+  /** The last stream that the server processed, once it has sent GOAWAY. */
   last: number | undefined;
   lost: Error | undefined;
   readonly #options: Http2ClientOptions;
@@ -31,14 +31,14 @@ class NodeSession implements Http2ClientSession, StreamHost {
   constructor(socket: Duplex, options: Http2ClientOptions) {
     this.#options = options;
     this.#socket = socket;
-    // Before Node hears of it, because it then closes all streams as if they were cancelled.
+    // Registered before Node's own listeners, because Node then closes all streams as if they were cancelled.
     socket.on("error", (error) => this.#lose(error));
     socket.once("end", () => this.#lose(this.#linger === undefined ? gone("the server closed the connection") : undefined));
     socket.once("close", () => this.#lose(socket.errored ?? undefined));
     if (socket.closed) process.nextTick(() => this.#lose(socket.errored ?? undefined));
     this.#session = connect("http://localhost", {
       createConnection: () => socket,
-      // There is no way to widen the window of one stream later.
+      // Node cannot widen the window of a single stream later.
       settings: { enablePush: false, initialWindowSize: options.leastWindow ?? options.window, maxHeaderListSize: HEADER_BYTES },
       maxSessionMemory: SESSION_MEMORY,
     });
@@ -104,7 +104,7 @@ class NodeSession implements Http2ClientSession, StreamHost {
     this.#idle();
   };
 
-  /** The connection is lost or closed, once: streams hear of it as that, and not as what Node makes of it. */
+  /** The connection was lost or closed. Its streams are told so, once, instead of what Node makes of it. */
   #lose(error: Error | undefined): void {
     if (this.#destroyed) return;
     this.#destroyed = this.#closed = true;
@@ -123,7 +123,7 @@ class NodeSession implements Http2ClientSession, StreamHost {
     this.#finish();
   };
 
-  /** Closes the connection when nothing is left to be done on it. */
+  /** Closes the connection when nothing is left to do. */
   #idle(): void {
     if (!this.#closed || this.#destroyed || this.#linger !== undefined || this.#streams.size > 0) return;
     this.#session.close();
@@ -137,7 +137,7 @@ class NodeSession implements Http2ClientSession, StreamHost {
   }
 }
 
-/** Names and values in turn, as Node takes them. */
+/** A list of alternating names and values, as Node takes it. */
 function headersOf(list: readonly string[]): OutgoingHttpHeaders {
   const headers: Record<string, string | string[]> = {};
   for (let at = 0; at < list.length; at += 2) {

@@ -2,11 +2,11 @@ import type { ClientHttp2Stream, IncomingHttpHeaders } from "node:http2";
 import { CANCEL, NO_ERROR, REFUSED_STREAM } from "../frames.js";
 import type { Http2ClientStream, StreamEvents } from "../types.js";
 
-/** What a stream needs of its session. */
+/** What a stream needs from its session. */
 export interface StreamHost {
   readonly last: number | undefined;
   readonly lost: Error | undefined;
-  /** It is over. */
+  /** The stream is over. */
   forget(stream: NodeStream): void;
 }
 
@@ -29,7 +29,7 @@ export class NodeStream implements Http2ClientStream {
     node.on("trailers", this.#onTrailers as never);
     node.on("data", this.#onData);
     node.once("end", this.#onEnd);
-    // What went wrong is in the code of its end.
+    // The code of its end says what went wrong.
     node.on("error", () => {});
     node.once("close", () => this.#shut(node.rstCode ?? NO_ERROR, undefined, false));
   }
@@ -55,7 +55,7 @@ export class NodeStream implements Http2ClientStream {
     else this.#node.end(bytes);
   }
 
-  /** Node has one window for all streams. */
+  /** Node has one window size for all streams. */
   widen(): void {}
 
   pause(): void {
@@ -72,13 +72,13 @@ export class NodeStream implements Http2ClientStream {
     this.#shut(CANCEL, undefined, false);
   }
 
-  /** The connection is lost. */
+  /** The connection was lost. */
   lose(error: Error): void {
     const unsent = this.#node.pending || this.#isAfter(this.#host.last);
     this.#shut(unsent ? REFUSED_STREAM : NO_ERROR, error, false);
   }
 
-  /** The server leaves, and looked at no stream after that one. */
+  /** The server leaves, and has processed no stream after `last`. */
   refuse(last: number): void {
     if (!this.#isAfter(last)) return;
     this.#drop();
@@ -102,7 +102,7 @@ export class NodeStream implements Http2ClientStream {
     if (!this.#closed) this.#events.onData(bytes);
   };
 
-  /** All has come, but what is before them may not have been read: it holds no more memory if it is. */
+  /** Everything has arrived, but data before the trailers may be unread. Reading it now takes no more memory. */
   readonly #onTrailers = (headers: IncomingHttpHeaders, _flags: number, raw: readonly string[] = flat(headers)): void => {
     this.#trailers = [headers, raw];
     if (this.#ended) this.#tell();

@@ -4,9 +4,9 @@ import { Fault, type Held } from "../../../core/index.js";
 import type { Iteration } from "../../../stream/index.js";
 
 export interface BodyOptions {
-  /** The time for all of it. */
+  /** Milliseconds for the whole body. */
   readonly ms: number;
-  /** Counts it: it is one message, which is kept until it is whole. */
+  /** Counts the body: it is one message, which is held until it is complete. */
   readonly held: Held;
 }
 
@@ -17,8 +17,8 @@ export function tooLate(ms: number): Fault {
 type Step = IteratorResult<Uint8Array, undefined>;
 
 /**
- * The body of a request as it is read: what nobody takes holds the client up. Unlike the request's own iterator it leaves the
- * connection alone when its reader leaves, so that the answer still arrives: the rest is read to nowhere.
+ * The body of a request as it is read: if nobody takes it, the client is slowed down. Unlike the request's own iterator, it leaves the
+ * connection open when its reader leaves, so that the answer still arrives. The rest is read and dropped.
  */
 export class Body implements Iteration<Uint8Array> {
   readonly #request: IncomingMessage | Http2ServerRequest;
@@ -80,7 +80,7 @@ export class Body implements Iteration<Uint8Array> {
     request.off("end", this.#onEnd);
     request.off("close", this.#onClose);
     request.off("error", this.#onClose);
-    // Errors of a connection that is gone have been told, or are of no interest any more.
+    // Later errors of the connection were already reported, or no longer matter.
     request.on("error", () => {});
     request.resume();
     this.#settle();

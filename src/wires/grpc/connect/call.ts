@@ -5,10 +5,10 @@ import { faultStatus, type GrpcPeer, type Metadata, type ReceivedMessages, type 
 import { concat } from "../../../stream/index.js";
 import type { AdmittedCall } from "../listen/caller.js";
 
-/** Bytes that wait for the client to read before the producer is held up. */
+/** Bytes that wait for the client before the producer has to wait. */
 const HIGH_WATER = 64 * 1024;
 
-/** What HTTP said of a request that Connect does not pass on. */
+/** The HTTP details of a request that Connect does not pass on. */
 export interface AcceptedRequest {
   readonly metadata: Metadata;
   readonly authority: string | undefined;
@@ -34,7 +34,7 @@ export const acceptedKey: { id: symbol; defaultValue: AcceptedRequest } = create
 
 type State = { tag: "open"; begun: boolean } | { tag: "ended"; error: ConnectError | undefined };
 
-/** A call of Connect or gRPC-Web as the gRPC handlers know calls: bytes of messages both ways. */
+/** A Connect or gRPC-Web call in the form that the gRPC handlers expect: bytes of messages both ways. */
 export class ConnectCall implements AdmittedCall {
   readonly path: string;
   readonly deadline: number | undefined;
@@ -88,7 +88,7 @@ export class ConnectCall implements AdmittedCall {
     return this.#bytes;
   }
 
-  /** The headers leave with the first message: Connect knows no other way. */
+  /** The headers are sent with the first message: Connect has no other way. */
   begin(metadata: Metadata = {}): void {
     if (this.#state.tag === "ended" || this.#state.begun) return;
     this.#state.begun = true;
@@ -114,7 +114,7 @@ export class ConnectCall implements AdmittedCall {
     this.#finish(status.code === 0 ? undefined : connectError(status));
   }
 
-  /** The answer, message by message: not taking one holds the producer up, leaving cancels the call. */
+  /** The answer, message by message. If they are not taken, the producer waits; leaving cancels the call. */
   async *responses(): AsyncGenerator<Message> {
     try {
       for (;;) {
@@ -145,7 +145,7 @@ export class ConnectCall implements AdmittedCall {
     else this.#abandon(new Fault("cancelled", "the client cancelled the call or disconnected", { cause: reason }));
   };
 
-  /** Ends a call that nobody waits for any more; what waits is dropped. */
+  /** Ends a call that nobody waits for any more, and drops what waits. */
   #abandon(fault: Fault, error: ConnectError = new ConnectError(fault.message, Code.Canceled)): void {
     if (this.#state.tag === "open") {
       this.#finish(error);
@@ -174,7 +174,7 @@ function gone(reason: Fault | undefined): Promise<void> {
   return rejected;
 }
 
-/** What Connect was given in place of the messages is read first: by that it says what it does not accept of the headers. */
+/** Reads the stand-in that Connect was given before the messages: Connect reports errors in the headers while it is read. */
 async function* after(standIn: AsyncIterable<Message>, messages: ReceivedMessages): AsyncGenerator<readonly Uint8Array[]> {
   try {
     for await (const _ of standIn);

@@ -1,4 +1,4 @@
-/** What Connect and gRPC-Web clients send beside the headers of the protocol. */
+/** Headers that Connect and gRPC-Web clients send in addition to those of the protocol. */
 const sent = [
   "Connect-Protocol-Version",
   "Connect-Timeout-Ms",
@@ -16,7 +16,7 @@ const sent = [
   "Baggage",
 ];
 
-/** What they have to see of an answer. */
+/** Headers of an answer that such clients have to read. */
 const seen = [
   "Grpc-Status",
   "Grpc-Message",

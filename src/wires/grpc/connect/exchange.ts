@@ -10,7 +10,7 @@ import { formOf, standIn } from "./form.js";
 import { requestMessages } from "./requests.js";
 import { withText } from "./text.js";
 
-/** The longest time that a timer can be set to. */
+/** The longest time of a timer. */
 const MAX_MS = 2 ** 31 - 1;
 
 export interface ServedByConnect {
@@ -19,20 +19,20 @@ export interface ServedByConnect {
   readonly signal: AbortSignal;
   readonly limits: Pick<Limits, "messageBytes" | "messageMs">;
   readonly acceptGzip: boolean;
-  /** How messages of JSON are read. */
+  /** Options for reading JSON messages. */
   readonly json: Partial<JsonReadOptions>;
-  /** Headers that every answer has. */
+  /** Headers of every answer. */
   readonly headers: Readonly<Record<string, string>>;
-  /** What to say where Connect says nothing but a status. */
+  /** The explanation for an answer of Connect that is only a status. */
   explain(status: number): string;
 }
 
-/** Answers a request by a handler of Connect; resolves when the answer is written or its client gone. */
+/** Answers a request with a Connect handler. Resolves when the answer is written or its client has gone. */
 export async function exchange(request: NodeRequest, response: NodeResponse, served: ServedByConnect): Promise<void> {
   const { handler, signal, accepted } = served;
   const header = headersOf(request);
   const form = formOf(header.get("content-type") ?? "");
-  // What is not accepted is left to Connect, which says so.
+  // Connect refuses the encodings that are not accepted here.
   const gzip = served.acceptGzip && header.get(form.encodingHeader) === "gzip";
   const { messages, close } = requestMessages(request, {
     ...served,
@@ -58,7 +58,7 @@ export async function exchange(request: NodeRequest, response: NodeResponse, ser
   } finally {
     close();
   }
-  // A body that nobody will read would hold the stream open as long as its client likes.
+  // An unread body would keep the stream open as long as the client likes.
   if ("stream" in request && !request.complete) request.stream.close(constants.NGHTTP2_NO_ERROR);
 }
 
@@ -80,7 +80,7 @@ function headersOf(request: NodeRequest): Headers {
     if (value === undefined || name.startsWith(":")) continue;
     for (const each of typeof value === "string" ? [value] : value) headers.append(name, each);
   }
-  // A time beyond what a timer can hold is no limit; the timer would fire at once.
+  // A timeout that is too long for a timer is no limit: the timer would fire at once.
   if (Number(headers.get("connect-timeout-ms") ?? 0) > MAX_MS) headers.delete("connect-timeout-ms");
   const unit: Readonly<Record<string, number>> = { H: 3_600_000, M: 60_000, S: 1000 };
   const timeout = /^(\d{1,8})([HMS])$/.exec(headers.get("grpc-timeout") ?? "");
@@ -90,7 +90,7 @@ function headersOf(request: NodeRequest): Headers {
 
 function plain({ header }: UniversalServerResponse, response: NodeResponse): Record<string, string> {
   const headers: Record<string, string> = Object.fromEntries(header ?? []);
-  // HTTP/2 has no such header.
+  // HTTP/2 does not have this header.
   if ("stream" in response) delete headers["connection"];
   return headers;
 }
@@ -109,7 +109,7 @@ interface Answer {
 
 async function send(response: NodeResponse, { status, headers, body, held }: Answer): Promise<void> {
   if (gone(response)) return void (await body?.[Symbol.asyncIterator]().return?.());
-  // The two versions declare the same calls in ways that do not join into one type.
+  // The two versions declare the same calls in types that cannot be joined.
   const out = response as ServerResponse;
   out.writeHead(status, headers);
   for await (const chunk of body ?? []) {

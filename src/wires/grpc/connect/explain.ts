@@ -1,7 +1,7 @@
 /** Content types of Connect and gRPC-Web. */
 export const web: RegExp = /^application\/(json|proto|connect\+(json|proto)|grpc-web(-text)?(\+(json|proto))?)\s*($|;)/i;
 
-/** What to do instead, for a request that is answered with no more than a status. */
+/** Explains what to do instead, for a request that is answered with only a status. */
 export function explain(status: number, path: string): string {
   switch (status) {
     case 404:

@@ -1,14 +1,14 @@
 import type { DescMethod } from "@bufbuild/protobuf";
 
-/** How the messages of a request are written, by its content type. */
+/** The form of a request's messages, by its content type. */
 export interface RequestForm {
-  /** Each message has its length before it. */
+  /** Whether each message follows its length. */
   readonly enveloped: boolean;
-  /** Protobuf, and not JSON. */
+  /** Whether messages are protobuf; otherwise they are JSON. */
   readonly binary: boolean;
-  /** All of it is base64. */
+  /** Whether the body is base64. */
   readonly text: boolean;
-  /** The header that says how it is compressed. */
+  /** The header that names the compression. */
   readonly encodingHeader: string;
 }
 
@@ -23,7 +23,7 @@ export function formOf(type: string): RequestForm {
   };
 }
 
-/** What Connect is given to read in place of the messages: one that is empty for a call that takes one, none for a stream. */
+/** What Connect reads in place of the messages: an empty message for a call that takes one, none for a stream. */
 export async function* standIn({ enveloped, binary }: RequestForm, { methodKind }: DescMethod): AsyncGenerator<Uint8Array> {
   const empty = Buffer.from(binary ? "" : "{}");
   if (!enveloped) yield empty;

@@ -9,7 +9,7 @@ import { explain, web } from "./explain.js";
 import type { Loaded } from "./load.js";
 import type { ConnectProtocolOptions, Handle } from "./options.js";
 
-/** Connect and gRPC-Web on the calls of gRPC's handler, over HTTP/1.1 and HTTP/2. Their library is loaded with the first call. */
+/** Connect and gRPC-Web, served by the handler of gRPC calls, over HTTP/1.1 and HTTP/2. Their library is loaded with the first call. */
 export class ConnectServer {
   readonly #handle: Handle;
   readonly #served: ConnectProtocolOptions;
@@ -40,7 +40,7 @@ export class ConnectServer {
     }
   }
 
-  /** Calls in flight may finish for `graceMs`, then they end unavailable. */
+  /** Calls in flight have `graceMs` to finish, then they end with `unavailable`. */
   async close(graceMs: number): Promise<void> {
     if (await this.#drained(graceMs)) return;
     for (const controller of this.#open) controller.abort(this.#served.closing.reason);
@@ -105,9 +105,9 @@ export class ConnectServer {
       exchange,
       {
         ...options,
-        // Nobody but a local process gets to a Unix socket, whatever it calls the host.
+        // Only local processes can reach a Unix socket, whatever host they name.
         ...(network ? undefined : { allowedHosts: ["*"] }),
-        // Whoever looks after a server may ask without credentials.
+        // Health checks need no credentials.
         ...(exchange.path.startsWith(HEALTH) && { auth: undefined }),
       },
       "",
@@ -115,14 +115,14 @@ export class ConnectServer {
   }
 }
 
-/** Names of the codes that the gate and the end of a listener stand for. */
+/** Connect and gRPC codes for the HTTP statuses of the gate and of a closing listener. */
 const codes: Readonly<Record<number, readonly [name: string, grpc: number]>> = {
   [refusedStatus({ code: "unauthenticated" })]: ["unauthenticated", grpcStatuses.unauthenticated],
   [refusedStatus({ code: "denied" })]: ["permission_denied", grpcStatuses.denied],
   [refusedStatus(closingFault())]: ["unavailable", grpcStatuses.unavailable],
 };
 
-/** A refusal in the words of the protocol that was spoken; its HTTP status is the same in all. */
+/** Refuses a request in the form of its protocol. The HTTP status is the same for all. */
 function refuse(exchange: Exchange, refusal: { readonly status: number; readonly text: string }, headers: Record<string, string>): void {
   const { status } = refusal;
   const code = codes[status];

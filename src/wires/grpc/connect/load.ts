@@ -7,7 +7,7 @@ export interface Loaded extends ConnectRoutes {
   readonly exchange: typeof exchange;
 }
 
-/** All that needs Connect and the descriptors. */
+/** Everything that needs Connect and the descriptors. */
 export function loaded(handle: Handle, served: ConnectProtocolOptions): Loaded {
   return { ...connectRoutes(servicesOf(served), handle, served.options), exchange };
 }

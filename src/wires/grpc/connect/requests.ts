@@ -20,15 +20,15 @@ export interface RequestOptions {
 }
 
 export interface RequestMessages {
-  /** As protobuf, whatever they came as. */
+  /** The messages as protobuf, whatever form they came in. */
   readonly messages: ReceivedMessages;
-  /** Nobody reads any more. */
+  /** Called when nobody reads any more. */
   close(): void;
 }
 
 /**
- * The messages of a request. Connect is not given them: it would make objects of all that a message holds, without any limit but its
- * bytes, and those are bytes again for the handler.
+ * The messages of a request. Connect does not get them: it would turn every value of a message into objects, limited only by the bytes, and
+ * then back into bytes for the handler.
  */
 export function requestMessages(request: NodeRequest, options: RequestOptions): RequestMessages {
   const { form, method, json } = options;
@@ -41,7 +41,7 @@ function streams({ methodKind }: DescMethod): boolean {
   return methodKind === "bidi_streaming" || methodKind === "client_streaming";
 }
 
-/** The one message of a request, at its end: clients take an answer that comes before for a broken stream. */
+/** The one message of a request, after the request has ended: clients take an earlier answer for a broken stream. */
 async function* only(messages: ReceivedMessages): AsyncGenerator<readonly Uint8Array[]> {
   const all: Uint8Array[] = [];
   for await (const batch of messages) {
@@ -59,7 +59,7 @@ async function* converted(
   for await (const batch of messages) for (const message of batch) yield [fromJson(method, message, json)];
 }
 
-/** Each message has its length before it. */
+/** The messages of a body in which each follows its length. */
 function enveloped(request: NodeRequest, { form, method, encoding, limits, account, principal }: RequestOptions): RequestMessages {
   const { messageBytes, messageMs } = limits;
   const inbox = new Inbox({ messageBytes, messageMs, account, onEnd: (fault) => inbox.finish(fault), onLeave: () => {} });
@@ -91,7 +91,7 @@ function enveloped(request: NodeRequest, { form, method, encoding, limits, accou
   };
 }
 
-/** The body is the one message. */
+/** The message of a body that is a single message. */
 function whole(request: NodeRequest, { encoding, limits, account, principal }: RequestOptions): RequestMessages {
   const { messageBytes: limit, messageMs } = limits;
   const body = new Body(request, { ms: messageMs, held: account.hold(principal) });
@@ -121,10 +121,10 @@ const utf8 = new TextDecoder("utf-8", { fatal: true });
 function fromJson({ input }: DescMethod, bytes: Uint8Array, options: Partial<JsonReadOptions>): Uint8Array {
   try {
     const text = utf8.decode(bytes);
-    // A value takes a character at least.
+    // Every value takes at least one character, so a short text need not be counted.
     if (text.length > MOST_VALUES && holdsMore(text, MOST_VALUES)) throw tooManyValues();
     const message = fromJsonString(input, text, { ignoreUnknownFields: true, ...options });
-    // JSON can say it and protobuf's text cannot: it would become another text.
+    // JSON can express a lone surrogate. Protobuf strings cannot: the text would change.
     const half = halfPair(message);
     if (half !== undefined) throw new Fault("invalid-params", `${half} has half a surrogate pair`, { data: { path: half } });
     return toBinary(input, message);
@@ -135,7 +135,7 @@ function fromJson({ input }: DescMethod, bytes: Uint8Array, options: Partial<Jso
   }
 }
 
-/** The path of a text that is no Unicode. */
+/** The path of a text that is not valid Unicode. */
 function halfPair(value: unknown): string | undefined {
   if (typeof value === "string") return isText(value) ? undefined : "";
   if (typeof value !== "object" || value === null || ArrayBuffer.isView(value)) return undefined;

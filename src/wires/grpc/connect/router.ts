@@ -8,23 +8,23 @@ import type { GrpcListenOptions } from "../listen/options.js";
 import { ConnectCall } from "./call.js";
 import type { Handle } from "./options.js";
 
-/** The most that Connect can be told: nothing is compressed. */
+/** The highest threshold that Connect accepts, so that nothing is compressed. */
 const NEVER = 0xffff_ffff;
 
 export interface ConnectRoutes {
-  /** By path. */
+  /** Handlers by path. */
   readonly routes: ReadonlyMap<string, UniversalHandler>;
-  /** How messages of JSON are read. */
+  /** Options for reading JSON messages. */
   readonly json: Partial<JsonReadOptions>;
 }
 
-/** Handlers of Connect and gRPC-Web over the handler of gRPC calls. */
+/** Connect and gRPC-Web handlers on top of the handler of gRPC calls. */
 export function connectRoutes(services: readonly DescService[], handle: Handle, options: GrpcListenOptions): ConnectRoutes {
   const limits = { ...defaultLimits, ...options.limits };
-  // A level of JSON is up to three of protobuf: a Struct, its entry, the Value in that.
+  // A level of JSON is up to three levels of protobuf: a Struct, its entry, and the Value in it.
   const recursionLimit = 3 * limits.depth + 32;
   const registry = createRegistry(ValueSchema, StructSchema, ListValueSchema, ...services.map(({ file }) => file));
-  // Error data is a Value inside of an Any.
+  // Error data is a Value inside an Any.
   const json = { recursionLimit, registry };
   const router = createConnectRouter({
     grpc: false,
@@ -52,7 +52,7 @@ function implementation(method: DescMethod, handle: Handle, recursionLimit: numb
   return kinds[method.methodKind] as MethodImpl<DescMethod>;
 }
 
-/** The one message of an answer, once its status is known to be OK. */
+/** The one message of an answer, after its status is known to be OK. */
 async function only(responses: AsyncIterable<Message>): Promise<Message> {
   let only: Message | undefined;
   for await (const response of responses) only = response;

@@ -5,7 +5,10 @@ type Handler = (request: UniversalServerRequest) => Promise<UniversalServerRespo
 
 const TEXT = /^application\/grpc-web-text/i;
 
-/** Answers in gRPC-Web's text form, base64 of the binary one, where it was asked in it: for clients that cannot read octets as they come. */
+/**
+ * Answers in gRPC-Web's text form, which is base64 of the binary form, if the request used it: for clients that cannot read bytes as they
+ * arrive.
+ */
 export function withText(handler: Handler): Handler {
   return async (request) => {
     const type = request.header.get("content-type") ?? "";
@@ -19,14 +22,14 @@ export function withText(handler: Handler): Handler {
   };
 }
 
-/** Gives the octets of each piece of text. */
+/** Returns the bytes of each piece of text. */
 export function textDecoder(): (chunk: Uint8Array) => readonly Uint8Array[] {
   let carry = "";
   return (chunk) => {
     const text = carry + Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength).toString("latin1");
     const whole = text.length - (text.length % 4);
     carry = text.slice(whole);
-    // Whoever sends may pad each piece, so that padding is no end.
+    // A sender may pad each piece, so padding is not the end.
     return Array.from(text.slice(0, whole).matchAll(/[^=]+=*/g), ([piece]) => Buffer.from(piece, "base64"));
   };
 }

@@ -7,7 +7,7 @@ import type { GrpcDialOptions } from "./options.js";
 import { lowerCase, ping } from "./ping.js";
 import { rpcLink } from "./rpc-link.js";
 
-/** Connections for calls as RPCs, when there are many at a time. */
+/** Connections for many concurrent calls as RPCs. */
 const CONNECTIONS = 4;
 
 export async function dial(address: Address, options: GrpcDialOptions): Promise<Connection> {
@@ -24,7 +24,7 @@ export async function dial(address: Address, options: GrpcDialOptions): Promise<
   return dialChannel(channel, { ...options, dialect }, true);
 }
 
-/** Opens whatever a channel leads to. `lasting`: the channel connects again when its connection is lost. */
+/** Opens the server behind a channel. `lasting`: the channel reconnects when its connection is lost. */
 export async function dialChannel(channel: Channel, options: GrpcDialOptions, lasting: boolean): Promise<Connection> {
   try {
     const { link, wire } = await linkFor(channel, options, lasting);
@@ -35,7 +35,7 @@ export async function dialChannel(channel: Channel, options: GrpcDialOptions, la
   }
 }
 
-/** Finds out what the server understands: one empty call tells. */
+/** Finds out what the server supports, with one empty call. */
 async function linkFor(
   channel: Channel,
   options: GrpcDialOptions,

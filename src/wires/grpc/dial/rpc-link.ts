@@ -45,9 +45,9 @@ const BATCHES = 64;
 
 export interface RpcLinkOptions extends Omit<GrpcDialOptions, "calls"> {
   readonly metadata: Metadata;
-  /** Of an Anywire server: what has no RPC of its own goes on a stream, where the server understands all of it. */
+  /** For an Anywire server. Methods without an RPC of their own go on a `Session` stream, where the server supports all of them. */
   readonly isAnywirePeer?: {
-    /** `session`: of what has, too, all but reads, which fill a line best with a stream of their own. */
+    /** `session`: other calls go on the stream too, except reads, which make the best use of a connection with a stream of their own. */
     readonly calls: "session" | "rpc";
     /** Whether a stream that breaks is opened anew; `never`: the channel has none both ways, and what has no RPC cannot be asked for. */
     readonly lasting: boolean | "never";
@@ -55,22 +55,22 @@ export interface RpcLinkOptions extends Omit<GrpcDialOptions, "calls"> {
 }
 
 interface Open {
-  /** Undefined while it is not known which session the call belongs to. */
+  /** Undefined until the session of the call is known. */
   call: ClientCall | undefined;
   held: boolean;
   wake: (() => void) | undefined;
-  /** The whole of the error that the status stands for. */
+  /** The whole error, if it was sent before the status. */
   error: RpcError | undefined;
 }
 
-/** Where what comes for a call is put. */
+/** Where the messages of a call are put. */
 interface Taking {
   readonly state: PartState;
   readonly messages: Message[];
   readonly open: Open;
 }
 
-/** Each call as an RPC of its own: what every server of `mcp.v1` understands, and what a mesh can balance. */
+/** Each call as an RPC of its own: every server of `mcp.v1` understands it, and a mesh can balance it. */
 export function rpcLink(channel: Channel, options: RpcLinkOptions): Link {
   return new RpcLink(channel, options);
 }
@@ -86,7 +86,7 @@ class RpcLink implements Link {
   readonly #calls: "session" | "rpc";
   readonly #open = new Registry<Open>();
   readonly #watches: Watches;
-  /** Names the legacy session in the metadata of its calls. */
+  /** The metadata of calls, which names the legacy session. */
   #metadata: Metadata;
   #closed: Fault | undefined;
 
@@ -147,7 +147,7 @@ class RpcLink implements Link {
     await this.#channel.close();
   }
 
-  /** Reads what comes on the stream for as long as there is one. */
+  /** Reads the messages of the stream until it ends. */
   async #listen(session: Link): Promise<void> {
     try {
       for await (const messages of session.incoming) if (!this.#inbox.offer(messages)) await this.#inbox.write(messages);
@@ -182,8 +182,8 @@ class RpcLink implements Link {
   }
 
   /**
-   * What goes on the stream of an Anywire server though there is an RPC for it. Its session begins there, where it can ask; and there it
-   * makes no more of a list than its reader has asked for, where the window of an RPC is wide enough for thousands of items.
+   * Whether a method goes on the stream of an Anywire server although it has an RPC. The session begins there, where the server can ask.
+   * And the server makes no more of a list than its reader has asked for, while the window of an RPC has room for thousands of items.
    */
   #onStream(method: string): boolean {
     if (this.#calls === "session") return method !== "resources/read";
@@ -210,7 +210,7 @@ class RpcLink implements Link {
     this.#open.set(id, open);
     try {
       const named = isModernRequest(params) ? this.#beside() : this.#session === undefined ? undefined : await this.#named(this.#session);
-      // It may have been left meanwhile.
+      // The call may have been left meanwhile.
       if (this.#open.get(id) !== open) return;
       const call = this.#call(name, params, { deadline, metadata: metadata === undefined ? named : { ...metadata, ...named } });
       open.call = call;
@@ -219,7 +219,7 @@ class RpcLink implements Link {
       if (begins) await this.#remember(call);
       await this.#deliver([{ kind: "result", id, value: begins ? completing(result) : result }]);
     } catch (error) {
-      // Whoever left wants no answer.
+      // A caller that left wants no answer.
       if (this.#closed === undefined) await this.#failed(id, toFault(error), open);
     } finally {
       this.#open.delete(id);
@@ -238,7 +238,7 @@ class RpcLink implements Link {
     return call;
   }
 
-  /** Reads an answer to its end; gives its result. */
+  /** Reads an answer to its end. Returns its result. */
   async #answer(id: Id, rpc: Rpc, call: ClientCall, open: Open): Promise<JsonObject> {
     let result: JsonObject | undefined;
     const state = partState();
@@ -300,19 +300,19 @@ class RpcLink implements Link {
     return true;
   }
 
-  /** The server keeps a session under the name in its headers. */
+  /** Keeps the session id from the server's headers. */
   async #remember(call: ClientCall): Promise<void> {
     const id = (await call.headers)[header.session];
     if (typeof id === "string") this.#metadata = { ...this.#metadata, [header.session]: id };
   }
 
-  /** Tells that a modern call is made by whoever has the stream open. */
+  /** The metadata that says that a modern call comes from the same caller as the stream. */
   #beside(): Metadata | undefined {
     const stream = this.#session?.now?.stream;
     return stream === undefined ? undefined : { [header.session]: stream };
   }
 
-  /** Asked for anew with every call: the session is another once its stream was opened again. */
+  /** Looked up for every call: when the stream was opened again, the session is another. */
   async #named(session: RenewingLink<SessionLink>): Promise<Metadata | undefined> {
     const id = await (await session.current()).session();
     return id === undefined ? undefined : { [header.session]: id };
@@ -337,7 +337,7 @@ class PeerError extends Error {
   }
 }
 
-/** A server of the base has `Complete`, and no way to say so. */
+/** A server of the base service has `Complete`, but cannot declare it. */
 function completing(result: JsonObject): JsonObject {
   const capabilities = isObject(result["capabilities"]) ? result["capabilities"] : {};
   return { ...result, capabilities: { completions: {}, ...capabilities } };

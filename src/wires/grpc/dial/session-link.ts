@@ -11,9 +11,9 @@ type Step = IteratorResult<readonly Message[], undefined>;
 type Frames = AsyncIterator<readonly Uint8Array[], undefined>;
 
 export interface SessionLink extends Link {
-  /** The name of the stream, as soon as its server has said it. */
+  /** The id of the stream, once the server has sent it. */
   readonly stream: string | undefined;
-  /** The same once it is said and all was sent that was said on the stream; undefined if nothing was. */
+  /** The same, but waits for it and for everything written to the stream to be sent. Undefined if there is no stream. */
   session(): Promise<string | undefined>;
 }
 
@@ -24,12 +24,12 @@ export interface SessionLinkOptions {
   readonly methodOf: (call: Id) => string | undefined;
 }
 
-/** Everything on one `Session` stream, which opens with the first message. */
+/** A link whose messages all travel on one `Session` stream, which opens with the first message. */
 export function mcpSessionLink(channel: Channel, options: SessionLinkOptions): SessionLink {
   return new StreamLink(channel, options);
 }
 
-/** One stream for all calls, whose answers come in parts. */
+/** All calls share one stream, and answers come in parts. */
 const traits: LinkTraits = { ownStream: () => false, inParts: () => true, bytes: false };
 
 class StreamLink implements SessionLink {
@@ -77,7 +77,7 @@ class StreamLink implements SessionLink {
   async session(): Promise<string | undefined> {
     const stream = this.#stream;
     const id = (await stream?.headers)?.[header.session];
-    // What was said on the stream goes first: an RPC that overtook it would find a session that has not begun.
+    // What was written to the stream goes first: an RPC that overtook it would find a session that has not begun.
     if (stream !== undefined && stream.backlog > 0) await new Promise<void>((resolve) => process.nextTick(resolve));
     return typeof id === "string" ? id : undefined;
   }
@@ -125,7 +125,7 @@ class StreamLink implements SessionLink {
   };
 }
 
-/** What went wrong with the stream is no fault of its calls, and may not happen to the next: proxies reset streams that are long silent. */
+/** A broken stream is not the fault of its calls, and the next one may work: proxies reset streams that are silent for long. */
 function brokenBy(fault: Fault): Fault {
   if (fault.code !== "internal" && fault.code !== "application") return fault;
   return new Fault("unavailable", `the stream of the session broke: ${fault.message}`, { data: { reason: "cut-off" }, cause: fault });

@@ -3,10 +3,10 @@ import { decodeMessage } from "../../../codec/mcpv1/index.js";
 import { Fault, type JsonObject } from "../../../core/index.js";
 import type { ClientCall } from "../../../io/index.js";
 
-/** Milliseconds after which a watch that was not refused counts as accepted. */
+/** Milliseconds after which a watch counts as accepted if it was not refused. */
 const ACCEPTED_MS = 250;
 
-/** Subscriptions to a server that knows `WatchResources` alone: one watch for each resource, in the background. */
+/** Subscriptions on a server that only has `WatchResources`: one background watch for each resource. */
 export class Watches {
   readonly #watch: (patterns: readonly string[]) => ClientCall;
   readonly #tell: (message: Incoming) => Promise<void>;
@@ -32,7 +32,7 @@ export class Watches {
     this.#open.clear();
   }
 
-  /** Resolves when the server has accepted the watch, as far as its headers say so. */
+  /** Resolves when the server's headers show that it has accepted the watch. */
   async #subscribe(uri: string): Promise<void> {
     if (this.#open.has(uri)) return;
     const call = this.#watch([uri]);
@@ -58,7 +58,7 @@ export class Watches {
         }
       }
     } catch {
-      // Whoever watches hears of it when the connection goes; a watch that the server ended can be made again.
+      // If the connection is lost, its users are told anyway. If the server ended the watch, it can be opened again.
     }
     if (this.#open.get(uri) === call) this.#open.delete(uri);
   }

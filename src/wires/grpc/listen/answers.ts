@@ -15,43 +15,43 @@ import type { ServerCall } from "../../../io/index.js";
 import { endWithError } from "../faults.js";
 import type { Rpc } from "../names.js";
 
-/** Where the answer to one RPC goes. */
+/** Takes the answer to one RPC. */
 export interface RpcAnswer {
-  /** A result or an error ends the call; a notification goes before it. */
+  /** A result or an error ends the call. Notifications come before it. */
   send(message: OutgoingMessage): Promise<void> | undefined;
   part(part: AnswerPart): Promise<void> | undefined;
 }
 
-/** Where a request goes that came as an RPC: to its session, or to a link of its own. */
+/** Takes a request that came as an RPC: a session, or a link of its own. */
 export interface Taker {
   take(message: IncomingRequest, answer: RpcAnswer): void;
-  /** The RPC has ended; with a reason if before its answer. */
+  /** The RPC has ended. With a reason if that was before its answer. */
   forget(id: Id, reason?: Fault): void;
 }
 
 export interface RpcAnswerOptions {
   readonly rpc: Rpc;
-  /** Whether the caller is an Anywire end: it takes JSON for Struct, and notifications within a stream. */
+  /** Whether the caller is an Anywire end: it accepts JSON for Struct, and notifications within a stream. */
   readonly isAnywirePeer: boolean;
-  /** Whether it may know nothing but the base. */
+  /** Whether it may know only the base service. */
   readonly base: boolean;
-  /** The caller gave no progress token of its own. */
+  /** Whether the caller gave no progress token. */
   readonly anonymous: boolean;
-  /** Sends the headers of an answer of one message. */
+  /** Sends the headers of an answer with one message. */
   begin?(): void;
-  /** Hears that the call has been answered. */
+  /** Called when the call has been answered. */
   ended(): void;
 }
 
 /** Bytes of notifications that may wait for a client to read. */
 const NOTES = 64 * 1024;
 
-/** Turns what the era edge says into the messages of an RPC. */
+/** Turns the messages of the era edge into those of an RPC. */
 export function rpcAnswer(call: ServerCall, { rpc, isAnywirePeer, base, anonymous, begin, ended }: RpcAnswerOptions): RpcAnswer {
   const options = { twin: isAnywirePeer, base };
   // Connect's unary calls have one message, whoever makes them.
   const several = isAnywirePeer && (rpc.answer !== "one" || !("admitted" in call));
-  // Whoever does not know where contents begin wants to be told with every chunk whose it is.
+  // A caller that does not know where contents begin needs the content's details with every chunk.
   const state = isAnywirePeer ? undefined : partState();
 
   const finish = (message?: Uint8Array): undefined => {

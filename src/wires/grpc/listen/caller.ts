@@ -13,21 +13,21 @@ import {
 } from "../../../io/index.js";
 import { header } from "../names.js";
 
-/** Who makes a call, as far as the wire can tell. */
+/** Who makes a call, as far as the wire knows. */
 export interface RpcCaller {
   readonly principal: string | undefined;
   /** The address that it calls from. */
   readonly remote: string | undefined;
-  /** For a stream that takes more calls later. */
+  /** For a stream that may bring more calls later. */
   readonly credentials?: CredentialWatch | undefined;
   readonly metadata: Metadata;
   /** Whether the caller is an Anywire end. */
   readonly isAnywirePeer: boolean;
-  /** Whether it may know nothing but the base. */
+  /** Whether it may know only the base service. */
   readonly base: boolean;
 }
 
-/** A call whose Host, Origin and credentials were looked at before it was made. */
+/** A call whose Host, Origin and credentials were already checked. */
 export interface AdmittedCall extends ServerCall {
   readonly admitted: {
     readonly remote: string | undefined;
@@ -37,8 +37,8 @@ export interface AdmittedCall extends ServerCall {
 }
 
 /**
- * What may be asked of a call before its messages are looked at: Host, Origin, credentials. Throws the fault it is refused with; waits
- * only where there are credentials to check.
+ * Checks Host, Origin and credentials before the messages of a call are read. Throws the fault of a refusal. Returns a promise only if
+ * there are credentials to check.
  */
 export function callerOf(call: ServerCall | AdmittedCall, options: GateOptions): RpcCaller | Promise<RpcCaller> {
   const metadata = withoutCredentials(call.metadata);
@@ -50,7 +50,7 @@ export function callerOf(call: ServerCall | AdmittedCall, options: GateOptions):
     return { principal, remote, credentials, metadata, isAnywirePeer, base };
   }
   const exchange = { remote: call.peer.address, hosts: call.hosts, header: (name: string) => firstOf(call.metadata, name) };
-  // Nobody but a local process gets to a pipe or a Unix socket.
+  // Only local processes can reach a pipe or a Unix socket.
   const refused = call.peer.address === undefined ? undefined : refusal(exchange, options);
   if (refused !== undefined) throw told(options, new Fault("denied", refused));
   const { auth } = options;

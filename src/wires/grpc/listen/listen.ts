@@ -21,18 +21,18 @@ import { tunnelPaths, tunnelService } from "../tunnel/listen.js";
 import type { GrpcListenOptions } from "./options.js";
 import { McpService } from "./service.js";
 
-/** What a listener serves, whoever accepts its connections. */
+/** The services of a listener, whoever accepts its connections. */
 export interface ServedByGrpc {
   readonly server: GrpcServer;
-  /** Takes what is no gRPC. */
+  /** Takes requests that are not gRPC. */
   readonly web: ConnectServer;
-  /** Ends what is open: calls in flight have a moment to finish. */
+  /** Ends what is open. Calls in flight have a moment to finish. */
   close(): Promise<void>;
 }
 
-/** Both dialects on one server; `tunnel` alone where that was listened for. */
+/** All dialects on one server, or only the tunnel. */
 export function grpcService(service: Service, options: GrpcListenOptions, tunnelOnly: boolean): ServedByGrpc {
-  // A client may come back for what is parked on another connection, and by another RPC.
+  // A client may come back for a parked call on another connection, and with another RPC.
   const parking = new Parking(service, { ...defaultLimits, ...options.limits }, options.sealKey);
   const mcp = new McpService(service, options, parking);
   const closing = new Canceller();
@@ -58,7 +58,7 @@ export function grpcService(service: Service, options: GrpcListenOptions, tunnel
       const ms = options.drainMs ?? defaultTimeouts.drainMs;
       const reason = closingFault();
       closing.fire(reason);
-      // Streams drain by themselves; then their last answers leave.
+      // Streams drain by themselves. Then their last answers are sent.
       const graceMs = ms + fixedTimeouts.lastAnswersMs;
       await Promise.all([server.close(graceMs), web.close(graceMs), mcp.drain(reason, ms)]);
       parking.clear();
@@ -67,7 +67,7 @@ export function grpcService(service: Service, options: GrpcListenOptions, tunnel
 }
 
 export interface GrpcMountOptions {
-  /** The tunnel alone, without `mcp.v1`. */
+  /** Whether only the tunnel is served, without `mcp.v1` and `buf.mcp.v1`. */
   readonly tunnelOnly?: boolean | undefined;
 }
 

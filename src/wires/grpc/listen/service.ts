@@ -32,16 +32,16 @@ import { SessionStream } from "./session-stream.js";
 import { ToolCalls } from "./tool-calls.js";
 import { traits } from "./traits.js";
 
-/** `mcp.v1.McpService` over a service, whoever carries its calls. */
+/** Serves `mcp.v1.McpService`, whatever carries its calls. */
 export class McpService {
   readonly #service: Service;
   readonly #options: GrpcListenOptions;
   readonly #limits: Limits;
   readonly #sessions: SessionTable<GrpcSession>;
   readonly #parking: Parking;
-  /** Callers with credentials, and those behind a relay: they come on streams of their own and by themselves. */
+  /** Callers with credentials, and those behind a relay. Their calls come on streams and as separate RPCs. */
   readonly #callers = new KnownCallers();
-  /** Ends the calls that would never end by themselves. */
+  /** End the calls that would never end by themselves. */
   readonly #watches = new Set<(reason: Fault) => void>();
   readonly #secret = randomToken();
   #count = 0;
@@ -70,7 +70,7 @@ export class McpService {
     }
   }
 
-  /** Takes no more calls on open streams, waits for `ms` until those taken are answered, and ends the streams. */
+  /** Accepts no more calls on open streams, waits up to `ms` until the accepted ones are answered, and ends the streams. */
   async drain(reason: Fault, ms: number): Promise<void> {
     for (const leave of [...this.#watches]) leave(reason);
     await Promise.all([...this.#sessions].map((session) => session.drain(reason, ms)));
@@ -82,7 +82,7 @@ export class McpService {
     const params = this.#params(decodeMessage(rpc.request, await only(call), this.#limits), rpc.method, caller);
     if (rpc.method === "ping") return this.#pong(call, caller);
     if (rpc.method === "initialize") return this.#initialize(call, caller, rpc, params);
-    // An answer of one message leaves with its headers in one write.
+    // An answer of one message is sent together with its headers.
     if (rpc.answer !== "one") begin(call, caller);
     const taker = this.#taker(call, caller, params);
     const id = this.#newId();
@@ -115,7 +115,7 @@ export class McpService {
     taker.take({ kind: "request", id, method: rpc.method, params: progress ? withToken(params) : params }, answer);
   }
 
-  /** Liveness is nobody's session and of no era. */
+  /** A ping belongs to no session and no era. */
   #pong(call: ServerCall, caller: RpcCaller): void {
     begin(call, caller);
     void call.send(encodeMessage("PingResponse", {}, { twin: caller.isAnywirePeer }));
@@ -155,7 +155,7 @@ export class McpService {
     begin(call, caller, session.id);
     const gone = call.cancel.on(() => void (session.lasting || this.#sessions.end(session, reasonOf(call.cancel))));
     const unwatch = caller.credentials?.((fault) => {
-      // What lasts may go on with other credentials; its stream does not.
+      // A lasting session may continue with other credentials. Its stream may not.
       if (session.lasting) call.end(mcpStatus(fault));
       else void session.drain(fault, this.#options.drainMs ?? defaultTimeouts.drainMs).then(() => this.#sessions.end(session, fault));
     });
@@ -195,12 +195,12 @@ export class McpService {
     }
   }
 
-  /** Of an RPC, in whatever session: no client can guess it, so none can give it to a request on a stream. */
+  /** An id for an RPC of any session. No client can guess it, so none can use it for a request on a stream. */
   #newId(): string {
     return `${this.#secret}-${++this.#count}`;
   }
 
-  /** The params of a request, with what its metadata says of it. */
+  /** The params of a request, with the trace of its metadata. */
   #params(params: JsonObject, method: string, { metadata }: RpcCaller): JsonObject {
     checkMirror(metadata, method, params);
     return withTrace(params, (name) => firstOf(metadata, name));
@@ -213,7 +213,7 @@ export class McpService {
     return this.#alone(call, caller, modern, session);
   }
 
-  /** A request that stands for itself: modern, or of a legacy client that never initialised. */
+  /** Takes a request that stands alone: a modern one, or one of a legacy client that never initialised. */
   #alone(call: ServerCall, caller: RpcCaller, modern: boolean, session: string | undefined): Taker {
     let answer: RpcAnswer | undefined;
     const version = firstOf(caller.metadata, header.version);
@@ -251,7 +251,7 @@ export class McpService {
   }
 
   #begin(call: ServerCall, caller: RpcCaller, lasting: boolean): GrpcSession {
-    // A client of the base may do without initialize altogether.
+    // A client of the base service may never send initialize.
     const assume = caller.isAnywirePeer || lasting ? undefined : (firstOf(caller.metadata, header.version) ?? legacyVersions[0]);
     const options = { ...this.#serveOptions(call, caller, assume), deadline: undefined };
     const session: GrpcSession = this.#sessions.begin(quotaOwner(options), (id) => {
@@ -261,7 +261,7 @@ export class McpService {
     return session;
   }
 
-  /** Of one shape, and without spreads: they are made for every call. */
+  /** Always of the same shape, and without spreads, because this is made for every call. */
   #serveOptions(
     call: ServerCall,
     { principal, remote, metadata }: RpcCaller,
@@ -276,7 +276,7 @@ export class McpService {
       eras,
       observe,
       wire,
-      // A modern call may name the stream of its caller; a name that is not known says nothing.
+      // A modern call may name the stream of its caller. An unknown name is ignored.
       identity: (session === undefined ? undefined : this.#sessions.find(session, principal)?.identity) ?? "each",
       anonymous,
       callers: this.#callers,
@@ -293,18 +293,18 @@ export class McpService {
 }
 
 const done = Promise.resolve();
-/** Made once: an error costs as much as half a call. */
+/** Made once: creating an error costs as much as half a call. */
 const ANSWERED = new Fault("unavailable", "the call was answered");
 const TWINS: Metadata = { [header.twins]: "1" };
 const endless: ReadonlySet<string> = new Set([WATCH]);
 
-/** The headers of an answer: at once, so that long streams are known to be open. */
+/** Sends the headers of an answer at once, so that the client knows that a long stream is open. */
 function begin(call: ServerCall, { isAnywirePeer }: RpcCaller, session?: string): void {
   if (!isAnywirePeer && session === undefined) return;
   call.begin(session === undefined ? TWINS : { ...(isAnywirePeer ? TWINS : undefined), [header.session]: session });
 }
 
-/** The one message of a call that has one. */
+/** The one message of a unary call. */
 async function only(call: ServerCall): Promise<Uint8Array> {
   const messages = call.messages[Symbol.asyncIterator]();
   for (;;) {
@@ -320,7 +320,7 @@ function tokenOf(params: JsonObject): unknown {
   return isObject(params["_meta"]) ? params["_meta"]["progressToken"] : undefined;
 }
 
-/** Whoever calls for progress wants it, also without a token. */
+/** A caller of the progress RPC wants progress even without a token. */
 function withToken(params: JsonObject): JsonObject {
   if (tokenOf(params) !== undefined) return params;
   return extended(params, { _meta: extended(isObject(params["_meta"]) ? params["_meta"] : undefined, { progressToken: 0 }) });

@@ -17,12 +17,12 @@ import { Registry } from "../../../stream/index.js";
 
 import type { RpcCaller } from "./caller.js";
 
-/** A request that is being answered: a result does not say what it answers. */
+/** A request that is being answered: a result does not name its method. */
 interface Open {
   readonly method: string;
-  /** Answered in chunks. */
+  /** Whether it is answered in chunks. */
   readonly chunked: boolean;
-  /** For a client that has to be told with every chunk whose it is. */
+  /** Set for a client that needs the content's details with every chunk. */
   readonly state: PartState | undefined;
   /** More than one while a second request with the same id is refused. */
   uses: number;
@@ -35,10 +35,10 @@ export class SessionStream {
   /** Whether the client is an Anywire end. */
   readonly #isAnywirePeer: boolean;
   #options: EncodeOptions;
-  /** Of an answer that came in chunks. Made once: to spread the options for each answer took a twentieth of a call. */
+  /** For an answer that came in chunks. Made once: spreading the options for each answer took a twentieth of a call. */
   #streamed: EncodeOptions & { readonly streamed: true };
   readonly #open = new Registry<Open>();
-  /** A legacy session has begun, and its client has not said that it is ready. */
+  /** Whether a legacy session has begun and its client has not said that it is ready. */
   #begun = false;
 
   constructor(call: ServerCall, limits: Limits, { isAnywirePeer, base }: Pick<RpcCaller, "isAnywirePeer" | "base">) {
@@ -58,12 +58,12 @@ export class SessionStream {
     return this.#open.ids();
   }
 
-  /** What a frame says; throws where it cannot be read at all. */
+  /** Reads a frame. Throws if it cannot be read at all. */
   read(frame: Uint8Array): Incoming {
     return decodeToServer(frame, this.#limits);
   }
 
-  /** Takes note of a message; gives the one that has to go before it, if any. */
+  /** Notes a message. Returns a message that has to be taken before it, if any. */
   before(message: Incoming): Incoming | undefined {
     if (message.kind === "notification" && message.method === "notifications/initialized") this.#begun = false;
     if (message.kind !== "request") return undefined;
@@ -80,14 +80,14 @@ export class SessionStream {
     }
     if (method === "initialize") this.#begun = true;
     else if (this.#begun && method !== "ping") {
-      // A client of the base knows no notifications: its first request says that it is ready.
+      // A client of the base service sends no notifications. Its first request shows that it is ready.
       this.#begun = false;
       return { kind: "notification", method: "notifications/initialized", params: {} };
     }
     return undefined;
   }
 
-  /** A cancelled call is not answered any more, but its stream ends all the same. What is returned is to be waited for. */
+  /** A cancelled call gets no answer, but its stream still ends. Wait for the returned promise. */
   after(message: Incoming): Promise<void> | undefined {
     if (message.kind !== "notification" || message.method !== "notifications/cancelled") return undefined;
     const id = namedCall(message.params);
@@ -122,7 +122,7 @@ export class SessionStream {
     const { id } = message;
     const open = id === null ? undefined : this.#open.get(id);
     const plain = "error" in message ? { jsonrpc: message.jsonrpc, id, error: message.error } : message;
-    // Written before the call counts as answered: what cannot be written is answered with an error instead.
+    // Encoded before the call counts as answered: if that fails, the call is answered with an error instead.
     const written = encodeToClient(plain, open?.method, open?.chunked === true ? this.#streamed : this.#options);
     if (id !== null && open !== undefined && --open.uses === 0) this.#open.delete(id);
     if (id !== null && open?.state !== undefined && "result" in message)

@@ -13,17 +13,17 @@ const HELD = 16;
 
 export interface GrpcSessionOptions extends ServeLinkOptions {
   readonly id: string;
-  /** Began by the Initialize RPC: it outlives its stream. */
+  /** Whether the Initialize RPC began it, so that it outlives its stream. */
   readonly lasting: boolean;
-  /** Ends it, since another needs what it holds. */
+  /** Ends the session because another needs its place. */
   readonly displace: (reason: Fault) => void;
 }
 
-/** A client that keeps coming: one `Session` stream, or RPCs that name the session, or both. */
+/** A client with several calls: on one `Session` stream, as RPCs that name the session, or both. */
 export class GrpcSession implements TableSession {
   readonly id: string;
   readonly principal: string | undefined;
-  /** Who calls in it, also by RPCs of its own that name it. */
+  /** The caller in the session, also of separate RPCs that name it. */
   readonly identity: Caller;
   readonly lasting: boolean;
   /** When it was last used. */
@@ -63,14 +63,14 @@ export class GrpcSession implements TableSession {
     return this.connected || this.#serving.asking ? undefined : this.touched;
   }
 
-  /** Takes a request that came as an RPC of its own. */
+  /** Takes a request that came as a separate RPC. */
   take(message: Incoming & { readonly kind: "request" }, answer: RpcAnswer): void {
     this.touched = Date.now();
     this.#rpcs.set(message.id, answer);
     void this.#serving.take(message);
   }
 
-  /** An RPC has ended, one way or another. */
+  /** Called when an RPC has ended, for whatever reason. */
   forget(id: Id, reason?: Fault): void {
     this.touched = Date.now();
     if (!this.#rpcs.delete(id) || reason === undefined) return;
@@ -78,7 +78,7 @@ export class GrpcSession implements TableSession {
     void this.#serving.take({ kind: "notification", method: "notifications/cancelled", params });
   }
 
-  /** Tells the session that its client is ready: RPCs know no notifications. */
+  /** Tells the session that its client is ready: RPCs have no notifications. */
   start(): void {
     void this.#serving.take({ kind: "notification", method: "notifications/initialized", params: {} });
   }
@@ -87,7 +87,7 @@ export class GrpcSession implements TableSession {
     return this.#stream !== undefined;
   }
 
-  /** Serves the one stream that it may have until its end; the calls that are still open then end with it. */
+  /** Serves its one stream until that ends. Calls that are still open then end with it. */
   async serve(call: ServerCall, stream: SessionStream): Promise<void> {
     this.#stream = stream;
     this.#call = call;
@@ -109,7 +109,7 @@ export class GrpcSession implements TableSession {
           if (told !== undefined) await told;
         }
       }
-      // A client that closed its side may still read: what is nearly answered is answered.
+      // A client that closed its side may still read, so calls that are nearly done are answered.
       await this.#serving.idle(fixedTimeouts.halfClosedMs);
     } finally {
       for (const requestId of stream.open) {
@@ -147,12 +147,12 @@ export class GrpcSession implements TableSession {
     } catch (error) {
       return Promise.reject(toFault(error));
     }
-    // Without a stream there is no way to bring the client anything but its answers.
+    // Without a stream, the client can only get its answers.
     if (!("method" in one && "id" in one)) return done;
     return call === undefined && this.lasting ? this.#later(one) : Promise.reject(unasked());
   }
 
-  /** A question of no call waits a while for the stream that the client may be about to open. */
+  /** A question outside any call waits a while for the stream that the client may be about to open. */
   #later(question: OutgoingMessage): Promise<void> {
     if (this.#held.size >= HELD) return Promise.reject(unasked());
     return new Promise((resolve, reject) => {

@@ -7,11 +7,11 @@ export interface ToolCallsOptions {
   readonly limits: Limits;
   /** Whether the caller is an Anywire end. */
   readonly isAnywirePeer: boolean;
-  /** Whether it may know nothing but the base. */
+  /** Whether it may know only the base service. */
   readonly base: boolean;
   /** An id that no other call of the session has. */
   id(): string;
-  /** Who takes a call, and what it is to take; throws where the call is refused. */
+  /** Returns who takes a call, and its params. Throws if the call is refused. */
   taker(params: JsonObject): { readonly taker: Taker; readonly params: JsonObject };
 }
 
@@ -20,11 +20,11 @@ interface Open {
   readonly taker: Taker;
 }
 
-/** Calls of tools side by side on one stream, each answered when it is done. */
+/** Concurrent tool calls on one stream, each answered when it is done. */
 export class ToolCalls {
   readonly #call: ServerCall;
   readonly #options: ToolCallsOptions;
-  /** By the names that the client gave them. */
+  /** Open calls, by the ids that the client gave them. */
   readonly #open = new Map<string, Open>();
   #idle: (() => void) | undefined;
   /** Settles when the client has read on. */
@@ -35,14 +35,14 @@ export class ToolCalls {
     this.#options = options;
   }
 
-  /** Resolves when the client has no more calls and all are answered. Whatever ends it before that ends the calls too. */
+  /** Resolves when the client sends no more calls and all are answered. If it ends earlier, the calls end too. */
   async serve(): Promise<void> {
     const { cancel, messages } = this.#call;
     const unhook = cancel.on(() => this.#leave(reasonOf(cancel)));
     try {
       for await (const batch of messages) {
         for (const bytes of batch) {
-          // A client that does not read is not served on: its answers would pile up here.
+          // A client that does not read is not served further: its answers would pile up here.
           if (this.#room !== undefined) await this.#room;
           this.#take(bytes);
         }
@@ -85,7 +85,7 @@ export class ToolCalls {
           if ("id" in message) throw new Fault("unknown-method", `this call cannot bring its client a ${message.method}`);
           return undefined;
         }
-        // Written before the call counts as answered: what cannot be written is answered with an error instead.
+        // Encoded before the call counts as answered: if that fails, the call is answered with an error instead.
         const written = this.#write(name, "result" in message ? { success: message.result } : { error: message.error });
         const sent = this.#say(written);
         this.#ended(name);

@@ -10,7 +10,7 @@ import type { GrpcDialOptions } from "../dial/options.js";
 import { sessionLink } from "./link.js";
 import { PROTO, SESSION, unaryRpcs } from "./rpcs.js";
 
-/** `buf.mcp.v1.MCPService`: its `Session`, or the unary RPCs of a server of the base. A server that has neither is dialed as `grpc:`. */
+/** Dials `buf.mcp.v1.MCPService`: its `Session`, or the unary RPCs of a base server. A server that has neither is dialed as `grpc:`. */
 export async function dialProto(address: string, given: GrpcDialOptions): Promise<Connection> {
   const options = observedAs(given, "dial", "proto-grpc");
   const place = grpcPlaceOf(address);
@@ -44,7 +44,7 @@ export async function dialProto(address: string, given: GrpcDialOptions): Promis
   }
 }
 
-/** Whether a server has no such method. */
+/** Whether the server does not have the method. */
 function isForeign(error: unknown): boolean {
   return toFault(error instanceof NoProto ? error.fault : error).code === "unknown-method";
 }
@@ -57,10 +57,10 @@ function openSession(channel: Channel, metadata: Metadata, codec: MessageCodec):
   });
 }
 
-/** Answers that wait for their reader. */
+/** Answers that may wait for their reader. */
 const WAITING = 4096;
 
-/** Each request as an RPC of its own. */
+/** A link that sends each request as an RPC of its own. */
 function unaryLink(channel: Channel, metadata: Metadata, codec: MessageCodec): Link {
   const inbox = pipe<Incoming>({ items: WAITING });
   const open = new Set<ClientCall>();
@@ -75,7 +75,7 @@ function unaryLink(channel: Channel, metadata: Metadata, codec: MessageCodec): L
       for await (const batch of call.messages)
         for (const body of batch) {
           const messages = codec.decode(withPayload(id, { number: rpc.response, bytes: body }));
-          // Whatever it announces: what was added to the base has no RPC.
+          // Whatever the server announces: additions to the base have no RPC.
           codec.full = false;
           for (const message of messages) await inbox.write(message);
         }

@@ -4,7 +4,7 @@ import { Fault } from "../../../core/index.js";
 import { hasRoom, type Link, sharedStream } from "../../../era/index.js";
 import type { ReceivedMessages } from "../../../io/index.js";
 
-/** One direction each of a stream of `MCPMessage`. */
+/** A stream of `MCPMessage` in both directions. */
 export interface MessageStream {
   readonly messages: ReceivedMessages;
   readonly backlog: number;

@@ -13,7 +13,7 @@ import { answerUnary } from "./unary.js";
 
 export { PROTO } from "./rpcs.js";
 
-/** Serves `buf.mcp.v1.MCPService`: a `Session` is a link of either era, and each unary RPC a call of its own. Never rejects. */
+/** Serves `buf.mcp.v1.MCPService`: a `Session` is a link of either era, and each unary RPC is a separate call. Never rejects. */
 export function protoService(service: Service, options: GrpcListenOptions, host: TunnelHost): (call: ServerCall) => Promise<void> {
   const limits = { ...defaultLimits, ...options.limits };
   const watched = { auth: options.auth, observe: options.observe, wire: "proto-grpc" };

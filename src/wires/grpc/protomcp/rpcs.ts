@@ -1,8 +1,8 @@
-/** The path of proto-mcp's service; a method's name follows. */
+/** The path of proto-mcp's service, before the method's name. */
 export const PROTO = "/buf.mcp.v1.MCPService/";
 export const SESSION: string = `${PROTO}Session`;
 
-/** Unary RPCs: the numbers of the payloads that their request and response are in an MCPMessage. */
+/** A unary RPC, with the field numbers that its request and response have in an MCPMessage. */
 export interface UnaryRpc {
   readonly name: string;
   readonly request: number;

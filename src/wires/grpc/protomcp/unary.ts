@@ -20,13 +20,13 @@ const ID = 1;
 const HANDSHAKE = 2;
 
 /**
- * Answers one unary RPC. It is a request of its own, of the modern era where that is served: then a cursor is good in the next RPC, too.
- * `serve` serves the link that it comes on. Throws the fault that its status tells.
+ * Answers one unary RPC. It is a separate request, of the modern era if that is served, so that a cursor is also valid in the next RPC.
+ * `serve` serves the link that it comes on. Throws the fault for its status.
  */
 export async function answerUnary(call: ServerCall, serve: (link: Link) => Promise<void>, options: GrpcListenOptions): Promise<void> {
   const rpc = unaryRpcs.find(({ name }) => call.path === `${PROTO}${name}`);
   if (rpc === undefined) throw new Fault("unknown-method", `unknown method: ${call.path}`);
-  // What a unary client knows beyond the base it has no way to say.
+  // A unary client cannot say what it knows beyond the base.
   const codec = new MessageCodec({ ...defaultLimits, ...options.limits });
   codec.full = false;
   const [request] = codec.decode(withPayload(ID, { number: rpc.request, bytes: await only(call) }));
@@ -75,7 +75,7 @@ function modernRequest(method: string, params: JsonObject): readonly Incoming[] 
   return [{ kind: "request", id: ID, method, params: { ...params, _meta } }];
 }
 
-/** A result of `server/discover` as one of `initialize`. */
+/** A result of `server/discover` in the form of `initialize`. */
 function initialized({ capabilities, instructions, serverInfo, _meta }: JsonObject): JsonObject {
   const said = isObject(_meta) ? (_meta[meta.serverInfo] ?? serverInfo) : serverInfo;
   return {
@@ -86,7 +86,7 @@ function initialized({ capabilities, instructions, serverInfo, _meta }: JsonObje
   };
 }
 
-/** Gives the requests to a link, and resolves with the answer to the one that counts. */
+/** Gives the requests to a link. Resolves with the answer to the one whose id is `ID`. */
 function asked(call: ServerCall, serve: (link: Link) => Promise<void>, requests: readonly Incoming[]): Promise<OutgoingMessage> {
   return new Promise((resolve, reject) => {
     let over: () => void = () => {};

@@ -1,7 +1,7 @@
 import { createRegistry, type DescExtension, type DescFile, type DescService, type Registry, toBinary } from "@bufbuild/protobuf";
 import { FileDescriptorProtoSchema } from "@bufbuild/protobuf/wkt";
 
-/** The files that describe some services, and where in them a name is. */
+/** The files that describe a set of services, and an index of the names in them. */
 export class Files {
   readonly #files: ReadonlyMap<string, DescFile>;
   readonly #types: Registry;
@@ -24,7 +24,7 @@ export class Files {
     return this.#files.get(name);
   }
 
-  /** The file of a message, enum, service or extension, or of a field, value or method in one. */
+  /** The file of a message, enum, service or extension, or of a field, value or method within one. */
   of(symbol: string): DescFile | undefined {
     const found = this.#types.get(symbol);
     if (found !== undefined) return found.file;
@@ -42,7 +42,7 @@ export class Files {
     return [...this.#types].filter((type) => type.kind === "extension").filter(({ extendee }) => extendee.typeName === message);
   }
 
-  /** A file and those that it needs, each once for as long as `sent` remembers; the file itself always. */
+  /** A file and its dependencies, each only if `sent` does not have it yet; the file itself always. */
   serialised(file: DescFile, sent: Set<DescFile>): Uint8Array[] {
     const chosen: DescFile[] = [];
     const choose = (each: DescFile): void => {
@@ -55,7 +55,7 @@ export class Files {
     return chosen.map((each) => this.#serialise(each));
   }
 
-  /** The values of an enum are names of the scope around it. */
+  /** The values of an enum are named in the scope around it. */
   #valueOf(symbol: string): DescFile | undefined {
     for (const type of this.#types) {
       if (type.kind !== "enum") continue;

@@ -12,7 +12,7 @@ import type { ServerCall } from "../../../io/index.js";
 import { HEALTH } from "./options.js";
 import { readOnly } from "./read.js";
 
-/** `grpc.health.v1.Health` of the services named: they serve until the listener begins to close. */
+/** `grpc.health.v1.Health` for the named services: they serve until the listener begins to close. */
 export function healthService(names: readonly string[], closing: Cancel): (call: ServerCall) => Promise<void> {
   // The empty name stands for the whole server.
   const known: ReadonlySet<string> = new Set(["", ...names]);
@@ -33,7 +33,7 @@ export function healthService(names: readonly string[], closing: Cancel): (call:
     call.end({ code: 0 });
   };
 
-  /** The state now, and again when it changes. A watch ends with the listener: it must not hold up the calls that drain. */
+  /** Sends the state now, and again when it changes. A watch ends with the listener, so that it does not delay the drain. */
   const watch = async (call: ServerCall): Promise<void> => {
     const { service } = await readOnly(HealthCheckRequestSchema, call);
     const tell = (message: HealthCheckResponse): void => void call.send(toBinary(HealthCheckResponseSchema, message));

@@ -3,7 +3,7 @@ import type { StandardOptions } from "./options.js";
 
 const paths = /^\/grpc\.(health\.v1|reflection\.v1(alpha)?)\./;
 
-/** Health and reflection, whose descriptors are loaded when somebody first asks. Undefined for a path of another service. */
+/** Health and reflection. Their descriptors are loaded with the first call. Undefined for a path of another service. */
 export function standardServices(served: StandardOptions): (call: ServerCall) => Promise<void> | undefined {
   let loaded: Promise<(call: ServerCall) => Promise<void>> | undefined;
   return (call) => {

@@ -3,11 +3,11 @@ import type { GrpcListenOptions } from "../listen/options.js";
 
 export interface StandardOptions {
   readonly options: GrpcListenOptions;
-  /** Only the tunnel is served beside them. */
+  /** Whether only the tunnel is served besides. */
   readonly tunnelOnly: boolean;
   /** Fires when the listener begins to close. */
   readonly closing: Cancel;
 }
 
-/** Paths of health: whoever looks after a server may ask without credentials. */
+/** The path of the health service, which needs no credentials. */
 export const HEALTH = "/grpc.health.v1.Health/";

@@ -7,7 +7,7 @@ import { read } from "./read.js";
 
 type Answer = NonNullable<MessageInitShape<typeof ServerReflectionResponseSchema>["messageResponse"]>;
 
-/** Server reflection about the services. `v1` and `v1alpha` differ in their names alone: their bytes are the same. */
+/** Server reflection for the services. `v1` and `v1alpha` differ only in their names: their bytes are the same. */
 export function reflectionService(services: readonly DescService[]): (call: ServerCall) => Promise<void> {
   const files = new Files(services);
   return async (call) => {

@@ -5,7 +5,7 @@ import { withMirror } from "../mirror.js";
 import { TUNNELS } from "../names.js";
 import { checkTunnelPath, tunnelLink } from "./link.js";
 
-/** A stream of the tunnel as a link. It opens with the first message, which its metadata tells routers of. */
+/** A tunnel stream as a link. It opens with the first message, whose metadata is for routers. */
 export function dialTunnel(channel: Channel, metadata: Metadata, limits: Limits, path: string = TUNNELS[0]): Link {
   checkTunnelPath(path);
   let call: ClientCall | undefined;

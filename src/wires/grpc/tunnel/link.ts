@@ -5,14 +5,14 @@ import { hasRoom, type Link, sharedStream } from "../../../era/index.js";
 import type { ReceivedMessages } from "../../../io/index.js";
 import { SERVICE } from "../names.js";
 
-/** One direction each of a stream of `JsonRpcMessage`. */
+/** A stream of `JsonRpcMessage` in both directions. */
 export interface TunnelStream {
   readonly messages: ReceivedMessages;
   readonly backlog: number;
   send(message: Uint8Array): Promise<void> | undefined;
 }
 
-/** JSON-RPC messages, each as the one field of a protobuf message. `close` ends this side. */
+/** A link of JSON-RPC messages, each in the one field of a protobuf message. `close` ends this side. */
 export function tunnelLink(stream: TunnelStream, limits: Limits, close: (reason?: Fault) => void): Link {
   let closed: Fault | undefined;
   return {
@@ -59,7 +59,7 @@ export function tunnelMessage(text: string): Uint8Array {
   return message;
 }
 
-/** The text in the first field of a message. Others may have more fields in theirs. */
+/** The text in the first field of a message. Other implementations may add more fields. */
 export function unwrap(message: Uint8Array): string {
   let length = 0;
   let at = 1;
@@ -77,7 +77,7 @@ export function unwrap(message: Uint8Array): string {
   }
 }
 
-/** The slow way, for messages that have more than that field. */
+/** The slow path, for messages with more than that field. */
 function firstField(message: Uint8Array): string {
   const reader = new Reader(message);
   let text: string | undefined;
@@ -90,7 +90,7 @@ function firstField(message: Uint8Array): string {
   return text;
 }
 
-/** Throws if a path cannot be that of a tunnel. */
+/** Throws if the path cannot belong to a tunnel. */
 export function checkTunnelPath(path: string): void {
   if (/^\/[\w.]+\/\w+$/.test(path) && !path.startsWith(SERVICE) && !path.startsWith("/grpc.")) return;
   throw new Fault("invalid-params", `not the path of a tunnel: ${path}; it looks like /package.Service/Method, and is of no other service`);

@@ -11,9 +11,9 @@ import { checkMirror } from "../mirror.js";
 import { TUNNELS } from "../names.js";
 import { checkTunnelPath, tunnelLink } from "./link.js";
 
-/** Of the listener that a tunnel is part of. */
+/** What a tunnel needs from its listener. */
 export interface TunnelHost {
-  /** Drains every stream when it fires. */
+  /** When it fires, every stream is drained. */
   readonly closing: Cancel;
   readonly parking: Parking;
 }
@@ -24,7 +24,7 @@ export function tunnelPaths({ tunnelPaths = [] }: GrpcListenOptions): ReadonlySe
   return new Set([...TUNNELS, ...tunnelPaths]);
 }
 
-/** Serves the tunnel: one stream is one link, of either era. Never rejects. */
+/** Serves the tunnel: each stream is a link, of either era. Never rejects. */
 export function tunnelService(
   service: Service,
   options: GrpcListenOptions,
@@ -84,7 +84,7 @@ export function tunnelService(
   };
 }
 
-/** What routers were told is about the message that opened the stream. */
+/** Checks the metadata against the message that opened the stream, which it describes. */
 async function* checked(
   incoming: AsyncIterable<readonly Incoming[]>,
   metadata: RpcCaller["metadata"],

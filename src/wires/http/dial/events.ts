@@ -4,13 +4,13 @@ import type { Sent } from "../../../io/index.js";
 
 export type ParsedEvent = Exclude<Incoming, { kind: "batch" }>;
 
-/** What reading a stream leaves behind for the next connection that carries it. */
+/** What one connection of a stream leaves for the next. */
 export interface Seen {
   last: string | undefined;
   retry: number | undefined;
 }
 
-/** A reader that may be held up. */
+/** A reader that may be paused. */
 export interface HeldReader {
   held: boolean;
   wake: (() => void) | undefined;
@@ -19,7 +19,7 @@ export interface HeldReader {
 export interface ReadEventsOptions {
   readonly limits: Limits;
   readonly seen: Seen;
-  /** The call whose stream it is. */
+  /** The call that the stream belongs to. */
   readonly call?: Id;
   readonly open?: HeldReader;
   readonly take: (messages: readonly ParsedEvent[]) => Promise<void>;
@@ -43,7 +43,7 @@ export async function readEvents(sent: Sent, { limits, seen, call, open, take }:
   }
 }
 
-/** Resolves when the reader is not held up any more. */
+/** Resolves when the reader is no longer paused. */
 export async function caughtUp(open: HeldReader): Promise<void> {
   while (open.held) {
     await new Promise<void>((resolve) => {
@@ -52,7 +52,7 @@ export async function caughtUp(open: HeldReader): Promise<void> {
   }
 }
 
-/** A message with the call on whose stream it came. */
+/** A message together with the call on whose stream it came. */
 function carried(message: ParsedEvent, call: Id): ParsedEvent {
   return message.kind === "notification" || message.kind === "request" ? { ...message, call } : message;
 }

@@ -7,12 +7,12 @@ import type { ToolHeaders } from "../tool-headers.js";
 
 export interface HeaderOptions {
   readonly session: string | undefined;
-  /** For messages that do not say it themselves. */
+  /** The version for messages that do not state one. */
   readonly version: string;
   readonly headers: Readonly<Record<string, string>> | undefined;
-  /** Of this request alone. */
+  /** Headers of this request only. */
   readonly metadata?: SendOptions["metadata"];
-  /** What calls of tools mirror. */
+  /** The arguments of tool calls that headers mirror. */
   readonly tools: ToolHeaders;
 }
 
@@ -36,7 +36,7 @@ export function requestHeaders(message: OutgoingMessage | undefined, options: He
     return headers;
   }
   headers["mcp-protocol-version"] = options.version;
-  // What begins a session belongs to none, also where another goes before it.
+  // An `initialize` belongs to no session, even if there was one before.
   const begins = message !== undefined && "method" in message && message.method === "initialize";
   if (options.session !== undefined && !begins) headers["mcp-session-id"] = options.session;
   return headers;

@@ -4,9 +4,9 @@ import type { Sent } from "../../../io/index.js";
 import { concat } from "../../../stream/index.js";
 import { caughtUp, type HeldReader } from "./events.js";
 
-/** Bytes of an answer up to which it is held and parsed whole, whatever it looks like. */
+/** An answer of up to this many bytes is held and parsed whole, whatever it contains. */
 const WHOLE_BYTES = 8 * 1024 * 1024;
-/** Bytes of data that are given on at a time. */
+/** Bytes of data that are passed on at a time. */
 const BATCH = 32 * 1024;
 
 export interface LargeReadOptions {
@@ -16,7 +16,7 @@ export interface LargeReadOptions {
   readonly take: (parts: readonly IncomingPart[]) => Promise<void>;
 }
 
-/** Reads the JSON answer to a read: as its text, or, if it is large, as parts and then the rest of its result. */
+/** Reads the JSON answer to a read: as text, or, if it is large, as parts and then the rest of its result. */
 export async function readLarge(sent: Sent, options: LargeReadOptions): Promise<string | IncomingResult> {
   const { id, limits } = options;
   const max = limits.messageBytes;
@@ -34,7 +34,7 @@ export async function readLarge(sent: Sent, options: LargeReadOptions): Promise<
     if (bytes > Math.min(WHOLE_BYTES, max) && !looked) {
       looked = true;
       const found = attempt(() => held?.flatMap((each) => scanned.push(each)) ?? []);
-      // What is of another shape is held on, as far as a message may go.
+      // An answer of another shape is held whole, up to the limit of a message.
       if (Array.isArray(found)) {
         held = undefined;
         await give(found, options);
@@ -59,7 +59,7 @@ function attempt(scan: () => AnswerPart[]): AnswerPart[] | Fault {
   }
 }
 
-/** Gives parts on, no faster than they are read. */
+/** Passes parts on, no faster than they are read. */
 async function give(parts: readonly AnswerPart[], { id, open, take }: LargeReadOptions): Promise<void> {
   let batch: IncomingPart[] = [];
   let weight = 0;
@@ -70,7 +70,7 @@ async function give(parts: readonly AnswerPart[], { id, open, take }: LargeReadO
     await take(batch);
     batch = [];
     weight = 0;
-    // The reader hears of it within this turn, and says in it whether it is behind.
+    // The reader gets it within this turn, and says whether it has fallen behind.
     await new Promise((resolve) => setImmediate(resolve));
     await caughtUp(open);
   }

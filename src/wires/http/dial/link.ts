@@ -45,25 +45,25 @@ export interface HttpDialOptions extends DialOptions {
   /** Sent with every request. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
   readonly tls?: TlsDialOptions | undefined;
-  /** Milliseconds between signs of life on a connection of HTTP/2; 15,000 unless given. */
+  /** Milliseconds between pings on an HTTP/2 connection; 15,000 unless given. */
   readonly pingMs?: number | undefined;
   /**
-   * Milliseconds without a byte after which a server that wrote signs of life is gone, and any other is asked whether it is there, and
-   * has as long to answer; 45,000 unless given, `Infinity`: never.
+   * Milliseconds of silence after which a server that has sent keep-alives counts as gone. Any other server is probed, and has as long to
+   * answer. 45,000 unless given, `Infinity`: never.
    */
   readonly deadMs?: number | undefined;
-  /** Credentials of every request, and what to do when the server wants others. */
+  /** The credentials of every request, and how to react when the server asks for others. */
   readonly auth?: HttpAuth | undefined;
 }
 
 /** Whose connections can be lost for good. */
 export interface HttpLink extends Link {
-  /** Every call fails with the fault, and there will be no others. */
+  /** Fails every open call and every later one. */
   lost(fault: Fault): void;
 }
 
 export interface HttpLinkParts {
-  /** What calls of tools mirror in headers. */
+  /** The arguments of tool calls that headers mirror. */
   readonly tools: ToolHeaders;
   /** Makes what sends the requests. */
   client(probed: Probed): HttpClient;
@@ -74,7 +74,7 @@ export function httpLinkOf(url: URL, options: HttpDialOptions, parts: HttpLinkPa
   return new PostLink(url, options, parts);
 }
 
-/** A message on its way, and what comes back for it. */
+/** A message that was sent, and the state of its answer. */
 interface Open extends HeldReader {
   readonly message: OutgoingMessage;
   readonly text: string;
@@ -82,15 +82,15 @@ interface Open extends HeldReader {
   /** The message, if it is a request. */
   readonly request: OutgoingRequest | undefined;
   readonly cancel: Canceller;
-  /** Whether its server has begun to answer with a stream. */
+  /** Whether the server has begun to answer with a stream. */
   streams: boolean;
-  /** Whether its caller has heard that the subscription is accepted. */
+  /** Whether the caller has received the acknowledgement of its subscription. */
   accepted: boolean;
 }
 
-/** Characters of messages that may be on their way to the server. */
+/** Characters of messages that may be in flight to the server. */
 const WINDOW = 1024 * 1024;
-/** Every call is a POST, and its answer a stream. */
+/** Every call is a POST with a stream of its own. */
 const traits: LinkTraits = { ownStream: () => true, inParts: () => false, bytes: false };
 
 class PostLink implements HttpLink {
@@ -148,7 +148,7 @@ class PostLink implements HttpLink {
       for (const wake of this.#waiting) wake();
       this.#waiting.clear();
     });
-    // What belongs to no call has to be there before what follows it.
+    // A message outside any call must arrive before those that follow it.
     if (!("method" in single && "id" in single)) return cancelled === undefined ? posted : posted.finally(() => leave(cancelled));
     posted.catch((error) => this.#fail(single.id, toFault(error)));
     if (this.#underWay > WINDOW) await new Promise<void>((resolve) => this.#waiting.add(resolve));
@@ -182,7 +182,7 @@ class PostLink implements HttpLink {
     this.#client.close();
   }
 
-  /** The call that a message cancels. */
+  /** The call that a message cancels, if it is a cancellation. */
   #cancelled(message: OutgoingMessage): Open | undefined {
     if (!("method" in message) || message.method !== "notifications/cancelled") return undefined;
     const id = namedCall(message.params);
@@ -251,7 +251,7 @@ class PostLink implements HttpLink {
     if (sent.status === 200 && type === PARTS_TYPE) return this.#parts(id, sent, open);
     const text = await this.#body(id, sent, open, type);
     if (typeof text !== "string") return this.#deliver([text]);
-    // Whatever the body says: a refused caller has to be told from a method that the server does not know.
+    // Whatever the body says: a refused caller must not look like an unknown method.
     if (sent.status === 401) throw httpFault(sent.status, text);
     const message = type === JSON_TYPE && text !== "" ? parseMessage(text, { depth: this.#limits.depth }) : undefined;
     if (message?.kind === "error" && isRefusal(sent.status))
@@ -276,7 +276,7 @@ class PostLink implements HttpLink {
     if (!answered) throw new Fault("unavailable", "the server closed the stream before its answer", { data: { reason: "closed" } });
   }
 
-  /** The text of an answer; of a large read only the result is left, and the rest has been delivered. */
+  /** The text of an answer. For a large read it is only the result; the rest was already delivered. */
   #body(id: Id, sent: Sent, open: Open, type: string | undefined): Promise<string | IncomingResult> {
     if (open.request?.method !== "resources/read" || sent.status !== 200 || type !== JSON_TYPE) return sent.text(this.#limits.messageBytes);
     return readLarge(sent, { id, limits: this.#limits, open, take: async (parts) => void (await this.#inbox.write(parts)) });
@@ -286,7 +286,7 @@ class PostLink implements HttpLink {
     await this.#inbox.write(messages.flatMap((message) => this.#noted(message)));
   }
 
-  /** A message as its caller is to hear it. */
+  /** The messages that the caller gets for a message. */
   #noted(message: Incoming): Incoming | readonly Incoming[] {
     if (message.kind === "notification" && message.method === "notifications/subscriptions/acknowledged") {
       const { call } = message;
@@ -301,7 +301,7 @@ class PostLink implements HttpLink {
     return sifted(message, this.#tools, (fault) => this.#options.onFault?.(fault));
   }
 
-  /** Reads the events of a call's stream; if it breaks before the response, goes on from the last event where that is possible. */
+  /** Reads the events of a call's stream. If it breaks before the response, resumes after the last event where that is possible. */
   async #events(id: Id, first: Sent, open: Open): Promise<void> {
     open.streams = true;
     let sent: Sent | undefined = first;
@@ -323,11 +323,11 @@ class PostLink implements HttpLink {
           },
         });
       } catch (error) {
-        // A connection that breaks is tried again; a server that answers something else is not.
+        // A broken connection is retried. An answer of another kind is final.
         const { code, data } = toFault(error);
         const broken = code === "unavailable" && !(isObject(data) && "status" in data);
         const dead = isObject(data) && data["reason"] === "dead-peer";
-        // Nor is one that is silent on a fresh connection, too.
+        // So is silence on a fresh connection.
         const gone = dead && (sent === undefined || data["asked"] === true);
         if (open.cancel.fired || !broken || gone) throw error;
         if (dead) lost = toFault(error);
@@ -348,7 +348,7 @@ class PostLink implements HttpLink {
     throw httpFault(sent.status, await sent.text(this.#limits.messageBytes));
   }
 
-  /** Ends one call on this side. */
+  /** Fails one call. */
   #fail(id: Id, fault: Fault): void {
     if (this.#closed !== undefined) return;
     const bad: IncomingBad = { kind: "bad", answers: id, fault, ...(fault.code === "parse" ? undefined : { failed: true }) };
@@ -356,7 +356,7 @@ class PostLink implements HttpLink {
   }
 }
 
-/** Ends a call's stream on this side. */
+/** Stops waiting for a call's stream. */
 function leave(open: Open | undefined): void {
   if (open === undefined) return;
   open.held = false;

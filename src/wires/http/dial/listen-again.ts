@@ -3,10 +3,10 @@ import { isForGood } from "../../../era/index.js";
 import { Backoff } from "../../../stream/index.js";
 import { wait } from "./wait.js";
 
-/** A stream that lasted this many milliseconds was a good one. */
+/** A stream that lasted this many milliseconds counts as good. */
 const LASTED_MS = fixedTimeouts.lastedMs;
 
-/** Opens a call again that only listens, because its stream broke: until it ends, is left, or its server refuses it. */
+/** Opens a listening call again when its stream broke, until it ends, is left, or the server refuses it. */
 export async function reopenListen(broken: Fault, cancel: Cancel, exchange: () => Promise<void>): Promise<void> {
   const backoff = new Backoff<Fault>();
   let fault = broken;

@@ -15,7 +15,7 @@ import type { ToolHeaders } from "../tool-headers.js";
 
 type Step = IteratorResult<Reply, undefined>;
 
-/** A list of tools without those whose annotations are wrong, which the specification has a client leave out; the rest is taken note of. */
+/** A tool list without the tools whose annotations are wrong: the specification asks clients to leave them out. The others are noted. */
 export function sifted(message: IncomingResult, tools: ToolHeaders, warn: (fault: Fault) => void): IncomingResult {
   const listed = message.value["tools"];
   if (!Array.isArray(listed)) return message;
@@ -29,7 +29,7 @@ export function sifted(message: IncomingResult, tools: ToolHeaders, warn: (fault
   return kept.length === listed.length ? message : { ...message, value: { ...message.value, tools: kept } };
 }
 
-/** A connection whose tool calls, refused because their headers do not fit, are made once more if the list of tools tells of others. */
+/** A connection that repeats a tool call once if it was refused because of its headers and the tool list now asks for others. */
 export function mirroring(connection: Connection, tools: ToolHeaders): Connection {
   if (connection.era === "legacy") return connection;
   const { era, protocolVersion, closed } = connection;
@@ -46,7 +46,7 @@ export function mirroring(connection: Connection, tools: ToolHeaders): Connectio
   };
 }
 
-/** A call whose first step may be a refusal of its headers: then nothing has run yet, and it may be made again. */
+/** A call that may be refused because of its headers. Nothing has run then, so it may be made again. */
 class Mirrored implements Replies {
   readonly #connection: Connection;
   readonly #tools: ToolHeaders;

@@ -16,7 +16,7 @@ import { readEvents, type Seen } from "./events.js";
 import { httpFault, noMessage } from "./fault.js";
 import { wait } from "./wait.js";
 
-/** What a session needs of the link whose it is. */
+/** What a session needs from its link. */
 export interface SessionHost {
   readonly url: URL;
   readonly client: HttpClient;
@@ -30,12 +30,12 @@ export interface SessionHost {
 
 /** How often a stream is tried again without an event in between. */
 export const RESUMES = 5;
-/** The same for a server that had a stream of no call: it may be starting anew. */
+/** The same for the general stream of a server that had one: the server may be restarting. */
 const RETURNS = 12;
 
-/** Milliseconds for a server to open that stream, after which what may have changed is told in any case. */
+/** Milliseconds for a server to open the general stream. After that the changes are reported in any case. */
 const LISTEN_MS = 1000;
-/** The same for a call that may be asked. Some servers answer with the first event only, so it does not wait for ever. */
+/** The same for a call in which the server may ask. Some servers answer only with the first event, so this is limited. */
 const READY_MS = 5000;
 
 /** Milliseconds before the next try. */
@@ -43,10 +43,12 @@ export function retryPause(tries: number): number {
   return Math.min(50 * 2 ** tries, 2_000);
 }
 
-/** The legacy session of a link: its stream of what belongs to no call, its end, and its beginning anew when the server has lost it. */
+/**
+ * The legacy session of a link: its general stream for messages outside any call, its end, and its restart when the server has lost it.
+ */
 export class DialedSession {
   id: string | undefined;
-  /** The protocol version that was agreed on. */
+  /** The negotiated protocol version. */
   version: string | undefined;
   readonly #state = new LegacyState();
   readonly #host: SessionHost;
@@ -54,32 +56,32 @@ export class DialedSession {
   #listening = false;
   #count = 0;
   #listenNow: () => void = () => {};
-  /** While the stream of no call is being opened: resolves when the server has answered the request for it. */
+  /** Resolves when the server has answered the request for the general stream. Set while that is being opened. */
   #opening: Promise<void> | undefined;
   #opened: () => void = () => {};
-  /** The session whose stream of no call is open. */
+  /** The session whose general stream is open. */
   #openOf: string | undefined;
-  /** The session whose stream of no call was asked for last. */
+  /** The session whose general stream was last asked for. */
   #askedOf: string | undefined;
 
   constructor(host: SessionHost) {
     this.#host = host;
   }
 
-  /** Takes note of a request that is made. */
+  /** Notes a request when it is sent. */
   asked(request: OutgoingRequest): void {
     this.#state.asked(request);
   }
 
-  /** Takes note of a request that the server has answered with a result. */
+  /** Notes a request that the server has answered with a result. */
   granted(request: OutgoingRequest, result: JsonObject): void {
     this.#state.granted(request);
     if (request.method === "initialize" && typeof result["protocolVersion"] === "string") this.version = result["protocolVersion"];
   }
 
   /**
-   * What a call in which the server may ask has to wait for. A server that names no call asks on the stream of no call; while that is
-   * not open some drop the question, and the call would never end.
+   * What a call has to wait for if the server may ask in it. A server that names no call asks on the general stream. Some servers drop the
+   * question while that is not open, and the call would never end.
    */
   get ready(): Promise<unknown> | undefined {
     return this.#opening === undefined || !this.#state.canBeAsked ? undefined : within(this.#opening, READY_MS);
@@ -92,7 +94,7 @@ export class DialedSession {
     return client.send("GET", url, { headers, cancel, awaits });
   }
 
-  /** Tells the server that it is over, without waiting for long. */
+  /** Tells the server that the session is over, without waiting for long. */
   async end(): Promise<void> {
     if (this.id === undefined) return;
     const { client, url } = this.#host;
@@ -105,7 +107,7 @@ export class DialedSession {
     clearTimeout(timer);
   }
 
-  /** Reads the stream of no call, which is kept open while the session lives. One at a time, also when the session begins anew. */
+  /** Reads the general stream, which is kept open while the session lives. Only one runs at a time, even if the session restarts. */
   async listen(): Promise<void> {
     const { limits, cancel } = this.#host;
     if (this.#listening || cancel.fired) return;
@@ -126,12 +128,12 @@ export class DialedSession {
       const unhook = cancel.on(() => left.fire());
       this.#listenNow = () => left.fire();
       try {
-        // Some servers send the head with the first event; one that did not is held to that.
+        // Some servers send the headers only with the first event. If a server did not do so before, silence counts.
         const sent = await this.get(seen.last, left, had ? "head" : "nothing");
         if (session === this.id) this.#answered(session);
         if (sent.status !== 200) {
           await sent.text(limits.messageBytes);
-          // Not every server has one; one that had it does not know the session any more.
+          // Not every server has this stream. If the server had it, it no longer knows the session.
           if (sent.status === 405) break;
           if (sent.status === 404 && session === this.id) {
             if (!had || session === undefined) break;
@@ -145,7 +147,7 @@ export class DialedSession {
       } catch (error) {
         const fault = toFault(error);
         if (!left.fired) this.#host.fault(fault);
-        // Nor is a person who did not sign in asked over and over.
+        // Also, a person who did not sign in is not asked again and again.
         if (!left.fired && isForGood(fault, "refusal")) break;
       } finally {
         unhook();
@@ -158,7 +160,7 @@ export class DialedSession {
     this.#answered(undefined);
   }
 
-  /** The stream of no call is to be opened, unless it is. Resolves when the server has answered. */
+  /** Opens the general stream, unless it is open. Resolves when the server has answered. */
   #open(): Promise<void> | undefined {
     if (this.#openOf !== undefined && this.#openOf === this.id) return undefined;
     this.#opening ??= new Promise((resolve) => {
@@ -167,14 +169,14 @@ export class DialedSession {
     return this.#opening;
   }
 
-  /** The server has answered the request for that stream; `open`: the session that it is open in. */
+  /** The server has answered the request for the general stream. `open`: the session in which it is open. */
   #answered(open: string | undefined): void {
     this.#openOf = open;
     this.#opening = undefined;
     this.#opened();
   }
 
-  /** Waits until the stream is to be tried again: at once where the session begins anew. */
+  /** Waits until the stream is to be tried again: at once if the session restarts. */
   async #pause(ms: number): Promise<void> {
     const waiting = new Canceller();
     this.#listenNow = () => waiting.fire();
@@ -183,7 +185,7 @@ export class DialedSession {
     unhook();
   }
 
-  /** Begins it anew, once for all who found it gone. */
+  /** Restarts the session, once for all who found it lost. */
   revive(lost: string): Promise<void> {
     if (this.id !== lost) return Promise.resolve();
     this.#reviving ??= this.#begin().finally(() => {
@@ -192,22 +194,22 @@ export class DialedSession {
     return this.#reviving;
   }
 
-  /** Until it has begun the old id stands, so that whoever finds that gone, too, comes here. */
+  /** The old id stays until the new session has begun, so that others who find it lost come here too. */
   async #begin(): Promise<void> {
     let listens: Promise<void> | undefined;
     const notify = async (message: OutgoingMessage): Promise<void> => {
       await this.#post(message);
       listens = this.#open();
       void this.listen();
-      // A server that has forgotten a session may keep its stream open all the same.
+      // A server that has forgotten a session may still keep its stream open.
       if (this.#askedOf !== this.id) this.#listenNow();
     };
     const news = await this.#state.restore({ request: (request) => this.#ask(request), notify }, this.#host.fault);
-    // Whoever looks again is to hear of what changes from then on.
+    // A client that looks again must then hear of later changes, so the stream is opened first.
     void within(listens ?? Promise.resolve(), LISTEN_MS).then(() => this.#host.deliver(news));
   }
 
-  /** Makes a request of the link's own: whatever comes with its answer goes on, the answer does not. */
+  /** Sends a request of the link itself. Its answer is returned; other messages that come with it are passed on. */
   async #ask({ method, params }: OutgoingRequest): Promise<IncomingResult | IncomingError> {
     const { limits } = this.#host;
     const request = { jsonrpc: "2.0" as const, id: `anywire-again-${++this.#count}`, method, ...(params && { params }) };
@@ -230,7 +232,7 @@ export class DialedSession {
     return answer;
   }
 
-  /** The answer, and its text unless it is a stream of events. */
+  /** The answer, and its text unless it is an event stream. */
   async #post(message: OutgoingMessage): Promise<{ readonly sent: Sent; readonly text: string | undefined }> {
     const { client, url, cancel, limits } = this.#host;
     const sent = await client.send("POST", url, { headers: this.#host.headers(message), body: serialise(message), cancel });

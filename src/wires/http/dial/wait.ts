@@ -1,6 +1,6 @@
 import type { Cancel } from "../../../core/index.js";
 
-/** Waits `ms`, or until the cancel fires; neither the timer nor the listener outlives it. */
+/** Waits `ms`, or until the cancel fires. Neither the timer nor the listener stays behind. */
 export function wait(ms: number, cancel: Cancel): Promise<void> {
   if (cancel.fired) return Promise.resolve();
   return new Promise((resolve) => {
