@@ -27,8 +27,8 @@ it("examples/grpc: a server of the SDK over gRPC, and a client of it", async () 
   const server = spawn(process.execPath, [path("serve-mcp-server"), "grpc://127.0.0.1:0"], { stdio: ["ignore", "pipe", "inherit"] });
   const exited = once(server, "exit");
   try {
-    const [address] = (await once(createInterface({ input: server.stdout }), "line")) as [string];
-    const { stdout } = await promisify(execFile)(process.execPath, [path("client"), address]);
+    const [line] = (await once(createInterface({ input: server.stdout }), "line")) as [string];
+    const { stdout } = await promisify(execFile)(process.execPath, [path("client"), line.replace("MCP server at ", "")]);
     expect(stdout).toBe("Hello, Ada!\n");
   } finally {
     server.kill();

@@ -35,6 +35,7 @@ export type NotificationHandler = (notification: Message, ctx: HandlerContext) =
 /** A service made of handlers. Each name can be registered once. You can register more while it serves. */
 export interface Server extends Service {
   tool(name: string, handler: ToolHandler): Server;
+  /** A tool with JSON Schemas, or schemas of a library such as Zod. */
   tool<I extends Schema = JsonObject, O extends Schema = JsonObject>(
     name: string,
     options: ToolOptions<I, O>,
@@ -42,6 +43,12 @@ export interface Server extends Service {
   ): Server;
   /** A tool of messages, with schemas that protoc-gen-es generated: needs `import "anywire/typed"`. */
   tool<I extends DescMessage, O extends DescMessage>(name: string, options: TypedToolOptions<I, O>, handler: TypedHandler<I, O>): Server;
+  /** The first one again, because TypeScript explains errors by the last. */
+  tool<I extends Schema = JsonObject, O extends Schema = JsonObject>(
+    name: string,
+    options: ToolOptions<I, O>,
+    handler: ToolHandler<OutputOf<I>, InputOf<O>>,
+  ): Server;
   tools(catalogue: ToolCatalogue): Server;
   resource(resource: Resource, read: ResourceReader): Server;
   resourceTemplate(template: TemplateOptions, read: ResourceReader<TemplateContext>): Server;
