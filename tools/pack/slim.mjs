@@ -8,6 +8,7 @@ import { fileURLToPath } from "node:url";
 import { deflateRawSync } from "node:zlib";
 import { minifySync } from "vite";
 import { portable } from "./portable.mjs";
+import { packReadme } from "./readme.mjs";
 
 if (!["pack", "publish"].includes(process.env.npm_command)) process.exit();
 
@@ -21,6 +22,8 @@ for (const name of readdirSync(join(root, "dist"), { recursive: true, encoding: 
   else if (name.endsWith(".d.ts") && !published.has(file)) rmSync(file);
   else if (name.endsWith(".d.ts")) writeFileSync(file, portable(readFileSync(file, "utf8")));
 }
+
+packReadme();
 
 /** The script as it is, printed again, with descriptors packed. Licences at its top stay. */
 function slim(file) {

@@ -1,0 +1,2 @@
+/** Links to pages of the repository become their text. */
+export function packedReadme(text: string): string;
