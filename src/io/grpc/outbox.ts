@@ -10,7 +10,7 @@ const LARGE = 32 * 1024;
  * This many bytes are written before the tick ends. Otherwise the peer would be idle until the last message is made, and we until it has
  * read them all. It doubles with each further write of the tick, because a write costs as much as some messages.
  */
-const EARLY = 1536;
+const EARLY = 768;
 const PREFIX = 5;
 /** The most bytes that are kept to be sent again if the server refuses the stream. */
 const REPLAY = 64 * 1024;
