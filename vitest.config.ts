@@ -25,8 +25,8 @@ export default defineConfig({
       { extends: true, test: { name: "shared", isolate: false, include: specs, exclude: ownProcess } },
       { extends: true, test: { name: "own process", include: ownProcess } },
     ],
-    // Many tests start children; more workers than cores only makes them wait for each other.
-    maxWorkers: 2,
+    // Many tests wait for children and timers: one worker more than two cores takes a sixth less time, and more than that makes them wait for each other.
+    maxWorkers: 3,
     testTimeout: 30_000,
     hookTimeout: 30_000,
     // CI runs on shared machines. It gives a failed test a second try and prints "retry x1" beside it: such a test is to be mended.
