@@ -26,8 +26,8 @@ export interface ServerAsks {
   withdraw(id: Id | undefined, reason: unknown): void;
   /** A caller has begun to listen, or has made a call in which it can be asked. Questions that were held for it are asked now. */
   found(client: Client): void;
-  /** A call has ended. Questions that certainly belong to it are withdrawn; those that were a guess move to another call. */
-  ended(call: LinkCall): void;
+  /** A call has ended. The questions that it was stated for are withdrawn. Others may be about something else, so they move. */
+  ended(call: LinkCall, givenUp: boolean): void;
   close(reason: Fault): void;
 }
 
@@ -36,8 +36,8 @@ interface OpenAsk {
   readonly id: Id;
   readonly request: Request;
   readonly progressToken: unknown;
-  /** Whether it certainly belongs to one call: the wire said so, or no other call was open. */
-  certain: boolean;
+  /** How the call in which it was asked was found. */
+  origin: Ask["origin"];
   /** The caller it is for; undefined if nobody had called yet. */
   owner: Identity | undefined;
   /** The call in which it was asked. */
@@ -81,7 +81,7 @@ export function serverAsks(peer: Peer): ServerAsks {
   };
   const askIn = (asked: OpenAsk, call: LinkCall, origin: Ask["origin"]): void => {
     asked.call = call;
-    asked.certain = origin !== "guessed";
+    asked.origin = origin;
     call.push({ kind: "ask", ask: askOf(asked, origin) });
   };
   /** Asks the owner in a call, or where it listens; false if neither is possible. */
@@ -128,7 +128,7 @@ export function serverAsks(peer: Peer): ServerAsks {
         id,
         request,
         progressToken,
-        certain: false,
+        origin: "guessed",
         owner: stated?.context.client.identity,
         call: undefined,
         cancel: new Canceller(),
@@ -162,12 +162,15 @@ export function serverAsks(peer: Peer): ServerAsks {
         }
       }
     },
-    ended(call) {
+    ended(call, givenUp) {
+      const { identity } = call.context.client;
       for (const asked of [...open.values()]) {
         if (asked.call !== call) continue;
         const gone = new Fault("cancelled", "the call that this was asked for has ended");
         const before = asked.cancel;
-        if (asked.certain || !place(asked, call.context.client.identity)) settle(asked, undefined, gone);
+        // A server may ask outside its calls. A client that listens is asked there, unless it gave the call up.
+        const late = asked.origin === "sole" && !givenUp && peer.unnamed.listener(identity) !== undefined;
+        if (!(asked.origin === "guessed" || late) || !place(asked, identity)) settle(asked, undefined, gone);
         before.fire(gone);
       }
     },

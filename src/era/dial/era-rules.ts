@@ -15,7 +15,7 @@ export interface EraRules {
   notification(message: IncomingNotification): boolean;
   /** Called when a call is about to be sent, and when it has ended. */
   opened?(call: LinkCall): void;
-  ended?(call: LinkCall): void;
+  ended?(call: LinkCall, givenUp: boolean): void;
 }
 
 /** What a call carries for the link: its token if it wants progress; for an Anywire peer also the caller and the first credit. */

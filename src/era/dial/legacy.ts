@@ -70,10 +70,10 @@ export function legacyDial(peer: Peer, first: JsonObject, context: (cancel: Canc
       if (logLevel !== undefined) unwant.set(call, levels.want(logLevel, client.identity));
       asks.found(client);
     },
-    ended(call) {
+    ended(call, givenUp) {
       unwant.get(call)?.();
       unwant.delete(call);
-      asks.ended(call);
+      asks.ended(call, givenUp);
     },
   };
   const listen = (request: Request, callContext: Context): Replies => {

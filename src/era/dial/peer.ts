@@ -140,7 +140,7 @@ export class Peer implements LinkCaller {
   #ended(call: LinkCall, unanswered: boolean): void {
     this.credit.drop(call);
     this.presence.ended(call, unanswered);
-    this.rules?.ended?.(call);
+    this.rules?.ended?.(call, unanswered);
   }
 
   close(call: LinkCall, tell: boolean, reason?: Fault): void {
@@ -243,7 +243,7 @@ export class Peer implements LinkCaller {
     this.pending.clear();
     this.credit.clear();
     for (const call of open) {
-      this.rules?.ended?.(call);
+      this.rules?.ended?.(call, true);
       call.fail(reason);
     }
     this.unnamed.fail(reason);
