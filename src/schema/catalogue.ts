@@ -1,6 +1,7 @@
 import { createRegistry } from "@bufbuild/protobuf";
 import { file_google_protobuf_descriptor } from "@bufbuild/protobuf/wkt";
 import { file_buf_validate_validate } from "../codec/gen/validate.js";
+import { parseJson } from "../codec/index.js";
 import { Fault, isObject } from "../core/index.js";
 import { Names, snakeCase } from "./convert/names.js";
 import { type ConvertedTool, convertTool, type ToolSchemas } from "./convert/tool.js";
@@ -37,6 +38,7 @@ export function catalogueWriter(options: CatalogueOptions): CatalogueWriter {
   const tools = new Map<string, ConvertedTool>();
   return {
     add(tool) {
+      if (typeof tool.name !== "string") throw new Fault("invalid-params", "a tool has no name");
       if (tools.has(tool.name)) throw new Fault("invalid-params", `the tool ${JSON.stringify(tool.name)} is there twice`);
       const locked = own(lock?.tools, tool.name);
       const file = locked === undefined ? files.take(snakeCase(tool.name)) : undefined;
@@ -79,6 +81,20 @@ breaking:
   ignore:
     - buf/validate
 `;
+
+/** The tools in a JSON text, with numbers that no double holds, and the name of the server if the text has it. */
+export function parseTools(text: string): { readonly tools: ToolSchemas[]; readonly server: string | undefined } {
+  let value: unknown;
+  try {
+    value = parseJson(text);
+  } catch (cause) {
+    // What nests too deep to be searched for such numbers is refused tool by tool.
+    if (cause instanceof RangeError) value = JSON.parse(text);
+    else throw new Fault("invalid-params", "this is not JSON; it has to be the result of tools/list", { cause });
+  }
+  const info = isObject(value) ? value["serverInfo"] : undefined;
+  return { tools: toolsOf(value), server: isObject(info) && typeof info["name"] === "string" ? info["name"] : undefined };
+}
 
 /** The tools of a parsed tools/list result, or of a plain array of them. Throws a Fault for anything else. */
 export function toolsOf(value: unknown): ToolSchemas[] {

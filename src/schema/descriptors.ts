@@ -3,6 +3,8 @@ import * as wkt from "@bufbuild/protobuf/wkt";
 import { file_buf_validate_validate } from "../codec/gen/validate.js";
 import { Fault } from "../core/index.js";
 import type { ConvertedTool } from "./convert/tool.js";
+import { weighDescriptors } from "./descriptor-weight.js";
+import { SCHEMA_UNRESOLVED } from "./fault.js";
 
 /** The messages of a descriptor set, by full name. */
 export interface MessageSet {
@@ -42,6 +44,7 @@ export function readDescriptorSet(bytes: Uint8Array): MessageSet {
   if (bytes.byteLength > BYTES) throw unreadable(`it has more than ${BYTES} bytes`);
   let files: readonly wkt.FileDescriptorProto[];
   try {
+    weighDescriptors(bytes);
     files = fromBinary(wkt.FileDescriptorSetSchema, bytes).file;
   } catch (cause) {
     throw unreadable((cause as Error).message, cause);
@@ -89,5 +92,9 @@ export function descriptorSet(tools: Iterable<ConvertedTool>): Uint8Array {
 }
 
 function unreadable(why: string, cause?: unknown): Fault {
-  return new Fault("invalid-params", `the descriptor set cannot be read: ${why}`, { data: { reason: "descriptors" }, cause });
+  return new Fault("invalid-params", `the descriptor set cannot be read: ${why}`, {
+    rpcCode: SCHEMA_UNRESOLVED,
+    data: { reason: "descriptors" },
+    cause,
+  });
 }

@@ -1,9 +1,16 @@
 import { Fault } from "../core/index.js";
 
+/** proto-mcp's code for a schema that cannot be used. */
+export const SCHEMA_UNRESOLVED = -33000;
+
 /** The fault of a schema that cannot be used, with the JSON pointer of the problem. */
 export function badSchema(message: string, pointer: string, cause?: unknown): Fault {
   const place = pointer === "" ? "the schema" : `the schema at ${pointer}`;
-  return new Fault("invalid-params", `${place} ${message}`, { data: { reason: "schema", pointer }, cause });
+  return new Fault("invalid-params", `${place} ${message}`, {
+    rpcCode: SCHEMA_UNRESOLVED,
+    data: { reason: "schema", pointer },
+    cause,
+  });
 }
 
 /** The fault of a value that does not fit its message, or of a message that is not a value of its schema. */

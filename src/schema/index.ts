@@ -6,6 +6,7 @@ export {
   catalogueWriter,
   moduleFiles,
   packageOf,
+  parseTools,
   toolsOf,
 } from "./catalogue.js";
 export type { FieldNote, Residual } from "./convert/notes.js";
@@ -19,6 +20,7 @@ export {
 } from "./convert/tool.js";
 export { descriptorSet, type MessageSet, readDescriptorSet } from "./descriptors.js";
 export { discoveryTools, type ProgressiveOptions, progressive } from "./discover/progressive.js";
+export { SCHEMA_UNRESOLVED } from "./fault.js";
 export { compareLocks, type SchemaChange } from "./lock/compare.js";
 export {
   LOCK_FILE,
@@ -33,7 +35,7 @@ export { printFile } from "./print/print.js";
 export { type RegistryServeOptions, registryMount, serveRegistry } from "./serve/serve.js";
 export { SERVICE_FILE, serviceSet } from "./service-set.js";
 export { schemaCachePath } from "./store/disk.js";
-export { SCHEMA_UNRESOLVED, type UnresolvedReason } from "./store/fault.js";
+export type { UnresolvedReason } from "./store/fault.js";
 export { type MessageNames, pickMessages, type StoredToolMessages } from "./store/messages.js";
 export { type ModuleName, parseReference, type SchemaReference } from "./store/reference.js";
 export type { RegistryApiName, RegistryOptions } from "./store/registry-options.js";
@@ -60,3 +62,4 @@ export { type BaseToolsOptions, baseTools } from "./typed/base-tools.js";
 export { type ListedTypedTool, type ToolTyper, type ToolTyperOptions, type TypedMessage, toolTyper } from "./typed/tool-typer.js";
 export { type TypedToolsOptions, typedTools } from "./typed/typed-tools.js";
 export { messageCodec, schemaCodec, type ValueCodec } from "./values/codec.js";
+export { writeFiles } from "./write-files.js";

@@ -1,5 +1,5 @@
 import { create, type DescMessage, fromBinary, type Message, type MessageInitShape, type MessageShape } from "@bufbuild/protobuf";
-import { packedIn, TOOL_ERROR } from "../codec/bufmcpv1/index.js";
+import { packedIn, TOOL_ERROR, VALIDATION_FAILED } from "../codec/bufmcpv1/index.js";
 import { octetsOf } from "../codec/protobuf/index.js";
 import {
   type CallToolResult,
@@ -14,7 +14,6 @@ import {
 } from "../core/index.js";
 import { messageCodec } from "../schema/index.js";
 import { Messages } from "./messages.js";
-import { VALIDATION_FAILED } from "./server.js";
 import { protovalidate } from "./validate.js";
 
 export async function callTyped<I extends DescMessage, O extends DescMessage>(

@@ -1,6 +1,6 @@
 import { create, type DescFile, type DescMessage, type Message, toBinary } from "@bufbuild/protobuf";
 import { FileDescriptorSetSchema } from "@bufbuild/protobuf/wkt";
-import { BSR_REF, BSR_REFS, INCLUDE_SCHEMAS, INLINE_SCHEMA, messageBlock, TOOL_ERROR } from "../codec/bufmcpv1/index.js";
+import { BSR_REF, BSR_REFS, INCLUDE_SCHEMAS, INLINE_SCHEMA, messageBlock, TOOL_ERROR, VALIDATION_FAILED } from "../codec/bufmcpv1/index.js";
 import { isTyped } from "../codec/protobuf/index.js";
 import {
   type AnyToolHandler,
@@ -8,6 +8,7 @@ import {
   Fault,
   guard,
   type HandlerContext,
+  INVALID_ARGUMENTS,
   isObject,
   type JsonObject,
   type MessageTools,
@@ -19,9 +20,6 @@ import { messageSchema } from "../schema/index.js";
 import { encodeBase64 } from "../stream/index.js";
 import { Messages, Unfit } from "./messages.js";
 import { protovalidate } from "./validate.js";
-
-/** The JSON-RPC code for arguments that violate their schema. */
-export const VALIDATION_FAILED = -33001;
 
 /** The tools of a server that take messages. */
 export function messageTools(): MessageTools {
@@ -120,7 +118,7 @@ function resultOf(gives: Messages, made: unknown, packed: boolean): unknown {
 
 /** A result that says why the tool did not run. On proto-mcp it becomes the error of the call. */
 function refused(why: string, data: Readonly<Record<string, string>>): CallToolResult {
-  const message = `invalid arguments\n${why}`;
+  const message = `${INVALID_ARGUMENTS}${why}`;
   return {
     content: [{ type: "text", text: message }],
     isError: true,

@@ -170,6 +170,16 @@ describe("a lock file of a stranger", () => {
       '{"version":1,"package":"a","tools":{"t":{"file":"x","input":{"":{"name":"X","fields":{"a":{"number":"1"}}}}}}}',
       /broken at the tool "t"/,
     ],
+    ...[
+      '"name":"x y","fields":{}',
+      '"name":"X","fields":{"a":{"number":0,"name":"a","type":"string"}}',
+      '"name":"X","fields":{"a":{"number":1,"name":"a = 1; //","type":"string"}}',
+      '"name":"X","fields":{},"reserved":{"numbers":["1"],"names":[]}',
+      '"name":"X","fields":{},"overflow":-1',
+    ].map((message): [string, RegExp] => [
+      `{"version":1,"package":"a","tools":{"t":{"file":"x","input":{"":{${message}}}}}}`,
+      /broken at the tool "t"/,
+    ]),
   ])("is refused: %s", (text, message) => expect(() => parseLock(text)).toThrow(message));
 
   it("makes no path out of a name or a package", () => {

@@ -394,7 +394,8 @@ describe("a registry that lies, or is not there", () => {
       response.writeHead(200, { "content-type": "application/proto", "content-encoding": "gzip" });
       response.end(bomb);
     });
-    await expect(storeAt(packed.url).resolve(reference)).rejects.toEqual(unresolved("too-large"));
+    // It was not asked to compress.
+    await expect(storeAt(packed.url).resolve(reference)).rejects.toEqual(unresolved("bad-answer"));
   });
 
   it("is none that a reference may choose: nobody else is asked", async () => {

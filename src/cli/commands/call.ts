@@ -45,7 +45,7 @@ export function runCall(input: Input, using: WithClient = withClient): Promise<n
 
 async function argumentsOf({ client, input, signal }: CommandSession, given: JsonObject | undefined): Promise<JsonObject> {
   const [name = "", ...words] = input.positionals;
-  const tool = await find(client.tools({ signal }), (each) => each.name, name, "tool");
+  const tool = await find(client.tools({ signal, exactNumbers: true }), (each) => each.name, name, "tool");
   const schema = tool?.inputSchema ?? {};
   const args = { ...given, ...typedArguments(words, schema) };
   // Arguments given as JSON are sent unchanged, so that the server checks them.

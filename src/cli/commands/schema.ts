@@ -1,5 +1,5 @@
-import { mkdir, readFile, unlink, writeFile } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { readFile, unlink } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
 import { toFault } from "../../api/index.js";
 import {
   type Catalogue,
@@ -14,6 +14,7 @@ import {
   readDescriptorSet,
   SERVICE_FILE,
   serviceSet,
+  writeFiles,
 } from "../../schema/index.js";
 import { codeOf } from "../../stream/index.js";
 import type { Input } from "../args/input.js";
@@ -36,8 +37,7 @@ export function runSchema(input: Input): Promise<number> {
 
 async function service(file: string | undefined): Promise<number> {
   if (file === undefined) throw misuse("schema service needs a file to write the descriptors to");
-  await mkdir(dirname(file), { recursive: true });
-  await writeFile(file, serviceSet());
+  await writeFiles(dirname(file), [[basename(file), serviceSet()]]);
   say(`mcp.v1.McpService written to ${file}; the name in it for protoc is ${SERVICE_FILE}`, process.stdout);
   return exitCodes.ok;
 }
@@ -46,12 +46,7 @@ async function toProto(input: Input, source: ToolSource, folder: string): Promis
   const since = performance.now();
   const { catalogue, failures } = await convert(input, source, await lockOf(folder));
   let written = 0;
-  for (const [path, text] of moduleFiles(catalogue)) {
-    const target = join(folder, path);
-    await mkdir(dirname(target), { recursive: true });
-    await writeFile(target, text);
-    source.meter(() => `${++written} files written`);
-  }
+  await writeFiles(folder, moduleFiles(catalogue), () => source.meter(() => `${++written} files written`));
   await removeFormer(catalogue, folder);
   const residual = catalogue.tools.filter(({ input: one, output }) => one.residual.length > 0 || (output?.residual.length ?? 0) > 0);
   if (input.options.has("json"))
@@ -108,12 +103,13 @@ async function convert(input: Input, source: ToolSource, lock: Lock | undefined)
 }
 
 async function lockOf(folder: string): Promise<Lock | undefined> {
+  const path = join(folder, LOCK_FILE);
   let text: string;
   try {
-    text = await readFile(join(folder, LOCK_FILE), "utf8");
+    text = await readFile(path, "utf8");
   } catch (error) {
     if (codeOf(error) === "ENOENT") return undefined;
-    throw error;
+    throw misuse(`${path} cannot be read (${codeOf(error)})`);
   }
   return parseLock(text);
 }

@@ -1,5 +1,5 @@
 import type { JsonObject, Tool } from "../../api/index.js";
-import { isObject } from "../../core/index.js";
+import { isObject, jsonText } from "../../core/index.js";
 import type { Input } from "../args/input.js";
 import { clean, cleanLine } from "../out/clean.js";
 import { type Entry, writeList } from "../out/list.js";
@@ -13,7 +13,7 @@ import { describe } from "../values/coerce.js";
 export function runTools(input: Input, using: WithClient = withClient): Promise<number> {
   const [name] = input.positionals;
   return using(input, (session) => {
-    const tools = session.client.tools({ signal: session.signal });
+    const tools = session.client.tools({ signal: session.signal, exactNumbers: true });
     return name === undefined ? writeList(session, tools, entryOf, "the server has no tools") : writeTool(session, tools, name);
   });
 }
@@ -23,7 +23,7 @@ async function writeTool({ out, style, input, width }: CommandSession, tools: As
   const tool = await find(tools, (each) => each.name, name, "tool");
   if (tool === undefined) return exitCodes.failed;
   if (input.options.has("json")) {
-    await out.write(`${JSON.stringify(tool)}\n`);
+    await out.write(`${jsonText(tool)}\n`);
     return exitCodes.ok;
   }
   const { description, title, inputSchema, ...rest } = tool;
@@ -38,7 +38,7 @@ async function writeTool({ out, style, input, width }: CommandSession, tools: As
       whole: true,
     }),
   ];
-  for (const [member, value] of others) parts.push(`${style.dim(cleanLine(member))}\n${clean(JSON.stringify(value, undefined, 2))}`);
+  for (const [member, value] of others) parts.push(`${style.dim(cleanLine(member))}\n${clean(jsonText(value, undefined, 2))}`);
   await out.write(`${parts.join("\n\n")}\n`);
   return exitCodes.ok;
 }

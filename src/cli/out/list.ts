@@ -1,3 +1,4 @@
+import { jsonText } from "../../core/index.js";
 import type { CommandSession } from "../session/session.js";
 import { cleanLine } from "./clean.js";
 import { row } from "./wrap.js";
@@ -24,7 +25,7 @@ export async function writeList<T>(
   let any = false;
   for await (const item of items) {
     any = true;
-    await out.write(json ? `${JSON.stringify(item)}\n` : `${entryText(entryOf(item), style, width)}\n`);
+    await out.write(json ? `${jsonText(item)}\n` : `${entryText(entryOf(item), style, width)}\n`);
   }
   if (!any && !json) screen.line(none);
   return 0;

@@ -1,7 +1,6 @@
 import { readFile, stat } from "node:fs/promises";
 import { basename } from "node:path";
 import { toFault } from "../../api/index.js";
-import { isObject } from "../../core/index.js";
 import type { ToolSchemas } from "../../schema/index.js";
 import type { Input } from "../args/input.js";
 import { cleanLine } from "../out/clean.js";
@@ -29,22 +28,20 @@ export function withTools(input: Input, file: string | undefined, work: (source:
     return withClient(input, ({ client, signal, screen }) =>
       work({
         server: client.server.info?.name ?? "server",
-        tools: client.tools({ signal }),
+        tools: client.tools({ signal, exactNumbers: true }),
         meter: (text) => screen.meter(text),
       }),
     );
   return told(async () => {
-    const { toolsOf } = await import("../../schema/index.js");
+    const { parseTools } = await import("../../schema/index.js");
     const text = (await fileBytes(file)).toString("utf8");
-    let parsed: unknown;
+    let parsed: ReturnType<typeof parseTools>;
     try {
-      parsed = JSON.parse(text);
-    } catch {
-      throw misuse(`${file}: is not JSON; it has to be the result of tools/list`);
+      parsed = parseTools(text);
+    } catch (error) {
+      throw misuse(`${file}: ${toFault(error).message}`);
     }
-    const tools = toolsOf(parsed);
-    const info = isObject(parsed) ? parsed["serverInfo"] : undefined;
-    const server = isObject(info) && typeof info["name"] === "string" ? info["name"] : basename(file).replace(/\.json$/, "");
+    const { tools, server = basename(file).replace(/\.json$/, "") } = parsed;
     const view = screen(process.stderr, { style: styleFor(process.stderr, process.env), meterLines: input.options.has("verbose") });
     const code = await work({ server, tools: each(tools), meter: (shown) => view.meter(shown) });
     view.clear();

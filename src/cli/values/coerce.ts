@@ -1,5 +1,5 @@
 import type { JsonObject } from "../../api/index.js";
-import { isObject } from "../../core/index.js";
+import { isObject, jsonText } from "../../core/index.js";
 
 /** The value of a text, or the type that it should have had. */
 export type Coerced = { readonly value: unknown } | { readonly expected: string };
@@ -21,7 +21,7 @@ export function coerce(texts: readonly string[], property: unknown, root: JsonOb
 function one(text: string, schema: JsonObject, root: JsonObject): Coerced {
   const named = namedValues(schema, root);
   if (named !== undefined) {
-    const found = named.findIndex((value) => value === text || JSON.stringify(value) === text);
+    const found = named.findIndex((value) => value === text || jsonText(value) === text);
     return found >= 0 ? { value: named[found] } : { expected: describe(schema, root) };
   }
   const types = typesOf(schema, root);
@@ -127,7 +127,7 @@ export function valueTexts(property: unknown, root: JsonObject): string[] {
   const schema = resolve(property, root);
   const items = schema["type"] === "array" ? resolve(schema["items"], root) : schema;
   const named = namedValues(items, root) ?? (items["type"] === "boolean" ? [true, false] : []);
-  return named.map((value) => (typeof value === "string" ? value : JSON.stringify(value)));
+  return named.map((value) => (typeof value === "string" ? value : jsonText(value)));
 }
 
 /** Whether a property has a default. */
@@ -139,7 +139,7 @@ export function hasDefault(property: unknown, root: JsonObject): boolean {
 export function describe(property: unknown, root: JsonObject): string {
   const schema = resolve(property, root);
   const named = namedValues(schema, root);
-  if (named !== undefined) return `one of ${named.map((value) => (typeof value === "string" ? value : JSON.stringify(value))).join(", ")}`;
+  if (named !== undefined) return `one of ${named.map((value) => (typeof value === "string" ? value : jsonText(value))).join(", ")}`;
   const types = [...typesOf(schema, root)];
   return types.length === 0 ? "anything" : types.join(" or ");
 }

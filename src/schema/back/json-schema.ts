@@ -1,6 +1,7 @@
 import { type DescField, type DescMessage, ScalarType } from "@bufbuild/protobuf";
 import type { FieldRules } from "../../codec/gen/validate.js";
-import type { JsonObject } from "../../core/index.js";
+import type { Fault, JsonObject } from "../../core/index.js";
+import { unresolved } from "../store/fault.js";
 import { hasOwnJson, jsonKindOf } from "../values/encode.js";
 import { isOverflow, keysOf, rulesOf, variantsOf } from "../values/plan.js";
 import { commentsOf } from "./comments.js";
@@ -48,13 +49,19 @@ const wellKnown: Readonly<Record<string, JsonObject>> = {
   BytesValue: { type: ["string", "null"], contentEncoding: "base64" },
 };
 
+/** Fields of a JSON Schema, and levels of messages. Messages within messages make many out of few. */
+const [FIELDS, LEVELS] = [20_000, 64];
+
 class SchemaWriter {
   readonly #root: DescMessage;
+  readonly #recursive: ReadonlySet<DescMessage>;
+  #fields = 0;
   readonly #depth: number | undefined;
   readonly #defs = new Map<DescMessage, { readonly name: string; schema: JsonObject }>();
 
   constructor(root: DescMessage, depth: number | undefined) {
     this.#root = root;
+    this.#recursive = recursiveIn(root);
     this.#depth = depth;
   }
 
@@ -64,6 +71,7 @@ class SchemaWriter {
 
   /** `within`: the messages that contain this one, with itself last. */
   object(desc: DescMessage, within: readonly DescMessage[]): JsonObject {
+    if (within.length > LEVELS) throw tooMuch(this.#root, `too deep: it has more than ${LEVELS} levels`);
     const comments = commentsOf(desc.file);
     const properties: [string, unknown][] = [];
     const required: string[] = [];
@@ -101,6 +109,7 @@ class SchemaWriter {
   }
 
   #field(field: DescField, rules: FieldRules | undefined, within: readonly DescMessage[]): JsonObject {
+    if (++this.#fields > FIELDS) throw tooMuch(this.#root, `too large: it has more than ${FIELDS} fields`);
     const keywords = keywordsOf(rules);
     switch (field.fieldKind) {
       case "list": {
@@ -140,7 +149,7 @@ class SchemaWriter {
       if (this.#depth !== undefined) return times > this.#depth ? { type: "object" } : this.#written(desc, [...within, desc]);
       return desc === this.#root ? { $ref: "#" } : { $ref: `#/$defs/${this.#def(desc).name}` };
     }
-    if (this.#depth === undefined && isRecursive(desc) && desc !== this.#root) return { $ref: `#/$defs/${this.#def(desc).name}` };
+    if (this.#depth === undefined && this.#recursive.has(desc) && desc !== this.#root) return { $ref: `#/$defs/${this.#def(desc).name}` };
     return this.#written(desc, [...within, desc]);
   }
 
@@ -173,16 +182,44 @@ function needsSome(rules: FieldRules | undefined): boolean {
   );
 }
 
-function isRecursive(desc: DescMessage): boolean {
-  const seen = new Set<DescMessage>();
-  const reaches = (from: DescMessage): boolean =>
-    from.fields.some(({ message }) => {
-      if (message === desc) return true;
-      if (message === undefined || seen.has(message)) return false;
-      seen.add(message);
-      return reaches(message);
-    });
-  return reaches(desc);
+function tooMuch({ typeName }: DescMessage, why: string): Fault {
+  return unresolved("descriptors", `the JSON Schema of ${typeName} would be ${why}`);
+}
+
+/** The messages that contain themselves, by Tarjan's algorithm without recursion, because the sender chooses how deep they go. */
+function recursiveIn(root: DescMessage): ReadonlySet<DescMessage> {
+  const recursive = new Set<DescMessage>();
+  const state = new Map<DescMessage, { readonly index: number; low: number; open: boolean }>();
+  const open: DescMessage[] = [];
+  const enter = (desc: DescMessage): { desc: DescMessage; next: Iterator<DescMessage> } => {
+    state.set(desc, { index: state.size, low: state.size, open: true });
+    open.push(desc);
+    return { desc, next: desc.fields.flatMap(({ message }) => message ?? []).values() };
+  };
+  const path = [enter(root)];
+  for (let top = path.at(-1); top !== undefined; top = path.at(-1)) {
+    const { value: inner, done } = top.next.next();
+    const own = state.get(top.desc);
+    if (own === undefined) break;
+    if (done !== true) {
+      const known = state.get(inner);
+      if (inner === top.desc) recursive.add(inner);
+      if (known === undefined) path.push(enter(inner));
+      else if (known.open) own.low = Math.min(own.low, known.index);
+      continue;
+    }
+    path.pop();
+    const outer = path.at(-1);
+    const around = outer && state.get(outer.desc);
+    if (around !== undefined) around.low = Math.min(around.low, own.low);
+    if (own.low !== own.index) continue;
+    const group = open.splice(open.lastIndexOf(top.desc));
+    for (const member of group) {
+      (state.get(member) as { open: boolean }).open = false;
+      if (group.length > 1) recursive.add(member);
+    }
+  }
+  return recursive;
 }
 
 function scalarType(scalar: ScalarType | undefined): JsonObject {

@@ -30,11 +30,28 @@ export interface CelContext {
   readonly formats: boolean;
 }
 
+/** An expression that is being made, and the characters that may still go into it. */
+interface Writing extends CelContext {
+  readonly room: { left: number };
+  /** What the expression does not cover so far. */
+  readonly missed: (readonly [pointer: string, keyword: string])[];
+}
+
+/** Thrown if an expression becomes too long, before it takes up memory. */
+class TooLong extends Error {}
+
 /** A CEL expression for the google.protobuf.Values that match a schema. Undefined if nothing can be expressed, or it would be too long. */
 export function celExpression(place: Place, context: CelContext): string | undefined {
   const missed: [string, string][] = [];
-  const text = expression(place, "this", { ...context, lost: (pointer, keyword) => missed.push([pointer, keyword]) }, 0);
-  if (text !== undefined && text.length > schemaLimits.expression) {
+  const lost: Lost = (pointer, keyword) => void missed.push([pointer, keyword]);
+  // A part is counted again with each level around it.
+  const room = { left: schemaLimits.expression * (DEPTH + 2) };
+  let text: string | undefined;
+  try {
+    text = expression(place, "this", { ...context, room, missed, lost }, 0);
+    if (text !== undefined && text.length > schemaLimits.expression) throw new TooLong();
+  } catch (error) {
+    if (!(error instanceof TooLong)) throw error;
     context.lost(place.pointer, "anyOf");
     return undefined;
   }
@@ -42,8 +59,10 @@ export function celExpression(place: Place, context: CelContext): string | undef
   return text;
 }
 
-function expression(place: Place, value: string, context: CelContext, depth: number): string | undefined {
-  const { source, lost } = context;
+function expression(place: Place, value: string, context: Writing, depth: number): string | undefined {
+  const { source, lost, room } = context;
+  room.left -= value.length;
+  if (room.left < 0) throw new TooLong();
   const { schema, pointer, lost: unmerged } = flatten(place, source);
   for (const keyword of unmerged) lost(pointer, keyword);
   if (depth > DEPTH) {
@@ -56,8 +75,10 @@ function expression(place: Place, value: string, context: CelContext, depth: num
   const said = new Set(["type", "nullable"]);
   for (const keyword of ["enum", "const"]) {
     if (!(keyword in schema)) continue;
-    const literals = (keyword === "enum" ? list(schema["enum"]) : [schema["const"]]).map(literal);
-    if (literals.length > schemaLimits.enumValues || literals.includes(undefined)) continue;
+    const values = keyword === "enum" ? list(schema["enum"]) : [schema["const"]];
+    if (values.length > schemaLimits.enumValues) continue;
+    const literals = values.map(literal);
+    if (literals.includes(undefined)) continue;
     parts.push(`dyn(${value}) in [${literals.join(", ")}]`);
     said.add(keyword);
   }
@@ -75,17 +96,23 @@ function expression(place: Place, value: string, context: CelContext, depth: num
   for (const keyword of ["anyOf", "oneOf"]) {
     const branches = list(schema[keyword]);
     if (branches.length === 0) continue;
+    const before = context.missed.length;
     const texts = branches.map((branch, index) =>
       expression({ schema: branch, pointer: pointTo(pointer, keyword, index) }, value, context, depth + 1),
     );
-    said.add(keyword);
-    if (texts.includes(undefined)) continue;
-    parts.push(keyword === "anyOf" ? either(texts as string[]) : exactlyOne(texts as string[]));
+    // A branch that is not covered completely accepts too much, so that two may fit where one should.
+    const isExact = keyword === "oneOf" && context.missed.length === before;
+    if (isExact || keyword === "anyOf") said.add(keyword);
+    if (isExact) parts.push(exactlyOne(texts.map((text) => text ?? "true")));
+    else if (!texts.includes(undefined)) parts.push(either(texts as string[]));
   }
   for (const keyword of Object.keys(schema)) {
     if (!said.has(keyword) && assertions.has(keyword) && !isTrivial(keyword, schema[keyword])) lost(pointer, keyword);
   }
-  return parts.length === 0 ? undefined : all(parts);
+  if (parts.length === 0) return undefined;
+  const text = all(parts);
+  room.left -= text.length;
+  return text;
 }
 
 function typeTest(type: string, value: string): string {
@@ -97,7 +124,7 @@ function typeTest(type: string, value: string): string {
 function sizeTests(schema: JsonObject, value: string, least: string, most: string, said: Set<string>): string[] {
   const signs = { [least]: ">=", [most]: "<=" };
   return Object.entries(signs).flatMap(([keyword, sign]) => {
-    if (!Number.isInteger(schema[keyword])) return [];
+    if (!Number.isSafeInteger(schema[keyword])) return [];
     said.add(keyword);
     return [`size(${value}) ${sign} ${String(schema[keyword])}`];
   });
@@ -120,13 +147,13 @@ function numberTests(schema: JsonObject, value: string, said: Set<string>): stri
   const signs = { minimum: ">=", maximum: "<=", exclusiveMinimum: ">", exclusiveMaximum: "<" };
   return Object.entries(signs).flatMap(([keyword, sign]) => {
     const bound = schema[keyword];
-    if (typeof bound !== "number") return [];
+    if (typeof bound !== "number" || !Number.isFinite(bound)) return [];
     said.add(keyword);
     return [`${value} ${sign} ${double(bound)}`];
   });
 }
 
-function arrayTests(place: Place, schema: JsonObject, value: string, context: CelContext, depth: number, said: Set<string>): string[] {
+function arrayTests(place: Place, schema: JsonObject, value: string, context: Writing, depth: number, said: Set<string>): string[] {
   const { pointer } = place;
   const tests = sizeTests(schema, value, "minItems", "maxItems", said);
   const first = list(schema["prefixItems"]);
@@ -148,7 +175,7 @@ function arrayTests(place: Place, schema: JsonObject, value: string, context: Ce
   return tests;
 }
 
-function objectTests(place: Place, schema: JsonObject, value: string, context: CelContext, depth: number, said: Set<string>): string[] {
+function objectTests(place: Place, schema: JsonObject, value: string, context: Writing, depth: number, said: Set<string>): string[] {
   const tests = sizeTests(schema, value, "minProperties", "maxProperties", said);
   for (const name of list(schema["required"])) tests.push(`${celText(String(name))} in ${value}`);
   said.add("required");
@@ -197,7 +224,7 @@ function exactlyOne(parts: readonly string[]): string {
 
 function literal(value: unknown): string | undefined {
   if (typeof value === "string") return celText(value);
-  if (typeof value === "number") return double(value);
+  if (typeof value === "number") return Number.isFinite(value) ? double(value) : undefined;
   return value === null || typeof value === "boolean" ? String(value) : undefined;
 }
 

@@ -1,4 +1,4 @@
-import { isObject } from "../../core/index.js";
+import { isObject, jsonText } from "../../core/index.js";
 
 /** The most characters of a comment. */
 const LONGEST = 4_000;
@@ -8,7 +8,7 @@ export function commentOf(schema: unknown): string {
   if (!isObject(schema)) return "";
   const { description, title } = schema;
   const parts = [typeof description === "string" ? description : typeof title === "string" ? title : ""];
-  if ("default" in schema) parts.push(`Default: ${JSON.stringify(schema["default"])}`);
+  if ("default" in schema) parts.push(`Default: ${jsonText(schema["default"])}`);
   return parts
     .filter((part) => part.trim() !== "")
     .join("\n")

@@ -14,7 +14,7 @@ import {
 import { FieldRulesSchema, field as fieldExtension, Ignore, OneofRulesSchema, oneof as oneofExtension } from "../../codec/gen/validate.js";
 import { type LockedMessage, type LockedMessages, own } from "../lock/lock.js";
 import { number } from "../lock/number.js";
-import { OVERFLOW, pascalCase, VARIANT } from "./names.js";
+import { isJsonName, OVERFLOW, pascalCase, VARIANT } from "./names.js";
 import type { FieldNote } from "./notes.js";
 import { isCollection, type MessageShape, type Rules, type ScalarKind, type Shape } from "./shape.js";
 
@@ -79,6 +79,7 @@ class Builder {
     const numbered = number(shape, types, needsOverflow, own(this.#before, shape.key));
     this.#locked.set(shape.key, numbered.locked);
     const message = create(DescriptorProtoSchema, { name: shape.name });
+    const properties = new Set(shape.fields.map(({ jsonName }) => jsonName));
     this.#comment(path, shape.comment);
     const { numbers = [], names = [] } = numbered.locked.reserved ?? {};
     message.reservedRange = numbers.map((start) => ({ $typeName: "google.protobuf.DescriptorProto.ReservedRange", start, end: start + 1 }));
@@ -86,7 +87,7 @@ class Builder {
     for (const [index, field] of shape.fields.entries()) {
       const { name = "", number: at = 0 } = numbered.fields[index] ?? {};
       const proto = this.#field(message, name, at, field.shape, shape);
-      this.#nameInJson(proto, field.jsonName, shape);
+      proto.jsonName = isJsonName(field.jsonName) ? field.jsonName : freeName(name, properties);
       this.#addRules(proto, rulesOf(field.shape, field.required));
       this.#note(shape, name, field.jsonName, proto, field.shape.nullable, field.required);
       this.#comment([...path, 2, index], field.comment);
@@ -99,15 +100,6 @@ class Builder {
       if (proto.proto3Optional)
         proto.oneofIndex = message.oneofDecl.push({ $typeName: "google.protobuf.OneofDescriptorProto", name: `_${proto.name}` }) - 1;
     return message;
-  }
-
-  #nameInJson(proto: FieldDescriptorProto, jsonName: string, { fields }: MessageShape): void {
-    if (isJsonName(jsonName)) proto.jsonName = jsonName;
-    else {
-      let name = proto.name;
-      while (fields.some((field) => field.jsonName === name)) name += "_";
-      proto.jsonName = name;
-    }
   }
 
   #note(shape: MessageShape, name: string, jsonName: string, proto: FieldDescriptorProto, nullable: boolean, required: boolean): void {
@@ -130,9 +122,7 @@ class Builder {
   #overflow(message: DescriptorProto, shape: MessageShape, at: number): FieldDescriptorProto {
     const any: Shape = { kind: "map", of: { kind: "value", rules: {}, nullable: false }, rules: {}, nullable: false };
     const proto = this.#field(message, OVERFLOW, at, any, shape);
-    let jsonName = "additionalProperties";
-    while (shape.fields.some((field) => field.jsonName === jsonName)) jsonName += "_";
-    proto.jsonName = jsonName;
+    proto.jsonName = freeName("additionalProperties", new Set(shape.fields.map(({ jsonName }) => jsonName)));
     if (!shape.open) {
       const names = shape.fields.filter(isUnsaid).map((field) => field.jsonName);
       this.#addRules(proto, { type: { case: "map", value: { keys: { type: { case: "string", value: { in: names } } } } } });
@@ -240,9 +230,8 @@ function rulesOf(shape: Shape, required: boolean): Rules {
   return required && !nullable ? { ...shape.rules, required: true } : shape.rules;
 }
 
-/** Protobuf accepts any other text as a JSON name. */
-function isJsonName(name: string): boolean {
-  return name !== "" && !name.includes("\0") && !/^\[.*\]$/s.test(name) && !/\p{Surrogate}/u.test(name);
+function freeName(name: string, properties: ReadonlySet<string>): string {
+  return properties.has(name) ? freeName(`${name}_`, properties) : name;
 }
 
 function reachable(root: MessageShape): MessageShape[] {

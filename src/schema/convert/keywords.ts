@@ -1,12 +1,25 @@
-import { isObject, type JsonObject } from "../../core/index.js";
-import { annotations, assertions, list } from "../read/merge.js";
+import { ExactNumber, isObject, type JsonObject } from "../../core/index.js";
+import { annotations, assertions, list, typesOf } from "../read/merge.js";
 import type { ScalarKind } from "./shape.js";
 
 /** The JSON Schema type of a value. */
 export function typeOf(value: unknown): string {
   if (value === null) return "null";
   if (Array.isArray(value)) return "array";
+  if (value instanceof ExactNumber) return Number.isInteger(Number(value.text)) ? "integer" : "number";
   return typeof value === "number" && Number.isInteger(value) ? "integer" : typeof value;
+}
+
+/** Whether null fits a schema, and nothing else. */
+export function isNull(schema: JsonObject): boolean {
+  const types = typesOf(schema);
+  const values = ["const" in schema ? [schema["const"]] : undefined, "enum" in schema ? list(schema["enum"]) : undefined];
+  return (
+    Object.keys(schema).every((keyword) => !assertions.has(keyword) || ["type", "nullable", "const", "enum"].includes(keyword)) &&
+    (types.length === 0 || types.includes("null")) &&
+    values.every((each) => each === undefined || each.includes(null)) &&
+    (types.join() === "null" || values.some((each) => each?.every((value) => value === null)))
+  );
 }
 
 /** Whether `type: object` beside a union adds nothing to its branches. */
@@ -23,7 +36,8 @@ export function stringValues(branches: readonly JsonObject[]): string[] | undefi
   for (const branch of branches) {
     const said = Object.keys(branch).filter((keyword) => assertions.has(keyword) && !annotations.has(keyword));
     if (!said.every((keyword) => keyword === "type" || keyword === "const" || keyword === "enum")) return undefined;
-    if (!("const" in branch || "enum" in branch)) return undefined;
+    if (!("const" in branch || "enum" in branch) || ("const" in branch && "enum" in branch)) return undefined;
+    if ("type" in branch && !typesOf(branch).includes("string")) return undefined;
     values.push(...("const" in branch ? [branch["const"]] : list(branch["enum"])));
   }
   return values.every((value) => typeof value === "string") ? (values as string[]) : undefined;

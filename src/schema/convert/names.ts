@@ -28,6 +28,8 @@ export function pascalCase(name: string): string {
 /** Makes names unique: the second `name` becomes `namex2`, however names are compared. */
 export class Names {
   readonly #taken = new Set<string>();
+  /** The last number that a name got, so that a thousand equal names do not search for theirs. */
+  readonly #last = new Map<string, number>();
 
   constructor(...taken: readonly string[]) {
     for (const name of taken) this.take(name);
@@ -35,7 +37,9 @@ export class Names {
 
   take(name: string): string {
     let free = name;
-    for (let count = 2; this.#taken.has(plain(free)); count++) free = `${name}${/\d$/.test(name) ? "x" : ""}${count}`;
+    let count = this.#last.get(name) ?? 1;
+    while (this.#taken.has(plain(free))) free = `${name}${/\d$/.test(name) ? "x" : ""}${++count}`;
+    this.#last.set(name, count);
     this.#taken.add(plain(free));
     return free;
   }
@@ -44,4 +48,9 @@ export class Names {
 /** Names that differ only in case or underscores collide in generated code. */
 function plain(name: string): string {
   return name.replaceAll("_", "").toLowerCase();
+}
+
+/** Protobuf accepts any other text as a JSON name. */
+export function isJsonName(name: string): boolean {
+  return name !== "" && !name.includes("\0") && !/^\[.*\]$/s.test(name) && !/\p{Surrogate}/u.test(name);
 }

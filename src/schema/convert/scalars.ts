@@ -1,4 +1,4 @@
-import type { JsonObject } from "../../core/index.js";
+import { ExactNumber, type JsonObject } from "../../core/index.js";
 import { schemaLimits } from "../limits.js";
 import { list } from "../read/merge.js";
 import { celText } from "./cel.js";
@@ -59,27 +59,31 @@ export function boolScalar(schema: JsonObject): Scalar {
 export function numberScalar(schema: JsonObject): Scalar {
   const said = new Set<string>();
   const rules: Record<string, unknown> = { finite: true };
-  addBounds(rules, schema, said, (bound) => bound);
-  const values = allowed(schema, said, (value) => typeof value === "number");
+  // No double holds an exact number.
+  addBounds(rules, schema, said, (bound) => (typeof bound === "number" && Number.isFinite(bound) ? bound + 0 : undefined));
+  const values = allowed(schema, said, (value): value is number => typeof value === "number" && Number.isFinite(value));
   if (values !== undefined) addAllowed(rules, values);
   return { kind: "double", rules: withRules("double", alone(rules, said)), said };
 }
 
 /** int32 if both bounds fit it, otherwise int64. A value that no int64 holds is refused. */
-export function integerScalar(schema: JsonObject): Scalar {
+export function integerScalar(schema: JsonObject, asserted: boolean): Scalar {
   const said = new Set<string>();
   const { minimum, maximum, exclusiveMinimum, exclusiveMaximum } = schema;
   const values = allowed(schema, said, (value): value is number => Number.isSafeInteger(value));
   const fits = (...bounds: unknown[]): boolean => bounds.some((bound) => typeof bound === "number" && Math.abs(bound) < INT32);
   const bounded = fits(minimum, exclusiveMinimum) && fits(maximum, exclusiveMaximum);
-  const small = schema["format"] === "int32" || (values === undefined ? bounded : values.every((value) => fits(value)));
+  const small = (asserted && schema["format"] === "int32") || (values === undefined ? bounded : values.every((value) => fits(value)));
   const kind = small ? "int32" : "int64";
   const convert = (value: number): number | bigint => (small ? value : BigInt(value));
   const rules: Record<string, unknown> = {};
   addBounds(rules, schema, said, (bound, keyword) => {
-    const whole = keyword === "minimum" || keyword === "exclusiveMaximum" ? Math.ceil(bound) : Math.floor(bound);
-    if (!Number.isFinite(whole) || BigInt(whole) >= INT64 || BigInt(whole) < -INT64) return undefined;
-    return convert(whole);
+    const whole = wholeBound(bound, keyword);
+    if (whole === undefined) return undefined;
+    const limit = small ? BigInt(INT32) : INT64;
+    // The type itself keeps some bounds.
+    if (/max/i.test(keyword) ? whole >= limit : whole < -limit) return "any";
+    return whole >= limit || whole < -limit ? undefined : small ? Number(whole) : whole;
   });
   if (values !== undefined) addAllowed(rules, values.map(convert));
   const multiple = schema["multipleOf"];
@@ -89,6 +93,16 @@ export function integerScalar(schema: JsonObject): Scalar {
   if (!cel || multiple === 1) return { kind, rules: base, said };
   const rule = { id: "multiple_of", message: `must be a multiple of ${multiple}`, expression: `this % ${multiple} == 0` };
   return { kind, rules: { ...base, cel: [rule] }, said };
+}
+
+/** The integer that a bound comes down to. */
+function wholeBound(bound: number | ExactNumber, keyword: string): bigint | undefined {
+  if (bound instanceof ExactNumber) {
+    if (/^-?\d{1,400}$/.test(bound.text)) return BigInt(bound.text);
+    return undefined;
+  }
+  const whole = keyword === "minimum" || keyword === "exclusiveMaximum" ? Math.ceil(bound) : Math.floor(bound);
+  return Number.isFinite(whole) ? BigInt(whole) : undefined;
 }
 
 const bounds = [
@@ -102,15 +116,19 @@ function addBounds(
   rules: Record<string, unknown>,
   schema: JsonObject,
   said: Set<string>,
-  convert: (bound: number, keyword: string) => number | bigint | undefined,
+  convert: (bound: number | ExactNumber, keyword: string) => number | bigint | "any" | undefined,
 ): void {
   const found: Partial<Record<"greaterThan" | "lessThan", { case: string; value: number | bigint; keyword: string }>> = {};
   for (const [keyword, rule] of bounds) {
     const bound = schema[keyword];
-    if (typeof bound !== "number" || !Number.isFinite(bound)) continue;
+    if (typeof bound !== "number" && !(bound instanceof ExactNumber)) continue;
     const value = convert(bound, keyword);
     const side = rule.startsWith("g") ? "greaterThan" : "lessThan";
     if (value === undefined) continue;
+    if (value === "any") {
+      said.add(keyword);
+      continue;
+    }
     const other = found[side];
     // Of two bounds on one side the narrower one counts.
     const narrower = other === undefined || (side === "greaterThan" ? value >= other.value : value <= other.value);
@@ -137,7 +155,7 @@ function allowed<T>(schema: JsonObject, said: Set<string>, fits: (value: unknown
   const given =
     "const" in schema ? [schema["const"]] : "enum" in schema ? list(schema["enum"]).filter((value) => value !== null) : undefined;
   if (given === undefined || given.length === 0 || given.length > schemaLimits.enumValues) return undefined;
-  const fitting = given.filter(fits);
+  const fitting = given.filter(fits).map((value) => (value === 0 ? (0 as T) : value));
   if (fitting.length < given.length) return undefined;
   said.add("const" in schema ? "const" : "enum");
   if ("const" in schema && "enum" in schema && list(schema["enum"]).includes(schema["const"])) said.add("enum");

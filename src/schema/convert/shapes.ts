@@ -1,10 +1,11 @@
 import { isObject, type JsonObject } from "../../core/index.js";
-import { pointTo } from "../fault.js";
+import { badSchema, pointTo } from "../fault.js";
+import { schemaLimits } from "../limits.js";
 import { assertions, flatten, list, typesOf } from "../read/merge.js";
 import type { Place, SchemaSource } from "../read/source.js";
 import { type CelContext, celExpression, isTrivial } from "./cel.js";
 import { commentOf } from "./comments.js";
-import { isObjectUnion, stray, stringValues, typeOf } from "./keywords.js";
+import { isNull, isObjectUnion, stray, stringValues, typeOf } from "./keywords.js";
 import { Names, pascalCase } from "./names.js";
 import type { Residual } from "./notes.js";
 import { boolScalar, countRules, integerScalar, numberScalar, type Scalar, stringScalar } from "./scalars.js";
@@ -52,7 +53,11 @@ class Shaper {
   /** References that recur but are not messages. google.protobuf.Value stands for them. */
   readonly #loose: ReadonlySet<string>;
   readonly #residual = new Map<string, Residual>();
+  /** Its keys, in the order in which they came. */
+  readonly #recorded: string[] = [];
   readonly #names: Names;
+  /** References that are being followed. */
+  #depth = 0;
   readonly #referred = new Map<string, { readonly message: MessageShape; shape?: Shape; taken: boolean }>();
 
   constructor(source: SchemaSource, rootName: string, options: ShapeOptions, loose: ReadonlySet<string>) {
@@ -73,7 +78,9 @@ class Shaper {
   }
 
   #lost = (pointer: string, keyword: string): void => {
-    this.#residual.set(`${pointer} ${keyword}`, { pointer, keyword });
+    const key = `${pointer} ${keyword}`;
+    this.#residual.set(key, { pointer, keyword });
+    this.#recorded.push(key);
   };
 
   /** The shape of a schema. `name` is the name of its message, if it becomes one. */
@@ -81,9 +88,8 @@ class Shaper {
     const { schema, pointer } = place;
     this.#source.spend(pointer);
     if (isObject(schema)) {
-      const reference = schema["$ref"] ?? schema["$dynamicRef"];
-      const siblings = Object.keys(schema).some((keyword) => keyword !== "$ref" && keyword !== "$dynamicRef" && assertions.has(keyword));
-      if (reference !== undefined && !siblings) return this.#referTo(this.#source.resolve(reference, pointer));
+      const siblings = Object.keys(schema).some((keyword) => keyword === "$dynamicRef" || assertions.has(keyword));
+      if (schema["$ref"] !== undefined && !siblings) return this.#referTo(this.#source.resolve(schema["$ref"], pointer));
     }
     return this.#inline(place, this.#message(pointer, name));
   }
@@ -110,15 +116,23 @@ class Shaper {
     const name = pointer === "" ? this.#rootName : pascalCase(pointer.slice(pointer.lastIndexOf("/") + 1));
     referred = { message: this.#message(pointer, name), taken: false };
     this.#referred.set(pointer, referred);
+    if (++this.#depth > schemaLimits.depth) throw badSchema(`refers to a schema through more than ${schemaLimits.depth} others`, pointer);
     const inner = isObject(target.schema) && "$ref" in target.schema ? this.#shape(target, name) : this.#inline(target, referred.message);
     if (referred.taken && (inner.kind !== "message" || inner.message !== referred.message || inner.nullable)) throw new NoMessage(pointer);
+    this.#depth--;
     referred.shape = inner;
     return inner;
   }
 
   #inline(place: Place, message: MessageShape): Shape {
     const { schema, pointer, lost } = flatten(place, this.#source);
+    const shape = this.#flat({ schema, pointer }, message);
+    // Afterwards, because a conversion that is given up forgets what it has lost.
     for (const keyword of lost) this.#lost(pointer, keyword);
+    return shape;
+  }
+
+  #flat({ schema, pointer }: Place & { readonly schema: JsonObject }, message: MessageShape): Shape {
     const types = this.#types(schema);
     const nullable = types.includes("null");
     const others = types.filter((type) => type !== "null" && !(type === "integer" && types.includes("number")));
@@ -155,7 +169,7 @@ class Shaper {
       case "boolean":
         return this.#scalar(boolScalar(schema), place);
       case "integer":
-        return this.#scalar(integerScalar(schema), place);
+        return this.#scalar(integerScalar(schema, this.#options.formats), place);
       case "number":
         return this.#scalar(numberScalar(schema), place);
       case "array":
@@ -184,12 +198,13 @@ class Shaper {
 
   #array({ schema, pointer }: Place & { readonly schema: JsonObject }, name: string): Shape {
     const said = new Set(["type", "nullable", "items"]);
+    const since = this.#recorded.length;
     const tuple = schema["prefixItems"] !== undefined || Array.isArray(schema["items"]) || "enum" in schema || "const" in schema;
     const of: Shape = tuple
       ? { kind: "value", rules: {}, nullable: false }
       : this.#shape({ schema: schema["items"] ?? {}, pointer: pointTo(pointer, "items") }, `${name}Item`);
     if (tuple || of.nullable || of.kind === "repeated" || of.kind === "map") {
-      this.#forget(pointTo(pointer, "items"));
+      this.#forget(pointTo(pointer, "items"), since);
       const expression = celExpression({ schema, pointer }, this.#cel);
       return { kind: "list", rules: cel(expression, "type(this) == list"), nullable: false };
     }
@@ -211,6 +226,7 @@ class Shaper {
 
   /** An object without properties: a map if its members have one type, otherwise a Struct. */
   #openObject({ schema, pointer }: Place & { readonly schema: JsonObject }, name: string): Shape {
+    const since = this.#recorded.length;
     const rest = schema["additionalProperties"];
     const said = new Set(["type", "nullable", "properties", "required"]);
     const of: Shape | undefined =
@@ -220,7 +236,7 @@ class Shaper {
         ? this.#shape({ schema: rest, pointer: pointTo(pointer, "additionalProperties") }, `${name}Value`)
         : undefined;
     if (of === undefined || of.nullable || of.kind === "repeated" || of.kind === "map") {
-      this.#forget(pointTo(pointer, "additionalProperties"));
+      this.#forget(pointTo(pointer, "additionalProperties"), since);
       const expression = celExpression({ schema: withoutTypes(schema, "object"), pointer }, this.#cel);
       return { kind: "struct", rules: cel(expression, "type(this) == map"), nullable: false };
     }
@@ -230,9 +246,12 @@ class Shaper {
     if (isObject(names) && !isTrivial("propertyNames", names)) {
       const flat = flatten({ schema: names, pointer: pointTo(pointer, "propertyNames") }, this.#source);
       const scalar = stringScalar(flat.schema, this.#options.formats);
-      this.#rest(flat.schema, flat.pointer, new Set(["type", ...scalar.said]), stray.string);
       if (Object.keys(scalar.rules).length > 0) rules["keys"] = scalar.rules;
-      said.add("propertyNames");
+      const types = typesOf(flat.schema);
+      if (flat.lost.length === 0 && (types.length === 0 || types.includes("string"))) {
+        this.#rest(flat.schema, flat.pointer, new Set(["type", "nullable", ...scalar.said]), stray.string);
+        said.add("propertyNames");
+      }
     }
     if (Object.keys(of.rules).length > 0) rules["values"] = of.rules;
     this.#rest(schema, pointer, said, stray.object);
@@ -276,29 +295,30 @@ class Shaper {
   }
 
   #union({ schema, pointer }: Place & { readonly schema: JsonObject }, keyword: string, message: MessageShape): Shape {
+    const since = this.#recorded.length;
     const all = list(schema[keyword]).map((branch, index) => {
       const place = { schema: branch, pointer: pointTo(pointer, keyword, index) };
       return { place, flat: flatten(place, this.#source) };
     });
-    const nulls = all.filter(
-      ({ flat }) => typesOf(flat.schema).join() === "null" || ("const" in flat.schema && flat.schema["const"] === null),
-    );
+    const nulls = all.filter(({ flat }) => flat.lost.length === 0 && isNull(flat.schema));
     const branches = all.filter((branch) => !nulls.includes(branch));
     const nullable = nulls.length > 0;
     const [first] = branches;
-    if (first === undefined) return this.#value({ schema, pointer });
+    if (first === undefined || (keyword === "oneOf" && nulls.length > 1)) return this.#value({ schema, pointer }, since);
     if (branches.length === 1) {
       const shape = this.#shape(first.place, message.name);
+      // Exactly one branch may accept null.
+      if (keyword === "oneOf" && nullable && (shape.nullable || shape.kind === "value")) return this.#value({ schema, pointer }, since);
       return { ...shape, nullable: nullable || shape.nullable };
     }
     const strings = stringValues(branches.map(({ flat }) => flat.schema));
     if (strings !== undefined && (keyword === "anyOf" || new Set(strings).size === strings.length))
-      return { ...this.#scalar(stringScalar({ enum: strings }, false), { schema: {}, pointer }), nullable };
+      return { ...this.#scalar(stringScalar({ enum: strings }, false), { schema: { enum: strings }, pointer }), nullable };
     const found = discriminator(
       branches.map(({ flat }) => flat.schema),
       this.#source,
     );
-    if (found === undefined || branches.some(({ flat }) => flat.lost.length > 0)) return this.#value({ schema, pointer });
+    if (found === undefined || branches.some(({ flat }) => flat.lost.length > 0)) return this.#value({ schema, pointer }, since);
     Object.assign(message, { name: this.#taken(message.name), variants: true, comment: commentOf(schema) });
     const fields: FieldShape[] = [];
     message.fields = fields;
@@ -307,7 +327,7 @@ class Shaper {
       const shape = this.#shape(place, `${message.name}${pascalCase(jsonName)}`);
       if (shape.kind !== "message" || shape.nullable || shape.message.variants) {
         message.variants = false;
-        return this.#value({ schema, pointer });
+        return this.#value({ schema, pointer }, since);
       }
       fields.push({ jsonName, shape, required: false, comment: "" });
     }
@@ -315,16 +335,19 @@ class Shaper {
   }
 
   /** Any JSON, with what CEL can check. */
-  #value(place: Place): Shape {
-    this.#forget(place.pointer);
+  #value(place: Place, since?: number): Shape {
+    if (since !== undefined) this.#forget(place.pointer, since);
     const expression = celExpression(place, this.#cel);
     return { kind: "value", rules: cel(expression), nullable: false };
   }
 
-  /** Drops the residual keywords of a conversion that is not used after all. */
-  #forget(pointer: string): void {
-    for (const [key, each] of this.#residual)
-      if (each.pointer === pointer || each.pointer.startsWith(`${pointer}/`)) this.#residual.delete(key);
+  /** Drops the residual keywords of a conversion that is not used after all, which were recorded since. */
+  #forget(pointer: string, since: number): void {
+    for (const key of this.#recorded.splice(since)) {
+      const at = this.#residual.get(key)?.pointer;
+      if (at === pointer || at?.startsWith(`${pointer}/`) === true) this.#residual.delete(key);
+      else this.#recorded.push(key);
+    }
   }
 }
 

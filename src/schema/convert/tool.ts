@@ -8,10 +8,12 @@ import {
 } from "@bufbuild/protobuf/wkt";
 import { file_buf_validate_validate } from "../../codec/gen/validate.js";
 import { Fault, isObject, type JsonObject, toFault } from "../../core/index.js";
+import { badSchema, SCHEMA_UNRESOLVED } from "../fault.js";
 import type { LockedTool } from "../lock/lock.js";
 import { withFormer } from "../lock/lock.js";
 import { printFile } from "../print/print.js";
 import { SchemaSource } from "../read/source.js";
+import { commentOf } from "./comments.js";
 import { type Built, buildMessage } from "./descriptor.js";
 import { pascalCase, snakeCase } from "./names.js";
 import type { FieldNote, Residual } from "./notes.js";
@@ -71,6 +73,7 @@ export function convertTool(tool: ToolSchemas, options: ConvertOptions): Convert
   } catch (error) {
     const fault = toFault(error);
     throw new Fault(fault.code, `the tool ${JSON.stringify(tool.name)} cannot be converted: ${fault.message}`, {
+      rpcCode: fault.rpcCode ?? SCHEMA_UNRESOLVED,
       data: fault.data,
       cause: error,
     });
@@ -83,16 +86,13 @@ function converted(tool: ToolSchemas, options: ConvertOptions): ConvertedTool {
   const path = `${scope.replaceAll(".", "/")}/${fileName}.proto`;
   const input = side(asObject(tool.inputSchema), `${pascalCase(fileName)}Request`, options);
   const output = tool.outputSchema === undefined ? undefined : side(tool.outputSchema, `${pascalCase(fileName)}Response`, options);
-  if (tool.description !== undefined && input.root.comment === "") input.root.comment = tool.description.trim();
+  if (input.root.comment === "") input.root.comment = commentOf({ description: tool.description });
   const sides = output === undefined ? [input] : [input, output];
   const built = sides.map(({ root }, index) => buildMessage(root, scope, [4, index], index === 0 ? lock?.input : lock?.output));
   const head = create(SourceCodeInfo_LocationSchema, {
     path: [12],
     span: [0, 0, 0],
-    leadingComments: ` The tool ${tool.name}. Written by anywire schema to-proto; field numbers are kept in anywire.lock.json.\n`.replace(
-      /[\r\n]+(?=.)/g,
-      " ",
-    ),
+    leadingComments: ` The tool ${commentOf({ title: tool.name }).replaceAll("\n", " ")}. Written by anywire schema to-proto; field numbers are kept in anywire.lock.json.\n`,
   });
   const file = create(FileDescriptorProtoSchema, {
     name: path,
@@ -157,7 +157,7 @@ interface Side {
 }
 
 function side(schema: unknown, name: string, { formats = true }: ConvertOptions): Side {
-  if (!isObject(schema)) throw new Fault("invalid-params", "a schema has to be an object", { data: { reason: "schema", pointer: "" } });
+  if (!isObject(schema)) throw badSchema("has to be an object", "");
   const { shape, residual } = convertSchema(new SchemaSource(schema), name, { formats });
   if (shape.kind === "message" && shape.message.key === "" && !shape.nullable)
     return { schema, root: shape.message, residual, wrapped: false };

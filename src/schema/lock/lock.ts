@@ -63,13 +63,34 @@ function isMessages(value: unknown): boolean {
   return (
     isObject(value) &&
     Object.values(value).every(
-      (message) => isObject(message) && isObject(message["fields"]) && Object.values(message["fields"]).every(isField),
+      (message) =>
+        isObject(message) &&
+        isName(message["name"]) &&
+        isObject(message["fields"]) &&
+        Object.values(message["fields"]).every(isField) &&
+        isNumber(message["overflow"] ?? 1) &&
+        isReserved(message["reserved"]),
     )
   );
 }
 
 function isField(value: unknown): boolean {
-  return isObject(value) && Number.isInteger(value["number"]) && typeof value["name"] === "string" && typeof value["type"] === "string";
+  return isObject(value) && isNumber(value["number"]) && isName(value["name"]) && typeof value["type"] === "string";
+}
+
+/** Names and numbers go into the .proto text as they are. */
+function isName(value: unknown): boolean {
+  return typeof value === "string" && /^[A-Za-z]\w*$/.test(value);
+}
+
+function isNumber(value: unknown): boolean {
+  return Number.isInteger(value) && Number(value) > 0 && Number(value) < 2 ** 29;
+}
+
+function isReserved(value: unknown): boolean {
+  if (value === undefined) return true;
+  const { numbers, names } = isObject(value) ? value : {};
+  return Array.isArray(numbers) && numbers.every(isNumber) && Array.isArray(names) && names.every(isName);
 }
 
 /** Adds messages that no longer exist, so that their numbers are known if they come back. */

@@ -25,6 +25,8 @@ type Path = readonly number[];
 interface Printing {
   readonly file: FileDescriptorProto;
   readonly comments: ReadonlyMap<string, string>;
+  /** The entries of maps, by the type of their field. */
+  readonly entries: ReadonlyMap<string, DescriptorProto>;
   readonly short: ShortName;
   readonly options: (options: Message | undefined, schema: DescMessage, scope: string) => string[];
 }
@@ -52,14 +54,17 @@ const scalars: Partial<Record<Type, string>> = {
  * name could refer to.
  */
 export function printFile(file: FileDescriptorProto, registry: Registry): string {
+  const types = messagesIn(file);
   const short = shortNames([
     file.package,
-    ...typeNames(file),
+    ...types.keys(),
+    ...enumNames(file, types),
     ...[...registry].flatMap((desc) => ("typeName" in desc ? [desc.typeName] : [])),
   ]);
   const printing: Printing = {
     file,
     comments: new Map(file.sourceCodeInfo?.location.map(({ path, leadingComments }) => [path.join(), leadingComments])),
+    entries: new Map([...types].flatMap(([name, message]) => (message.options?.mapEntry === true ? [[`.${name}`, message]] : []))),
     short,
     options: (options, schema, scope) =>
       options === undefined ? [] : optionTexts(options, schema, registry, (full) => short(full, scope)),
@@ -79,17 +84,20 @@ export function printFile(file: FileDescriptorProto, registry: Registry): string
   return `${lines.join("\n")}\n`;
 }
 
-function typeNames({ package: name, messageType, enumType }: FileDescriptorProto): string[] {
-  const names: string[] = [];
+function messagesIn({ package: name, messageType }: FileDescriptorProto): Map<string, DescriptorProto> {
+  const found = new Map<string, DescriptorProto>();
   const add = (message: DescriptorProto, scope: string): void => {
     const full = within(scope, message.name);
-    names.push(full);
+    found.set(full, message);
     for (const inner of message.nestedType) add(inner, full);
-    for (const inner of message.enumType) names.push(within(full, inner.name));
   };
   for (const message of messageType) add(message, name);
-  for (const each of enumType) names.push(within(name, each.name));
-  return names;
+  return found;
+}
+
+function enumNames(file: FileDescriptorProto, messages: ReadonlyMap<string, DescriptorProto>): string[] {
+  const inner = [...messages].flatMap(([full, { enumType }]) => enumType.map(({ name }) => within(full, name)));
+  return [...inner, ...file.enumType.map(({ name }) => within(file.package, name))];
 }
 
 function messageLines(printing: Printing, message: DescriptorProto, path: Path, outer: string): string[] {
@@ -101,7 +109,7 @@ function messageLines(printing: Printing, message: DescriptorProto, path: Path, 
   for (const [index, field] of message.field.entries()) {
     const at = field.oneofIndex;
     const isMember = at !== undefined && Object.hasOwn(field, "oneofIndex") && !field.proto3Optional;
-    if (!isMember) body.push(...fieldLines(printing, field, [...path, 2, index], scope, message));
+    if (!isMember) body.push(...fieldLines(printing, field, [...path, 2, index], scope));
     else if (!oneofs.has(at)) {
       oneofs.add(at);
       body.push(...oneofLines(printing, message, at, path, scope));
@@ -120,14 +128,12 @@ function oneofLines(printing: Printing, message: DescriptorProto, at: number, pa
   const body = printing.options(oneof?.options, OneofOptionsSchema, scope).map((option) => `option ${option};`);
   for (const [index, field] of message.field.entries())
     if (Object.hasOwn(field, "oneofIndex") && field.oneofIndex === at && !field.proto3Optional)
-      body.push(...fieldLines(printing, field, [...path, 2, index], scope, message));
+      body.push(...fieldLines(printing, field, [...path, 2, index], scope));
   return [...commentOf(printing, [...path, 8, at]), ...block(`oneof ${oneof?.name ?? ""}`, body)];
 }
 
-function fieldLines(printing: Printing, field: FieldDescriptorProto, path: Path, scope: string, parent?: DescriptorProto): string[] {
-  const entry = parent?.nestedType.find(
-    (nested) => nested.options?.mapEntry === true && field.typeName.endsWith(`.${parent.name}.${nested.name}`),
-  );
+function fieldLines(printing: Printing, field: FieldDescriptorProto, path: Path, scope: string): string[] {
+  const entry = field.label === Label.REPEATED && field.type === Type.MESSAGE ? printing.entries.get(field.typeName) : undefined;
   const options = printing.options(field.options, FieldOptionsSchema, scope);
   if (field.jsonName !== "" && field.jsonName !== camelCase(field.name)) options.unshift(`json_name = ${quoted(field.jsonName)}`);
   if (Object.hasOwn(field, "defaultValue"))

@@ -1,5 +1,7 @@
-import { isObject, type JsonObject } from "../../core/index.js";
-import { pointTo } from "../fault.js";
+import { isDeepStrictEqual } from "node:util";
+import { ExactNumber, isObject, type JsonObject } from "../../core/index.js";
+import { badSchema, pointTo } from "../fault.js";
+import { schemaLimits } from "../limits.js";
 import type { Place, SchemaSource } from "./source.js";
 
 /** Keywords that do not affect which values are valid. */
@@ -77,36 +79,55 @@ export interface Flat {
 }
 
 /** Follows references and merges `allOf`. `true` is the schema {}, `false` one that no value matches. */
-export function flatten(place: Place, source: SchemaSource, seen: ReadonlySet<string> = new Set()): Flat {
+export function flatten(place: Place, source: SchemaSource, seen: readonly string[] = []): Flat {
   source.spend(place.pointer);
-  const { schema, pointer } = place;
+  const { pointer } = place;
+  const schema = source.understood(place.schema);
   if (schema === false) return { schema: { not: {} }, pointer, lost: [] };
   if (!isObject(schema)) return { schema: {}, pointer, lost: [] };
-  const reference = schema["$ref"] ?? schema["$dynamicRef"];
-  const all = schema["allOf"];
-  if (reference === undefined && !Array.isArray(all)) return { schema, pointer, lost: [] };
   const { $ref, $dynamicRef, allOf, ...own } = schema;
+  if ($ref === undefined && $dynamicRef === undefined && !Array.isArray(allOf)) return { schema, pointer, lost: [] };
+  if (seen.length > 4 * schemaLimits.depth) throw badSchema(`refers to a schema through more than ${schemaLimits.depth} others`, pointer);
   const lost: string[] = [];
   let merged: JsonObject = own;
-  const parts: Place[] = Array.isArray(all) ? all.map((each, index) => ({ schema: each, pointer: pointTo(pointer, "allOf", index) })) : [];
-  if (reference !== undefined) {
-    const target = source.resolve(reference, pointer);
+  const parts: Place[] = list(allOf).map((each, index) => ({ schema: each, pointer: pointTo(pointer, "allOf", index) }));
+  if ($ref !== undefined) {
+    const target = source.resolve($ref, pointer);
     // A schema that refers only to itself says nothing.
-    if (!seen.has(target.pointer)) parts.unshift(target);
+    if (!seen.includes(target.pointer)) parts.unshift(target);
+  }
+  if ($dynamicRef !== undefined) {
+    // What it refers to depends on the way by which a validator came here.
+    source.resolve($dynamicRef, pointer);
+    lost.push("$dynamicRef");
   }
   for (const part of parts) {
-    const flat = flatten(part, source, new Set([...seen, pointer, part.pointer]));
+    const flat = flatten(part, source, [...seen, pointer, part.pointer]);
     lost.push(...flat.lost);
     merged = merge(merged, flat.schema, lost);
+    // Merging copies what is there already.
+    source.spend(
+      pointer,
+      ["properties", "required", "enum"].reduce((sum, keyword) => sum + sizeOf(merged[keyword]) / 8, 0),
+    );
   }
   return { schema: merged, pointer, lost };
 }
 
-const larger = (one: unknown, other: unknown): unknown => (Number(one) >= Number(other) ? one : other);
-const smaller = (one: unknown, other: unknown): unknown => (Number(one) <= Number(other) ? one : other);
+function sizeOf(value: unknown): number {
+  return typeof value === "object" && value !== null ? Object.keys(value).length : 0;
+}
+
+type Join = (one: unknown, other: unknown) => unknown;
+
+const numeric =
+  (choose: (one: number, other: number) => number): Join =>
+  (one, other) =>
+    typeof one === "number" && typeof other === "number" ? choose(one, other) : undefined;
+const [larger, smaller] = [numeric(Math.max), numeric(Math.min)];
 
 /** How to combine two values of a keyword into one that means both. */
-const joins: Record<string, (one: unknown, other: unknown) => unknown> = {
+const joins: Readonly<Record<string, Join>> = {
   minimum: larger,
   exclusiveMinimum: larger,
   minLength: larger,
@@ -118,7 +139,10 @@ const joins: Record<string, (one: unknown, other: unknown) => unknown> = {
   maxItems: smaller,
   maxProperties: smaller,
   required: (one, other) => [...new Set([...list(one), ...list(other)])],
-  enum: (one, other) => list(one).filter((value) => list(other).some((each) => same(each, value))),
+  enum: (one, other) => {
+    const others = new Set(list(other).map(sameKey));
+    return list(one).filter((value) => others.has(sameKey(value)));
+  },
   type: (one, other) => {
     const types = typeList(one).flatMap((type) =>
       typeList(other).includes(type) || (type === "integer" && typeList(other).includes("number"))
@@ -133,7 +157,7 @@ const joins: Record<string, (one: unknown, other: unknown) => unknown> = {
     const joined: Record<string, unknown> = { ...(isObject(one) ? one : {}) };
     for (const [name, schema] of Object.entries(isObject(other) ? other : {}))
       Object.defineProperty(joined, name, {
-        value: Object.hasOwn(joined, name) ? { allOf: [joined[name], schema] } : schema,
+        value: Object.hasOwn(joined, name) && joined[name] !== schema ? { allOf: [joined[name], schema] } : schema,
         enumerable: true,
         configurable: true,
         writable: true,
@@ -143,25 +167,33 @@ const joins: Record<string, (one: unknown, other: unknown) => unknown> = {
   uniqueItems: (one, other) => one === true || other === true,
 };
 
-function merge(one: JsonObject, other: JsonObject, lost: string[]): JsonObject {
+function merge(one: JsonObject, given: JsonObject, lost: string[]): JsonObject {
   const merged: Record<string, unknown> = { ...one };
-  // An additional property of one may be a declared property of the other.
-  for (const closed of ["additionalProperties", "unevaluatedProperties"])
-    if (
-      closed in one !== closed in other &&
-      !(same(one[closed] ?? other[closed], true) || same(one[closed] ?? other[closed], {})) &&
-      !sameNames(one, other)
-    ) {
-      delete merged[closed];
-      lost.push(closed);
-      other = omit(other, closed);
+  const other: Record<string, unknown> = { ...given };
+  // null belongs to the types of its own side.
+  for (const side of [merged, other])
+    if (side["nullable"] === true && "type" in side) {
+      side["type"] = typesOf(side);
+      delete side["nullable"];
     }
+  // These count what the other keywords of their own side leave over.
+  for (const [keyword, beside] of leftovers) {
+    const alone = (side: JsonObject, against: JsonObject): boolean =>
+      !(keyword in side) || isAnything(side[keyword]) || beside.every((each) => sameNames(side[each], against[each]));
+    if (alone(one, given) && alone(given, one)) continue;
+    delete merged[keyword];
+    delete other[keyword];
+    lost.push(keyword);
+  }
   for (const [keyword, value] of Object.entries(other)) {
+    // Unknown keywords say nothing, whatever they are called.
+    if (!assertions.has(keyword) && !annotations.has(keyword)) continue;
     const mine = merged[keyword];
-    if (!Object.hasOwn(merged, keyword) || same(mine, value)) merged[keyword] = value;
-    else if (annotations.has(keyword)) continue;
+    const join = Object.hasOwn(joins, keyword) ? joins[keyword] : undefined;
+    if (!Object.hasOwn(merged, keyword)) merged[keyword] = value;
+    else if (annotations.has(keyword) || mine === value || (join === undefined && same(mine, value))) continue;
     else {
-      const joined = joins[keyword]?.(mine, value);
+      const joined = join?.(mine, value);
       if (joined === undefined) lost.push(keyword);
       else merged[keyword] = joined;
     }
@@ -169,17 +201,23 @@ function merge(one: JsonObject, other: JsonObject, lost: string[]): JsonObject {
   return merged;
 }
 
-function sameNames(one: JsonObject, other: JsonObject): boolean {
-  const names = (schema: JsonObject): string =>
-    Object.keys(isObject(schema["properties"]) ? schema["properties"] : {})
-      .sort()
-      .join("\n");
-  return names(one) === names(other) || names("additionalProperties" in one ? other : one) === "";
+/** Keywords for what others beside them do not cover. */
+const leftovers: readonly (readonly [keyword: string, beside: readonly string[]])[] = [
+  ["additionalProperties", ["properties", "patternProperties"]],
+  ["unevaluatedProperties", ["properties", "patternProperties", "additionalProperties"]],
+  ["items", ["prefixItems"]],
+  ["additionalItems", ["items"]],
+  ["unevaluatedItems", ["prefixItems", "items", "contains"]],
+];
+
+function isAnything(schema: unknown): boolean {
+  return schema === true || (isObject(schema) && Object.keys(schema).every((keyword) => annotations.has(keyword)));
 }
 
-function omit(schema: JsonObject, keyword: string): JsonObject {
-  const { [keyword]: _, ...rest } = schema;
-  return rest;
+/** Whether the other side adds no names or items to those that this side covers. */
+function sameNames(mine: unknown, other: unknown): boolean {
+  if (other === undefined || same(mine, other)) return true;
+  return isObject(mine) && isObject(other) && Object.keys(other).every((name) => Object.hasOwn(mine, name));
 }
 
 export function typeList(type: unknown): string[] {
@@ -197,5 +235,14 @@ export function list(value: unknown): readonly unknown[] {
 }
 
 export function same(one: unknown, other: unknown): boolean {
-  return one === other || JSON.stringify(one) === JSON.stringify(other);
+  return one === other || isDeepStrictEqual(one, other);
+}
+
+/** A text that values share if JSON Schema takes them for equal. */
+export function sameKey(value: unknown): string {
+  if (value instanceof ExactNumber || typeof value === "number") return String(Number(String(value)) + 0);
+  if (Array.isArray(value)) return `[${value.map(sameKey).join()}]`;
+  if (!isObject(value)) return String(JSON.stringify(value));
+  const members = Object.entries(value).map(([name, member]) => `${JSON.stringify(name)}:${sameKey(member)}`);
+  return `{${members.sort().join()}}`;
 }

@@ -1,4 +1,4 @@
-import { isObject, type JsonObject } from "../../core/index.js";
+import { ExactNumber, isObject, type JsonObject } from "../../core/index.js";
 import { badSchema, pointTo } from "../fault.js";
 import { schemaLimits } from "../limits.js";
 
@@ -11,63 +11,110 @@ export interface Place {
 /** One schema document: resolves its references, and counts the cost of reading it. Nothing outside it is ever fetched. */
 export class SchemaSource {
   readonly root: JsonObject;
-  readonly #id: string | undefined;
-  #anchors: Map<string, Place> | undefined;
+  /** Keywords that its dialect does not have, so that ajv ignores them. */
+  readonly #unknown: ReadonlySet<string>;
+  #resources: Resources | undefined;
   #left: number = schemaLimits.steps;
 
   /** Throws a Fault for a schema that is too large or too deep. */
   constructor(root: JsonObject) {
     measure(root);
     this.root = root;
-    const id = root["$id"];
-    this.#id = typeof id === "string" && id !== "" && !id.startsWith("#") ? id.replace(/#$/, "") : undefined;
+    this.#unknown = new Set(/draft-07/.test(String(root["$schema"])) ? notInDraft07 : ["additionalItems"]);
   }
 
   /** To be called for each schema that is visited. */
-  spend(pointer: string): void {
-    if (--this.#left < 0)
+  spend(pointer: string, steps = 1): void {
+    this.#left -= steps;
+    if (this.#left < 0)
       throw badSchema(`is too costly to convert: its references and combinations make more than ${schemaLimits.steps} schemas`, pointer);
+  }
+
+  /** A schema without the keywords that its dialect does not have. */
+  understood(schema: unknown): unknown {
+    if (!isObject(schema) || !Object.keys(schema).some((keyword) => this.#unknown.has(keyword))) return schema;
+    return Object.fromEntries(Object.entries(schema).filter(([keyword]) => !this.#unknown.has(keyword)));
   }
 
   resolve(reference: unknown, from: string): Place {
     if (typeof reference !== "string") throw badSchema("has a $ref that is no text", from);
-    const own = this.#id !== undefined && reference.startsWith(this.#id) ? reference.slice(this.#id.length) || "#" : reference;
-    if (!own.startsWith("#"))
+    this.#resources ??= resourcesOf(this.root);
+    const { ids, anchors } = this.#resources;
+    const hash = reference.indexOf("#");
+    const [address, fragment] = hash < 0 ? [reference, ""] : [reference.slice(0, hash), reference.slice(hash + 1)];
+    const base = address === "" ? enclosing(from, ids) : ids.get(address);
+    if (base === undefined)
       throw badSchema(
         `refers to ${JSON.stringify(shortened(reference))}, which is outside of it. Such references are never fetched; put the schema under $defs`,
         from,
       );
-    const place = own === "#" || own.startsWith("#/") ? this.#at(decoded(own.slice(1), from)) : this.#anchor(own.slice(1));
+    const place =
+      fragment === "" || fragment.startsWith("/") ? at(base, decoded(fragment, from)) : anchors.get(`${base.pointer}#${fragment}`);
     if (place === undefined) throw badSchema(`refers to ${JSON.stringify(shortened(reference))}, which is not in it`, from);
+    if (!isObject(place.schema) && typeof place.schema !== "boolean")
+      throw badSchema(`refers to ${JSON.stringify(shortened(reference))}, which is no schema`, from);
     return place;
   }
+}
 
-  #at(pointer: string): Place | undefined {
-    let schema: unknown = this.root;
-    for (const raw of pointer.split("/").slice(1)) {
-      const name = raw.replaceAll("~1", "/").replaceAll("~0", "~");
-      if (typeof schema !== "object" || schema === null || !Object.hasOwn(schema, name)) return undefined;
-      schema = (schema as JsonObject)[name];
-    }
-    return { schema, pointer };
-  }
+const notInDraft07 = [
+  "prefixItems",
+  "unevaluatedItems",
+  "unevaluatedProperties",
+  "minContains",
+  "maxContains",
+  "dependentRequired",
+  "dependentSchemas",
+  "$dynamicRef",
+];
 
-  #anchor(name: string): Place | undefined {
-    if (this.#anchors === undefined) {
-      const found = new Map<string, Place>();
-      const look = (schema: unknown, pointer: string): void => {
-        if (typeof schema !== "object" || schema === null) return;
-        for (const [key, value] of Object.entries(schema)) {
-          if ((key === "$anchor" || key === "$dynamicAnchor") && typeof value === "string") found.set(value, { schema, pointer });
-          else if (key === "$id" && typeof value === "string" && value.startsWith("#")) found.set(value.slice(1), { schema, pointer });
-          else look(value, pointTo(pointer, key));
-        }
-      };
-      look(this.root, "");
-      this.#anchors = found;
+/** The schemas that have an address of their own: by their $id and by their place, and anchors by the place of the schema they are in. */
+interface Resources {
+  readonly ids: ReadonlyMap<string, Place>;
+  readonly anchors: ReadonlyMap<string, Place>;
+}
+
+/** Keywords with a value that is not a schema, whatever it looks like, and those with schemas by name. */
+const notSchemas = new Set(["default", "examples", "example", "const", "enum", "required"]);
+const byName = new Set(["properties", "patternProperties", "$defs", "definitions", "dependentSchemas", "dependencies"]);
+
+function resourcesOf(root: JsonObject): Resources {
+  const ids = new Map<string, Place>();
+  const anchors = new Map<string, Place>();
+  const look = (schema: unknown, pointer: string, base: string, named: boolean): void => {
+    if (typeof schema !== "object" || schema === null || schema instanceof ExactNumber) return;
+    const { $id, $anchor, $dynamicAnchor } = named || Array.isArray(schema) ? {} : (schema as JsonObject);
+    const isLocal = typeof $id === "string" && $id.startsWith("#");
+    const own = pointer === "" || (typeof $id === "string" && $id !== "" && !isLocal) ? pointer : base;
+    if (own === pointer && !named) {
+      ids.set(`#${pointer}`, { schema, pointer });
+      if (typeof $id === "string") ids.set($id.replace(/#$/, ""), { schema, pointer });
     }
-    return this.#anchors.get(name);
+    for (const anchor of [$anchor, $dynamicAnchor, isLocal ? $id.slice(1) : undefined])
+      if (typeof anchor === "string") anchors.set(`${own}#${anchor}`, { schema, pointer });
+    for (const [key, value] of Object.entries(schema))
+      if (named || !notSchemas.has(key)) look(value, pointTo(pointer, key), own, !named && byName.has(key));
+  };
+  look(root, "", "", false);
+  return { ids, anchors };
+}
+
+/** The innermost schema with an $id around a place. */
+function enclosing(pointer: string, ids: ReadonlyMap<string, Place>): Place | undefined {
+  for (let outer = pointer; ; outer = outer.slice(0, outer.lastIndexOf("/"))) {
+    const found = ids.get(`#${outer}`);
+    if (found !== undefined || outer === "") return found;
   }
+}
+
+function at(base: Place, pointer: string): Place | undefined {
+  let schema: unknown = base.schema;
+  for (const raw of pointer.split("/").slice(1)) {
+    const name = raw.replaceAll("~1", "/").replaceAll("~0", "~");
+    if (typeof schema !== "object" || schema === null || !Object.hasOwn(schema, name)) return undefined;
+    schema = (schema as JsonObject)[name];
+  }
+  return { schema, pointer: base.pointer + pointer };
 }
 
 function decoded(fragment: string, from: string): string {
@@ -93,6 +140,7 @@ function measure(root: JsonObject): void {
     for (const value of level) {
       values++;
       if (typeof value === "string") characters += value.length;
+      else if (value instanceof ExactNumber) characters += value.text.length;
       else if (Array.isArray(value)) for (const each of value) next.push(each);
       else if (isObject(value))
         for (const [name, each] of Object.entries(value)) {

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
 import { type FileDescriptorProto, type FileDescriptorSet, FileDescriptorSetSchema, SourceCodeInfoSchema } from "@bufbuild/protobuf/wkt";
+import { weighDescriptors } from "../descriptor-weight.js";
 import { isKnownFile } from "../descriptors.js";
 import { unresolved } from "./fault.js";
 
@@ -30,6 +31,7 @@ export function canonicalSet(set: FileDescriptorSet): CanonicalSet {
 export function parseSet(bytes: Uint8Array): FileDescriptorSet {
   if (bytes.byteLength > SET_BYTES) throw unresolved("too-large", `the descriptors have more than ${SET_BYTES} bytes`);
   try {
+    weighDescriptors(bytes);
     return fromBinary(FileDescriptorSetSchema, bytes);
   } catch (cause) {
     throw unresolved("descriptors", `the descriptors cannot be read: ${(cause as Error).message}`, { cause });

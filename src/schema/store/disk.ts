@@ -1,8 +1,9 @@
 import { randomUUID } from "node:crypto";
-import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
+import { readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import { homedir } from "node:os";
 import { join } from "node:path";
 import { isObject } from "../../core/index.js";
+import { makeFolder } from "../../io/index.js";
 import { type CanonicalSet, hashOf, SET_BYTES } from "./canonical.js";
 import type { Environment } from "./credentials.js";
 import { unresolved } from "./fault.js";
@@ -97,7 +98,7 @@ async function read(path: string): Promise<Buffer | undefined> {
 async function write(folder: string, path: string, content: Uint8Array): Promise<void> {
   const fresh = `${path}.${randomUUID()}`;
   try {
-    await mkdir(folder, { recursive: true, mode: 0o700 });
+    await makeFolder(folder, { mode: 0o700 });
     await writeFile(fresh, content, { mode: 0o600, flag: "wx" });
     await rename(fresh, path);
   } catch (cause) {

@@ -1,7 +1,5 @@
 import { Fault, type FaultCode } from "../../core/index.js";
-
-/** proto-mcp's code for a schema that cannot be resolved. */
-export const SCHEMA_UNRESOLVED = -33000;
+import { SCHEMA_UNRESOLVED } from "../fault.js";
 
 /** Why a schema cannot be resolved. */
 export type UnresolvedReason =

@@ -1,9 +1,8 @@
 import { Agent as HttpAgent } from "node:http";
 import { Agent as HttpsAgent } from "node:https";
 import { type CallOptions, Code, ConnectError } from "@connectrpc/connect";
-import { createConnectTransport } from "@connectrpc/connect-node";
 import { Fault, redactText } from "../../core/index.js";
-import { type CanonicalSet, canonicalSet, SET_BYTES } from "./canonical.js";
+import { type CanonicalSet, canonicalSet } from "./canonical.js";
 import { type Environment, registryToken } from "./credentials.js";
 import { type UnresolvedReason, unresolved } from "./fault.js";
 import { cancelled } from "./flights.js";
@@ -11,6 +10,7 @@ import { isCommit, type ModuleName, moduleText } from "./reference.js";
 import { type RegistryApi, registryApis } from "./registry-apis.js";
 import { type RegistryApiName, type RegistryOptions, registryUrl } from "./registry-options.js";
 import { registryTls, UnpinnedKey } from "./registry-tls.js";
+import { registryTransport } from "./registry-transport.js";
 
 /** A client of an allowed registry. */
 export interface RegistryClient {
@@ -35,12 +35,7 @@ export function registryClient(registry: string, options: ClientOptions): Regist
   const agent = secure
     ? new HttpsAgent({ keepAlive: true, maxSockets: 8, maxCachedSessions: 0 })
     : new HttpAgent({ keepAlive: true, maxSockets: 8 });
-  const transport = createConnectTransport({
-    httpVersion: "1.1",
-    baseUrl: url.href.replace(/\/$/, ""),
-    readMaxBytes: SET_BYTES,
-    nodeOptions: secure ? { agent, ...registryTls(options) } : { agent },
-  });
+  const transport = registryTransport(url.href.replace(/\/$/, ""), secure ? { agent, ...registryTls(options) } : { agent });
   const names = options.api === undefined ? (Object.keys(registryApis) as RegistryApiName[]) : [options.api];
   const apis = names.map((name) => registryApis[name](transport));
   let token: Promise<string | undefined> | undefined;
@@ -134,7 +129,7 @@ function faultOf(error: unknown, module: ModuleName, { signal, secret, timeoutMs
     denied: `${registry} does not let this token see ${moduleText(module)}`,
     timeout: `${registry} did not answer within ${timeoutMs} ms`,
     unreachable: `${registry} cannot be reached: ${said}`,
-    "too-large": `${registry} answered with more than ${SET_BYTES} bytes, or has had enough: ${said}`,
+    "too-large": `the answer of ${registry} is too large, or it takes no more requests now: ${said}`,
   };
   // The cause is omitted because it has the headers that were sent.
   return unresolved(reason, words[reason] ?? `${registry} answered with what is no answer: ${said}`);

@@ -199,9 +199,11 @@ class Store implements SchemaStore {
   async #fetch(module: ModuleName, version: string, client: RegistryClient, signal: AbortSignal, sha256?: string): Promise<Found> {
     const name = moduleText(module);
     const { commit, ...set } = await client.set(module, version, signal);
-    const before = sha256 ?? this.#recall(`${name}:${commit}`)?.sha256 ?? (await this.#disk?.set(name, commit))?.sha256;
+    const known = this.#recall(`${name}:${commit}`);
+    const before = sha256 ?? known?.sha256 ?? (await this.#disk?.set(name, commit))?.sha256;
     checkHash(set.sha256, before, `${name} at ${commit}, which may never change,`);
-    const held = this.#keep(`${name}:${commit}`, set);
+    // Many labels may stand for one commit, which is read once.
+    const held = known?.sha256 === set.sha256 ? known : this.#keep(`${name}:${commit}`, set);
     await this.#write((disk) => disk.putSet(name, commit, set));
     return { ...held, commit, from: "registry" };
   }

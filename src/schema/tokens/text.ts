@@ -1,4 +1,4 @@
-import { isObject, type JsonObject } from "../../core/index.js";
+import { isObject, type JsonObject, jsonText } from "../../core/index.js";
 import { list, typesOf } from "../read/merge.js";
 
 /** The part of a tool that a model is shown. */
@@ -33,38 +33,43 @@ export function indexLine({ name, description }: ShownTool): string {
 export function signature({ name, description, inputSchema }: ShownTool): string {
   const root = isObject(inputSchema) ? inputSchema : {};
   const about = firstSentence(description);
-  return `${about === "" ? "" : `// ${about}\n`}${name}(${typeText(root, root, 0)})`;
+  return `${about === "" ? "" : `// ${about}\n`}${name}(${typeText(root, { root, left: MOST }, 0)})`;
 }
 
-/** Levels of objects that a signature shows. */
-const DEPTH = 5;
+/** Levels of objects that a signature shows, levels of anything, and the schemas that it may have: references make many out of few. */
+const [DEPTH, DEEPEST, MOST] = [5, 64, 5_000];
 
-function typeText(schema: unknown, root: JsonObject, depth: number): string {
-  if (!isObject(schema)) return "any";
+interface Signed {
+  readonly root: JsonObject;
+  left: number;
+}
+
+function typeText(schema: unknown, signed: Signed, depth: number): string {
+  if (!isObject(schema) || depth > DEEPEST || --signed.left < 0) return "any";
   const { $ref, anyOf, oneOf, properties, items } = schema;
   if (typeof $ref === "string") {
-    const target = $ref.startsWith("#/") && depth <= DEPTH ? pointed(root, $ref) : undefined;
-    return target === undefined ? "object" : typeText(target, root, depth + 1);
+    const target = $ref.startsWith("#/") && depth <= DEPTH ? pointed(signed.root, $ref) : undefined;
+    return target === undefined ? "object" : typeText(target, signed, depth + 1);
   }
-  if ("const" in schema) return JSON.stringify(schema["const"]);
-  if (Array.isArray(schema["enum"])) return schema["enum"].map((value) => JSON.stringify(value)).join("|");
+  if ("const" in schema) return jsonText(schema["const"]);
+  if (Array.isArray(schema["enum"])) return schema["enum"].map((value) => jsonText(value)).join("|");
   const union = list(anyOf ?? oneOf);
-  if (union.length > 0 && !isObject(properties)) return [...new Set(union.map((branch) => typeText(branch, root, depth + 1)))].join("|");
+  if (union.length > 0 && !isObject(properties)) return [...new Set(union.map((branch) => typeText(branch, signed, depth + 1)))].join("|");
   const types = isObject(properties) ? ["object"] : typesOf(schema);
-  return types.length === 0 ? "any" : types.map((type) => named(type, schema, items, root, depth)).join("|");
+  return types.length === 0 ? "any" : types.map((type) => named(type, schema, items, signed, depth)).join("|");
 }
 
-function named(type: string, schema: JsonObject, items: unknown, root: JsonObject, depth: number): string {
+function named(type: string, schema: JsonObject, items: unknown, signed: Signed, depth: number): string {
   if (type === "integer") return "int";
   if (type === "array") {
-    const of = typeText(items, root, depth + 1);
+    const of = typeText(items, signed, depth + 1);
     return of.includes("|") ? `(${of})[]` : `${of}[]`;
   }
   if (type !== "object") return type;
   const properties = isObject(schema["properties"]) ? Object.entries(schema["properties"]) : [];
   if (properties.length === 0 || depth > DEPTH)
     return isObject(schema["additionalProperties"]) && depth <= DEPTH
-      ? `{[key]: ${typeText(schema["additionalProperties"], root, depth + 1)}}`
+      ? `{[key]: ${typeText(schema["additionalProperties"], signed, depth + 1)}}`
       : depth === 0
         ? "{}"
         : "object";
@@ -72,7 +77,7 @@ function named(type: string, schema: JsonObject, items: unknown, root: JsonObjec
   const members = properties.map(([name, property]) => {
     const key = /^[A-Za-z_$][\w$]*$/.test(name) ? name : JSON.stringify(name);
     const about = isObject(property) ? firstSentence(property["description"], 80) : "";
-    return `${key}${required.includes(name) ? "" : "?"}: ${typeText(property, root, depth + 1)}${about === "" ? "" : ` /* ${about} */`}`;
+    return `${key}${required.includes(name) ? "" : "?"}: ${typeText(property, signed, depth + 1)}${about === "" ? "" : ` /* ${about} */`}`;
   });
   return `{${members.join(", ")}}`;
 }
@@ -95,25 +100,30 @@ export function described({ name, description, inputSchema }: ShownTool): JsonOb
 function pruned(schema: unknown): unknown {
   if (!isObject(schema)) return schema;
   const { $schema, $id, $defs, definitions, ...rest } = schema;
-  if ($defs === undefined && definitions === undefined) return rest;
-  const text = JSON.stringify(rest);
-  const kept = (defs: unknown, at: string): unknown => {
-    if (!isObject(defs)) return undefined;
-    const used = new Set<string>();
-    const look = (part: string): void => {
-      for (const name of Object.keys(defs))
-        if (!used.has(name) && part.includes(JSON.stringify(`#/${at}/${name}`).slice(0, -1))) {
-          used.add(name);
-          look(JSON.stringify(defs[name]));
-        }
-    };
-    look(text);
-    return used.size === 0 ? undefined : Object.fromEntries([...used].map((name) => [name, defs[name]]));
-  };
-  const [modern, older] = [kept($defs, "$defs"), kept(definitions, "definitions")];
-  return {
-    ...rest,
-    ...(modern === undefined ? undefined : { $defs: modern }),
-    ...(older === undefined ? undefined : { definitions: older }),
-  };
+  const used = new Map<string, [string, unknown][]>();
+  const seen = new Set<string>();
+  const texts = [jsonText(rest)];
+  // The definitions that a used one refers to are looked at in their turn.
+  for (const text of texts)
+    for (const [reference, at = "", name = ""] of text.matchAll(/"#\/(\$defs|definitions)\/((?:[^"\\/]|\\.)*)/g)) {
+      if (seen.has(reference)) continue;
+      seen.add(reference);
+      const [defs, own] = [schema[at], unescaped(name)];
+      if (!isObject(defs) || !Object.hasOwn(defs, own)) continue;
+      used.set(at, [...(used.get(at) ?? []), [own, defs[own]]]);
+      texts.push(jsonText(defs[own]));
+    }
+  // What has a name of its own may be meant by that.
+  if (/"\$(?:anchor|dynamicAnchor|id)":/.test(jsonText([$defs, definitions]))) return schema;
+  return { ...rest, ...Object.fromEntries([...used].map(([at, members]) => [at, Object.fromEntries(members)])) };
+}
+
+/** A name in a JSON pointer, out of a string of JSON. */
+function unescaped(name: string): string {
+  const text = String(JSON.parse(`"${name}"`));
+  try {
+    return decodeURIComponent(text).replaceAll("~1", "/").replaceAll("~0", "~");
+  } catch {
+    return text;
+  }
 }

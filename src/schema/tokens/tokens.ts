@@ -1,4 +1,4 @@
-import { Fault } from "../../core/index.js";
+import { Fault, jsonText } from "../../core/index.js";
 import { packageOf } from "../catalogue.js";
 import { pascalCase } from "../convert/names.js";
 import { discoveryTools, type ProgressiveOptions } from "../discover/progressive.js";
@@ -51,16 +51,16 @@ export function catalogueTokens(
   options: ProgressiveOptions = {},
 ): CatalogueTokens {
   const scope = packageOf(server);
-  const each = tools.map((tool) => count(JSON.stringify(described(tool))));
+  const each = tools.map((tool) => count(jsonText(described(tool))));
   const largest = [...each].sort((one, other) => other - one).slice(0, 3);
   const discovery = discoveryTools(tools.map(indexLine), tools.length, options);
-  const progressive = count(JSON.stringify({ tools: discovery }));
+  const progressive = count(jsonText({ tools: discovery }));
   const mean = tools.length === 0 ? 0 : sum(each) / tools.length;
   return {
     tools: tools.length,
     tokens: {
-      json: count(JSON.stringify({ tools })),
-      described: count(JSON.stringify(tools.map(described))),
+      json: count(jsonText({ tools })),
+      described: count(jsonText(tools.map(described))),
       signatures: count(tools.map(signature).join("\n")),
       references: count(tools.map(({ name }) => `${name} buf.build/owner/repository/${scope}.${pascalCase(name)}Request:v1`).join("\n")),
       index: count(tools.map(indexLine).join("\n")),

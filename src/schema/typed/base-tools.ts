@@ -120,9 +120,18 @@ function shown(tool: JsonObject, messages: StoredToolMessages | undefined, inlin
   const kept = inline ? _meta : others;
   return {
     ...rest,
-    ...(messages === undefined ? undefined : { inputSchema: messageSchema(messages.input) }),
+    ...(messages === undefined ? undefined : inputSchemaOf(messages)),
     ...(isObject(kept) && Object.keys(kept).length > 0 ? { _meta: kept } : undefined),
   };
+}
+
+/** A tool whose descriptors make too large a schema takes any object. Its message is checked anyway. */
+function inputSchemaOf({ input }: StoredToolMessages): JsonObject {
+  try {
+    return { inputSchema: messageSchema(input) };
+  } catch {
+    return { inputSchema: { type: "object" } };
+  }
 }
 
 /** A result whose message of the tool's type is JSON, too. */

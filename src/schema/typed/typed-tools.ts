@@ -1,10 +1,21 @@
-import { BSR_REF, INCLUDE_SCHEMAS, INLINE_SCHEMA, MESSAGE_MIME_TYPE, MESSAGE_URI, TOOL_ERROR } from "../../codec/bufmcpv1/index.js";
+import {
+  BSR_REF,
+  BSR_REFS,
+  INCLUDE_SCHEMAS,
+  INLINE_SCHEMA,
+  MESSAGE_MIME_TYPE,
+  MESSAGE_URI,
+  TOOL_ERROR,
+  VALIDATION_FAILED,
+} from "../../codec/bufmcpv1/index.js";
 import { isTyped, octetsOf } from "../../codec/protobuf/index.js";
 import {
   type Context,
   Fault,
   guard,
+  INVALID_ARGUMENTS,
   type ItemReply,
+  isMessage,
   isObject,
   type JsonObject,
   type Layer,
@@ -19,8 +30,6 @@ import { unresolved } from "../store/fault.js";
 import { isHashed, type ListedTypedTool, type ToolTyper, toolTyper } from "./tool-typer.js";
 
 export const TYPE_PREFIX = "type.googleapis.com/";
-/** JSON-RPC's code for arguments that break their schema. */
-const VALIDATION_FAILED = -33001;
 
 /** Tools that are remembered to take messages themselves. */
 const NATIVE = 1_024;
@@ -44,7 +53,9 @@ export function typedTools({ typer = toolTyper() }: TypedToolsOptions = {}): Lay
       const { method, params } = request;
       if (method === "tools/list" && metaOf(params)[INCLUDE_SCHEMAS] === true)
         return guard(async function* (within): AsyncGenerator<Reply, undefined, undefined> {
-          for await (const reply of inner.call(request, within)) yield reply.kind === "item" ? await described(reply, typer) : reply;
+          for await (const reply of inner.call(request, within))
+            if (reply.kind !== "item") yield reply;
+            else if (isWanted(reply.value, params)) yield await described(reply, typer);
           return undefined;
         }, context);
       const packed = method === "tools/call" ? packedIn(params["arguments"]) : undefined;
@@ -52,6 +63,13 @@ export function typedTools({ typer = toolTyper() }: TypedToolsOptions = {}): Lay
       return guard((within) => called(inner, request, within, { typer, native, packed }), context);
     },
   });
+}
+
+/** Whether a tool is one of those that a list was asked for by reference, which its descriptors take the place of. */
+function isWanted(tool: JsonObject, params: JsonObject): boolean {
+  const refs = metaOf(params)[BSR_REFS];
+  const { [BSR_REF]: ref, [INLINE_SCHEMA]: inline } = metaOf(tool);
+  return inline !== undefined || !Array.isArray(refs) || refs.length === 0 || refs.includes(ref);
 }
 
 /** An item with its descriptors. Its weight has to be computed again. */
@@ -76,7 +94,8 @@ async function* called(
 ): AsyncGenerator<Reply, JsonObject | undefined, undefined> {
   const { params } = request;
   const key = JSON.stringify([params["name"], packed.typeName]);
-  const tool = native.has(key) ? "itself" : await typedAs(inner, String(params["name"]), context, packed.typeName, typer);
+  const tool = native.has(key) ? "itself" : await typedAs(inner, params, context, packed.typeName, typer);
+  if (tool === "takes JSON") return refusedArguments(`arguments: ${packed.typeName}, which is not the message of the tool`);
   if (tool === "itself") {
     if (native.size >= NATIVE) native.clear();
     native.add(key);
@@ -99,11 +118,12 @@ async function* called(
 /** The tool that a message is for. A tool that takes messages itself is called unchanged. */
 async function typedAs(
   inner: Service,
-  name: string,
+  params: JsonObject,
   context: Context,
   typeName: string,
   typer: ToolTyper,
-): Promise<ListedTypedTool | "itself"> {
+): Promise<ListedTypedTool | "itself" | "takes JSON"> {
+  const name = String(params["name"]);
   const known = typer.find(typeName);
   if (known?.name === name && known.input.typeName === typeName) return known;
   // Another process may have listed it, or it was listed long ago.
@@ -122,7 +142,7 @@ async function typedAs(
       `the tool ${JSON.stringify(name)} takes a ${found.input.typeName}, and not a ${typeName}: list the tools again`,
     );
   // Two members with these names may be ordinary arguments.
-  return "itself";
+  return isMessage(params["arguments"]) ? "takes JSON" : "itself";
 }
 
 /** A result with its structured content as a message, before its other content. */
@@ -147,7 +167,7 @@ function answered(result: JsonObject, { output }: ListedTypedTool): JsonObject {
 
 /** A result that says why nothing ran. */
 export function refusedArguments(why: string): JsonObject {
-  const message = `invalid arguments\n${why}`;
+  const message = `${INVALID_ARGUMENTS}${why}`;
   return { content: [{ type: "text", text: message }], isError: true, _meta: { [TOOL_ERROR]: { code: VALIDATION_FAILED, message } } };
 }
 

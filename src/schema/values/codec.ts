@@ -1,7 +1,9 @@
 import type { DescMessage } from "@bufbuild/protobuf";
-import { type Checked, jsonSchemaCheck } from "../../core/index.js";
+import { type Checked, jsonSchemaCheck, toFault } from "../../core/index.js";
 import type { ConvertedSchema } from "../convert/tool.js";
+import { badSchema } from "../fault.js";
 import { decodeValue } from "./decode.js";
+import { checkable, withDoubles } from "./doubles.js";
 import { encodeValue } from "./encode.js";
 import { Plans } from "./plan.js";
 
@@ -19,7 +21,7 @@ export interface ValueCodec {
 /** The codec of a converted schema. */
 export function schemaCodec(converted: ConvertedSchema): ValueCodec {
   const plans = new Plans(converted.notes);
-  const check = jsonSchemaCheck(converted.schema);
+  const check = jsonSchemaCheck(checkable(converted.schema));
   return {
     get message() {
       return converted.message;
@@ -29,7 +31,15 @@ export function schemaCodec(converted: ConvertedSchema): ValueCodec {
       const value = decodeValue(bytes, converted.message, plans, path);
       return converted.wrapped ? (value as { readonly value: unknown }).value : value;
     },
-    check: async (value, path = "value") => check(value, path),
+    check: async (value, path = "value") => {
+      let checked: Checked;
+      try {
+        checked = await check(withDoubles(value), path);
+      } catch (error) {
+        throw badSchema(`cannot be enforced: ${toFault(error).message}`, "", error);
+      }
+      return "problem" in checked ? checked : { value };
+    },
   };
 }
 

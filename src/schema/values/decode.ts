@@ -44,7 +44,7 @@ class Decoder {
   #fields({ byNumber, overflow }: MessagePlan, reader: BinaryReader, path: string, depth: number): Map<number, unknown> {
     const read = new Map<number, unknown>();
     /** A message that comes in several pieces is merged. */
-    const pieces = new Map<number, Uint8Array>();
+    const pieces = new Map<number, Uint8Array[]>();
     while (reader.pos < reader.len) {
       const [number, wire] = reader.tag();
       const desc = number === overflow?.number ? overflow : byNumber.get(number)?.desc;
@@ -53,9 +53,9 @@ class Decoder {
       else if (desc.fieldKind === "list") this.#elements(desc, reader, wire, read, path, depth);
       else if (desc.fieldKind === "message") {
         if (wire !== WireType.LengthDelimited) throw wrongWire(desc);
-        const piece = reader.bytes();
         const before = pieces.get(number);
-        pieces.set(number, before === undefined ? piece : joined(before, piece));
+        if (before === undefined) pieces.set(number, [reader.bytes()]);
+        else before.push(reader.bytes());
         replaced(desc, pieces, read);
       } else {
         if (wire !== wireOf(desc)) throw wrongWire(desc);
@@ -63,9 +63,10 @@ class Decoder {
         read.set(number, scalar(desc, reader, place(path, desc)));
       }
     }
-    for (const [number, piece] of pieces) {
+    for (const [number, [first = new Uint8Array(), ...more]] of pieces) {
       const desc = byNumber.get(number)?.desc;
-      if (desc?.message !== undefined) read.set(number, this.message(desc.message, piece, place(path, desc), depth + 1));
+      const whole = more.length === 0 ? first : Buffer.concat([first, ...more]);
+      if (desc?.message !== undefined) read.set(number, this.message(desc.message, whole, place(path, desc), depth + 1));
     }
     return read;
   }
@@ -124,7 +125,8 @@ class Decoder {
   #object(plan: MessagePlan, read: ReadonlyMap<number, unknown>, path: string): unknown {
     const members: [string, unknown][] = [];
     const overflow = plan.overflow === undefined ? undefined : (read.get(plan.overflow.number) as Map<string, unknown> | undefined);
-    const allowed = plan.overflow === undefined ? undefined : keysOf(plan.overflow);
+    const keys = plan.overflow === undefined ? undefined : keysOf(plan.overflow);
+    const allowed = keys && new Set(keys);
     for (const { desc, property, required, nullable } of plan.byNumber.values()) {
       if (desc.oneof !== undefined) continue;
       const value = read.get(desc.number);
@@ -142,7 +144,7 @@ class Decoder {
       if (set !== undefined) members.push([name, { case: set.jsonName, value: read.get(set.number) }]);
     }
     for (const [name, value] of overflow ?? []) {
-      if (allowed !== undefined && !allowed.includes(name)) throw badValue("must NOT have additional properties", `${path}.${name}`);
+      if (allowed !== undefined && !allowed.has(name)) throw badValue("must NOT have additional properties", `${path}.${name}`);
       if (!plan.byProperty.has(name)) members.push([name, value]);
       else if (read.has(plan.byProperty.get(name)?.desc.number ?? 0))
         throw badValue("is there twice, as a field and as an additional property", `${path}.${name}`);
@@ -175,13 +177,6 @@ function wireOf(desc: DescField): WireType {
 
 function wrongWire(desc: DescField): Error {
   return new Error(`the field ${desc.name} has another type on the wire`);
-}
-
-function joined(one: Uint8Array, other: Uint8Array): Uint8Array {
-  const both = new Uint8Array(one.length + other.length);
-  both.set(one);
-  both.set(other, one.length);
-  return both;
 }
 
 function zero(desc: DescField): unknown {

@@ -226,7 +226,7 @@ function writeScalar(writer: BinaryWriter, type: ScalarType, value: unknown, pat
       return;
     case ScalarType.BYTES:
       if (typeof value !== "string") throw badValue("must be a string of base64", path);
-      writer.bytes(base64Decode(value));
+      writer.bytes(bytesOf(value, path));
       return;
     default: {
       const given = value instanceof ExactNumber ? doubleOf(value, path) : value;
@@ -234,6 +234,14 @@ function writeScalar(writer: BinaryWriter, type: ScalarType, value: unknown, pat
       if (type === ScalarType.FLOAT) writer.float(finite(given, path));
       else writer.double(finite(given, path));
     }
+  }
+}
+
+function bytesOf(value: string, path: string): Uint8Array {
+  try {
+    return base64Decode(value);
+  } catch {
+    throw badValue("must be a string of base64", path);
   }
 }
 

@@ -134,5 +134,5 @@ function textsOf(field: DescField | undefined): readonly string[] {
   const rules = field === undefined ? undefined : rulesOf(field);
   if (rules?.required !== true || rules.type.case !== "string") return [];
   const { value } = rules.type;
-  return value.const !== "" ? [value.const] : value.in;
+  return Object.hasOwn(value, "const") ? [value.const] : value.in;
 }
