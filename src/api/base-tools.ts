@@ -7,6 +7,7 @@ import {
   isObject,
   type Layer,
   layeredConnection,
+  never,
   type Request,
   resultOf,
   type Service,
@@ -42,7 +43,8 @@ function onDemand(store: SchemaStore | undefined): Layer {
       call(request, context) {
         if (!isForTools(request)) return inner.call(request, context);
         return guard(async function* (within) {
-          made ??= make(within).catch((error) => {
+          // The answer is for all callers, so it does not end with the first.
+          made ??= make({ ...within, cancel: never }).catch((error) => {
             made = undefined;
             throw error;
           });

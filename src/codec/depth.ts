@@ -6,6 +6,12 @@ export function tooManyValues(): Fault {
   return new Fault("overload", "the message holds too many values", { data: { limit: "messageValues", max: MOST_VALUES } });
 }
 
+/**
+ * Texts of up to this length are parsed before their depth is checked: checking the value costs a quarter of checking the text. Parsing a
+ * longer text might take too much memory.
+ */
+export const PARSED_FIRST: number = 2 * 1024 * 1024;
+
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 

@@ -1,4 +1,4 @@
-import { type Context, Fault } from "../core/index.js";
+import { type Context, Fault, type JsonObject } from "../core/index.js";
 import type { AnswerPart, Id, Incoming, IncomingPart, Outgoing } from "./jsonrpc.js";
 
 /** The properties of a link. */
@@ -44,6 +44,11 @@ export interface Link {
   readonly backlog: number;
   /** Pauses the stream of a call while its reader is behind, if the call has a stream of its own. */
   pace(call: Id, held: boolean): void;
+  /**
+   * What a legacy server says about itself now, in the form of the result of `initialize`. Only links have it that cannot tell when their
+   * server is replaced. Undefined: nothing new.
+   */
+  refresh?(): Promise<JsonObject | undefined>;
   /** Stops both directions. What was taken is written first if the peer still reads. */
   close(reason?: Fault): Promise<void>;
 }

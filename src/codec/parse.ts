@@ -10,7 +10,7 @@ import {
   withBeside,
 } from "../core/index.js";
 import { readBlobText } from "./blob-text.js";
-import { exceedsDepth, holdsMore, MOST_VALUES, shallow, tooManyValues } from "./depth.js";
+import { exceedsDepth, holdsMore, MOST_VALUES, PARSED_FIRST, shallow, tooManyValues } from "./depth.js";
 import type { Id, Incoming, IncomingBad, IncomingBatch, IncomingPart } from "./jsonrpc.js";
 import type { Line } from "./lines.js";
 import { nullParams, paramsBeside } from "./members.js";
@@ -25,12 +25,6 @@ export interface ParseLimits {
 
 type Single = Exclude<Incoming, IncomingBatch>;
 
-/**
- * Texts of up to this length are parsed before their depth is checked: checking the value costs a quarter of checking the text. Parsing a
- * longer text might take too much memory.
- */
-const parsedFirst = 2 * 1024 * 1024;
-
 /** From this many characters on, a result states its size. */
 const LARGE = 16 * 1024;
 
@@ -43,7 +37,7 @@ export function parseMessage(text: string, limits: ParseLimits): Incoming {
   const { depth } = limits;
   const blob = text.length > LARGE ? readBlobText(text) : undefined;
   if (blob !== undefined) return blob;
-  const long = text.length > parsedFirst;
+  const long = text.length > PARSED_FIRST;
   if (long && exceedsDepth(text, depth)) return tooDeep(text, depth);
   if (long && holdsMore(text, MOST_VALUES)) return { kind: "bad", ...whose(text), fault: tooManyValues() };
   let value: unknown;
@@ -101,8 +95,8 @@ function read(value: unknown): Single {
     if (params !== undefined && params !== null && !isObject(params)) return bad(value, "params must be an object");
     const given = params === undefined ? noParams : (params ?? nullParams);
     const extra = extraOf(value, params === undefined ? 2 : 3, id, withMethod);
-    const message = { method, params: extra === undefined ? given : paramsBeside(given, extra) };
-    return id === undefined ? { kind: "notification", ...message } : { kind: "request", id, ...message };
+    const whole = extra === undefined ? given : paramsBeside(given, extra);
+    return id === undefined ? { kind: "notification", method, params: whole } : { kind: "request", id, method, params: whole };
   }
   if (error === undefined) {
     if (result === undefined) return bad(value, "a message has a method, a result or an error");

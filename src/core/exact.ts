@@ -46,13 +46,13 @@ export class ExactNumber {
 }
 
 /** JSON.stringify that also writes exact numbers. */
-export function jsonText(value: unknown, replacer?: (key: string, member: unknown) => unknown): string {
-  if (marked === undefined) return JSON.stringify(value, replacer);
+export function jsonText(value: unknown, replacer?: (key: string, member: unknown) => unknown, indent?: number): string {
+  if (marked === undefined) return JSON.stringify(value, replacer, indent);
   const outer = writing;
   const before = written;
   writing = true;
   try {
-    const text = JSON.stringify(value, replacer);
+    const text = JSON.stringify(value, replacer, indent);
     return written === before ? text : text.replace(marked, "$1");
   } finally {
     writing = outer;
@@ -69,11 +69,11 @@ export function withNumbers<T>(value: T, path: string, code: FaultCode = "invali
   return made && holds(value) ? (convert(value, path, code) as T) : value;
 }
 
-/** Deeper than any message from a wire may be. The limit is for a program's own value, which may contain itself. */
-const DEEP = 1024;
+/** How deep values are walked through: four times the default of `limits.depth`. A program's own value may contain itself. */
+export const WALKED_DEPTH = 1024;
 
 function holds(value: unknown, depth = 0): boolean {
-  if (typeof value !== "object" || value === null || value instanceof Uint8Array || depth > DEEP) return false;
+  if (typeof value !== "object" || value === null || value instanceof Uint8Array || depth > WALKED_DEPTH) return false;
   if (value instanceof ExactNumber) return true;
   if (Array.isArray(value)) return value.some((element) => holds(element, depth + 1));
   for (const name in value) if (holds((value as { readonly [name: string]: unknown })[name], depth + 1)) return true;

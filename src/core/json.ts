@@ -1,4 +1,4 @@
-import { ExactNumber } from "./exact.js";
+import { ExactNumber, WALKED_DEPTH } from "./exact.js";
 
 /** A JSON object whose members were checked to be JSON where they entered; treat it as read-only. */
 export type JsonObject = { readonly [member: string]: unknown };
@@ -36,9 +36,6 @@ export function extended(object: JsonObject | undefined, added?: JsonObject): Re
   return { ...nothing, ...object, ...added };
 }
 
-/** Deeper than any message from a wire may be. What is below is not weighed, so that no value can exhaust the stack. */
-const DEEP = 1024;
-
 /** About how many bytes of JSON a value makes, without making them. Byte limits count in this unit. */
 export function weigh(value: unknown, depth = 0): number {
   switch (typeof value) {
@@ -50,7 +47,7 @@ export function weigh(value: unknown, depth = 0): number {
       if (value === null) return 4;
       if (value instanceof Uint8Array) return value.byteLength;
       let sum = 2;
-      if (depth > DEEP) return sum;
+      if (depth > WALKED_DEPTH) return sum;
       if (Array.isArray(value)) {
         for (const element of value) sum += weigh(element, depth + 1) + 1;
         return sum;
@@ -72,7 +69,7 @@ export function memoryOf(value: unknown, depth = 0): number {
       if (value === null) return 0;
       if (value instanceof Uint8Array) return 128 + value.byteLength;
       let sum = 56;
-      if (depth > DEEP) return sum;
+      if (depth > WALKED_DEPTH) return sum;
       if (Array.isArray(value)) {
         for (const element of value) sum += 8 + memoryOf(element, depth + 1);
         return sum;

@@ -209,8 +209,9 @@ describe("a peer of the base", () => {
       method: "initialize",
       params: { clientInfo: { name: "p", version: "2" } },
     });
-    expect(server.full).toBe(true);
-    expect(ready).toBeUndefined();
+    // A version says nothing of additions that the peer does not use.
+    expect(server.full).toBe(false);
+    expect(ready).toMatchObject({ method: "notifications/initialized" });
     expect(read(server.encode({ jsonrpc: "2.0", id: "18446744073709551615", error: { code: -1, message: "no" } }))).toMatchObject({
       id: 2 ** 64,
     });

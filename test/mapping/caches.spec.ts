@@ -1,6 +1,9 @@
+import { setFlagsFromString } from "node:v8";
+import { runInThisContext } from "node:vm";
 import { describe, expect, it } from "vitest";
 import { decodeMessage, decodeToServer, encodeChunkHead, encodeToServer } from "../../src/codec/mcpv1/index.js";
 import type { JsonObject } from "../../src/core/index.js";
+import { anywireKeys } from "../../src/era/keys.js";
 
 const twin = { twin: true };
 const info = "io.modelcontextprotocol/clientInfo";
@@ -73,5 +76,20 @@ describe("what is kept from one message to the next", () => {
     const head = encodeChunkHead("\ud800", 5);
     expect(head.length).toBeGreaterThan(5);
     for (const bytes of before) expect(decoded(bytes)).toStrictEqual(params());
+  });
+
+  it("is kept of several ends that speak in turn, as those of a relay do", () => {
+    const ends = Array.from({ length: 8 }, (_, at) => encoded({ ...params(), _meta: { ...params()._meta, plain: String(at) } }));
+    const first = ends.map((bytes) => decoded(bytes)._meta[info]);
+    for (const [at, bytes] of ends.entries()) expect(decoded(bytes)._meta[info]).toBe(first[at]);
+  });
+
+  it("keeps its hidden class when a window is added to it", () => {
+    setFlagsFromString("--allow-natives-syntax");
+    const same = runInThisContext("(one, other) => %HaveSameMap(one, other)") as (one: unknown, other: unknown) => boolean;
+    const bytes = encoded({ ...params(), _meta: { ...params()._meta, [anywireKeys.window]: 64 } });
+    const metas = Array.from({ length: 20 }, () => decoded(bytes)._meta);
+    expect(metas[0]).toHaveProperty([anywireKeys.window], 64);
+    expect(same(metas[18], metas[19])).toBe(true);
   });
 });

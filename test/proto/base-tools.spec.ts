@@ -97,6 +97,18 @@ describe("a server of the base with messages", () => {
     close();
   });
 
+  it("answers the second caller when the first leaves at once", async () => {
+    const { address, close } = await searching();
+    const client = kept(await connect(address));
+    const leave = new AbortController();
+    const first = client.callTool("web_search", { query: "cats" }, { signal: leave.signal });
+    const second = client.callTool("web_search", { query: "dogs" });
+    leave.abort();
+    await expect(first).rejects.toMatchObject({ code: "cancelled" });
+    expect(await second).toMatchObject({ structuredContent: { pages: ["about dogs"] } });
+    close();
+  });
+
   it("is shown with the descriptors to a client that asks for them, and takes its messages as they are", async () => {
     const { asked, address, close } = await searching();
     const client = kept(await connect(address));

@@ -111,11 +111,17 @@ describe("a client of the base that speaks JSON", () => {
     for (const bad of [
       "{",
       '{"id":"x"}',
-      '{"id":2,"callToolRequest":7}',
       `{"id":2,"callToolRequest":{"name":"echo","arguments":{"@type":"type.googleapis.com/google.protobuf.Struct","value":${deep}}}}`,
       '{"id":2,"callToolRequest":{"name":"greet","arguments":{"@type":"type.googleapis.com/acme.X","value":"?"}}}',
     ])
       expect(await ask(bad), bad.slice(0, 60)).toMatchObject({ errorResponse: { code: -32700 } });
+    // What can be read tells whose answer it is.
+    for (const bad of [
+      '{"id":2,"callToolRequest":7}',
+      '{"id":"2","listToolsRequest":{"includeSchemas":"yes"}}',
+      '{"id":2,"callToolRequest":{"metadata":{"a":1}}}',
+    ])
+      expect(await ask(bad), bad).toMatchObject({ id: "2", errorResponse: { code: -32700 } });
     expect(await ask('{"id":2,"callToolRequest":{"name":"greet","arguments":{"@type":"t/acme.X","other":1}}}')).toMatchObject({
       id: "2",
       callToolResponse: { error: { code: -33001 } },

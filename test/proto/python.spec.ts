@@ -37,7 +37,7 @@ describe.runIf(python !== undefined)("peers that Python generated from the text 
     server: "for-python",
     tools: ["echo", "fail"],
     echo: ["über"],
-    failed: true,
+    failed: [-32603, "no luck"],
     resources: ["test://bytes"],
     blob: "0001fe",
   };

@@ -1,10 +1,11 @@
+import { create, toBinary } from "@bufbuild/protobuf";
 import { createClient } from "@connectrpc/connect";
 import { createGrpcTransport } from "@connectrpc/connect-node";
 import { afterEach, describe, expect, it } from "vitest";
 import { connect, createServer, type ServeOptions, serve } from "../../src/api/index.js";
 import { bridge } from "../../src/bridge/index.js";
-import { MCPService } from "../../src/codec/gen/buf/mcp/v1/mcp_pb.js";
-import { baseClient, baseServer, initialize } from "./base-peer.js";
+import { MCPMessageSchema, MCPService } from "../../src/codec/gen/buf/mcp/v1/mcp_pb.js";
+import { baseClient, baseServer, framed, initialize } from "./base-peer.js";
 
 const open: AsyncDisposable[] = [];
 afterEach(async () => {
@@ -97,6 +98,23 @@ describe("a token in the metadata of a request", () => {
       ["callToolRequest", "Bearer good"],
     ]);
     server.close();
+  });
+
+  it("may be in the first request of a peer of 1.3, beside its name", async () => {
+    const { ran, listener } = await serving("proto+tcp://127.0.0.1:0");
+    const client = await baseClient(listener.address);
+    const first = (id: bigint, metadata: Record<string, string>): void => {
+      const value = { protocolVersion: "1.3.0", metadata: { name: "raw", ...metadata }, mcpVersion: "2025-11-25" };
+      client.socket.write(
+        framed(toBinary(MCPMessageSchema, create(MCPMessageSchema, { id, payload: { case: "initializeRequest", value } }))),
+      );
+    };
+    first(1n, bearer("bad"));
+    expect(await client.next()).toMatchObject({ id: 1n, ...refused });
+    first(2n, bearer("good"));
+    expect(await client.next()).toMatchObject({ id: 2n, payload: { case: "initializeResponse" } });
+    expect(ran).toEqual([]);
+    client.socket.destroy();
   });
 
   it("stays at a bridge, whether or not anybody checks it there", async () => {

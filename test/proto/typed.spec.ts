@@ -16,7 +16,11 @@ const { input, output } = convertTool(
     name: "greet",
     inputSchema: {
       type: "object",
-      properties: { name: { type: "string", minLength: 1 }, times: { type: "integer", minimum: 1, maximum: 5 } },
+      properties: {
+        name: { type: "string", minLength: 1 },
+        times: { type: "integer", minimum: 1, maximum: 5 },
+        tags: { type: "array", items: { type: "string", minLength: 2 } },
+      },
       required: ["name"],
     },
     outputSchema: { type: "object", properties: { greeting: { type: "string" }, letters: { type: "integer" } } },
@@ -89,6 +93,16 @@ describe("a tool of messages", () => {
     const client = kept(await connect(listener.address));
     const broken = { code: "invalid-params", rpcCode: -33001, data: { field: "times", rule: "int32.gte_lte" } };
     await expect(client.callTyped("greet", messages, { name: "Ada", times: 9 } as never)).rejects.toMatchObject(broken);
+    const inList = { rpcCode: -33001, data: { field: "tags[1]", rule: "string.min_len" } };
+    const tags = { name: "Ada", tags: ["ok", "x"] } as never;
+    await expect(client.callTyped("greet", messages, tags)).rejects.toMatchObject(inList);
+    await expect(client.callTyped("greet", messages, tags, { validate: false })).rejects.toMatchObject(inList);
+    // What only TypeScript prevents.
+    await expect(client.callTyped("greet", messages, { name: 5 } as never)).rejects.toMatchObject({
+      code: "invalid-params",
+      rpcCode: -33001,
+      message: expect.stringMatching(/^name: .*expected string, got 5/),
+    });
     expect(await client.callTyped("unchecked", messages, { name: "Ada", times: 9 } as never, { validate: false })).toMatchObject({
       greeting: "whatever",
     });

@@ -3,7 +3,9 @@ import {
   isObject,
   type JsonObject,
   jsonRpcCodes,
+  modernVersions,
   noParams,
+  noteMessage,
   type RpcError,
   toFault,
   toRpcError,
@@ -14,6 +16,7 @@ import { nullParams, paramsBeside } from "../members.js";
 import {
   bytesOf,
   type DecodeLimits,
+  isTyped,
   malformed,
   Reader,
   readMessage,
@@ -26,6 +29,7 @@ import { sentMessage } from "../serialise.js";
 import { baseAnswer, baseError, baseRequest } from "./base.js";
 import { isProtoJson, type ProtoEncoding, unreadJson } from "./encodings.js";
 import { type Envelope, readEnvelope, readJsonRpc, writeExtra, writeIdTo, writeJsonRpc } from "./envelope.js";
+import { BSR_REF, BSR_REFS, INLINE_SCHEMA } from "./fields.js";
 import { isFull, probeToWire, requestToWire, VERSION } from "./handshake.js";
 import {
   ERROR,
@@ -48,6 +52,8 @@ const INITIALIZE = "initialize";
 /** The code of a tool that timed out. */
 const TOOL_TIMEOUT = -33003;
 const CANCELLED = "notifications/cancelled";
+/** The code of the answer to a request whose id is in use. */
+const IN_USE = -32600;
 
 /**
  * Converts JSON-RPC messages to and from the `MCPMessage`s of one connection. It knows what the peer announced, and the methods of open
@@ -65,6 +71,10 @@ export class MessageCodec {
   readonly #depth: number;
   /** The methods of unanswered requests. */
   readonly #open = new Map<Id, string>();
+  /** Those of requests whose id another one had already. */
+  readonly #again = new Map<Id, string[]>();
+  /** The references that lists of tools were asked for. */
+  readonly #refs = new Map<Id, readonly unknown[]>();
 
   constructor(limits: DecodeLimits = usual, full?: boolean) {
     this.#depth = limits.depth;
@@ -99,8 +109,9 @@ export class MessageCodec {
       }, room);
     }
     const { id } = message;
-    const method = id === null ? undefined : this.#open.get(id);
-    if (id !== null) this.#open.delete(id);
+    const method = id === null ? undefined : this.#answered(id, "error" in message ? message.error : undefined);
+    const refs = id === null ? undefined : this.#refs.get(id);
+    if (refs !== undefined) this.#refs.delete(id as Id);
     const answer = (write: (writer: Writer) => void): Uint8Array =>
       bytesOf((writer) => {
         if (id !== null) writeIdTo(writer, id, this.full !== false);
@@ -110,11 +121,28 @@ export class MessageCodec {
     if ("error" in message)
       return answer((writer) => this.#writeError(writer, this.full === true ? message.error : inOwnCode(message.error, method)));
     try {
-      return answer((writer) => this.#writeResult(writer, method, message.result));
+      return answer((writer) => this.#writeResult(writer, method, refs === undefined ? message.result : having(refs, message.result)));
     } catch (error) {
       // The caller waits, and an incomplete answer would mean something else.
       return answer((writer) => this.#writeError(writer, toRpcError(toFault(error), "legacy")));
     }
+  }
+
+  /** The method of the request that an answer is for, which is not open any more. */
+  #answered(id: Id, error: RpcError | undefined): string | undefined {
+    const method = this.#open.get(id);
+    const again = this.#again.get(id);
+    if (again === undefined) {
+      this.#open.delete(id);
+      return method;
+    }
+    // A request whose id is in use is refused at once. Any other answer is that of the first.
+    const refusal = error?.code === IN_USE;
+    const next = (refusal ? again.pop() : again.shift()) as string;
+    if (again.length === 0) this.#again.delete(id);
+    if (refusal) return next;
+    this.#open.set(id, next);
+    return method;
   }
 
   #notification(message: Exclude<OutgoingMessage, { readonly id: unknown }>, room: number): Uint8Array | undefined {
@@ -169,6 +197,7 @@ export class MessageCodec {
       return [{ kind: "bad", fault: toFault(error) }];
     }
     try {
+      if (envelope.more) throw refused("a message holds one payload");
       if (envelope.payload === 0) throw new Fault("unknown-method", "the message has no payload that is known here");
       reader.at = envelope.from;
       reader.end = envelope.to;
@@ -184,7 +213,8 @@ export class MessageCodec {
       return this.decode(json.read(text, this.#depth));
     } catch (error) {
       const fault = error instanceof Fault ? error : new Fault("parse", "the message is no MCPMessage in JSON", { cause: error });
-      return [{ kind: "bad", fault }];
+      const id = error instanceof Fault ? undefined : json.id(text);
+      return [id === undefined ? { kind: "bad", fault } : { kind: "bad", id, answers: id, fault }];
     }
   }
 
@@ -203,7 +233,7 @@ export class MessageCodec {
       return [{ kind: "error", ...(id === undefined ? undefined : { id }), error: withExtra(error, envelope) }];
     }
     const value = readMessage(reader, result.payload.table, this.#depth - 2);
-    if (result.name === INITIALIZE) this.full = isFull(value["protocolVersion"]);
+    if (result.name === INITIALIZE) this.full = isFull(value);
     const made = result.payload.from?.(value, this.full === true) ?? value;
     return [{ kind: "result", id: id as Id, value: withExtra(made, envelope) }];
   }
@@ -211,8 +241,14 @@ export class MessageCodec {
   #request(method: string, value: JsonObject, envelope: Envelope): readonly Single[] {
     const { id } = envelope;
     if (id === undefined) throw refused("a request has an id");
-    if (method !== INITIALIZE) return [this.#opened(id, method, value, envelope)];
-    this.full = isFull(value["protocolVersion"]);
+    if (method !== INITIALIZE) {
+      // Ends of 1.3 write JSON of this form as a message, too.
+      if (this.full === false && isTyped(value["arguments"])) noteMessage(value["arguments"]);
+      const refs = isObject(value["_meta"]) ? value["_meta"][BSR_REFS] : undefined;
+      if (Array.isArray(refs) && refs.length > 0) this.#refs.set(id, refs);
+      return [this.#opened(id, method, value, envelope)];
+    }
+    this.full = isFull(value);
     const { capabilities } = value;
     this.offered = isObject(capabilities) && Array.isArray(capabilities["encodings"]) ? capabilities["encodings"] : undefined;
     if (value["probe"] === true) return [this.#opened(id, PROBE, value, envelope)];
@@ -223,13 +259,17 @@ export class MessageCodec {
   }
 
   #opened(id: Id, method: string, params: JsonObject, { extra }: Envelope): Single {
-    this.#open.set(id, method);
+    if (!this.#open.has(id)) this.#open.set(id, method);
+    else this.#again.set(id, [...(this.#again.get(id) ?? []), method]);
     return { kind: "request", id, method, params: extra === undefined ? params : paramsBeside(params, extra) };
   }
 
   #notified(method: string, params: JsonObject, { extra }: Envelope): Single {
     // Such a call may stay without an answer.
-    if (method === CANCELLED) this.#open.delete(params["requestId"] as Id);
+    if (method === CANCELLED) {
+      this.#open.delete(params["requestId"] as Id);
+      this.#refs.delete(params["requestId"] as Id);
+    }
     return { kind: "notification", method, params: extra === undefined ? params : paramsBeside(params, extra) };
   }
 
@@ -257,7 +297,11 @@ function inOwnCode(error: RpcError, method: string | undefined): RpcError {
 }
 
 /** The answer to a probe. */
-export const probed: JsonObject = { protocolVersion: VERSION, capabilities: { supportsBsrRefs: true, supportsStreaming: true } };
+export const probed: JsonObject = {
+  protocolVersion: VERSION,
+  capabilities: { supportsBsrRefs: true, supportsStreaming: true },
+  mcpVersion: modernVersions[0],
+};
 
 function probe({ id, params }: OutgoingRequest, encodings: readonly string[], room: number): Uint8Array {
   const payload = requests.get(INITIALIZE) as Payload;
@@ -277,6 +321,16 @@ function write(writer: Writer, payload: Payload, value: JsonObject, full: boolea
 /** An answer is checked in the form that its fields have. */
 function writeBase(writer: Writer, { to, ...payload }: Payload, result: JsonObject): void {
   write(writer, payload, baseAnswer(payload.table, to?.(result, false) ?? result), false);
+}
+
+/** Of a list of tools, those that were asked for. One with its descriptors was chosen where these come from. */
+function having(refs: readonly unknown[], result: JsonObject): JsonObject {
+  if (!Array.isArray(result["tools"])) return result;
+  const tools = result["tools"].filter((tool) => {
+    const meta = isObject(tool) && isObject(tool["_meta"]) ? tool["_meta"] : {};
+    return INLINE_SCHEMA in meta || refs.includes(meta[BSR_REF]);
+  });
+  return { ...result, tools };
 }
 
 function withExtra<T extends object>(answer: T, { extra }: Envelope): T {

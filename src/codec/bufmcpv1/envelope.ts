@@ -21,6 +21,8 @@ export interface Envelope {
   payload: number;
   from: number;
   to: number;
+  /** Whether it has more than one payload. */
+  more: boolean;
   /** Members of the message other than those of JSON-RPC. */
   extra: JsonObject | undefined;
 }
@@ -40,7 +42,7 @@ function isKnown(number: number): boolean {
 }
 
 export function readEnvelope(reader: Reader, depth: number): Envelope {
-  const found: Envelope = { id: undefined, payload: 0, from: 0, to: 0, extra: undefined };
+  const found: Envelope = { id: undefined, payload: 0, from: 0, to: 0, more: false, extra: undefined };
   let json: unknown;
   while (reader.at < reader.end) {
     const tag = reader.tag();
@@ -51,7 +53,7 @@ export function readEnvelope(reader: Reader, depth: number): Envelope {
     else if (number === OTHER_MEMBERS) found.extra = readJsonObject(reader, depth);
     else if (number <= PAYLOAD_MOST && isKnown(number)) {
       if ((tag & 7) !== 2) throw malformed("a payload has the wrong wire type");
-      if (found.payload !== 0) throw refused("a message holds one payload");
+      if (found.payload !== 0) found.more = true;
       found.payload = number;
       found.to = reader.limit();
       found.from = reader.at;

@@ -15,6 +15,8 @@ export const INCLUDE_SCHEMAS = "buf.mcp.v1/include_schemas";
 export const CAPABILITIES = "buf.mcp.v1/capabilities";
 /** The `Error` that a tool failed with. */
 export const TOOL_ERROR = "buf.mcp.v1/error";
+/** The JSON-RPC code for arguments that violate their schema. */
+export const VALIDATION_FAILED = -33001;
 
 /** A field with a twin. */
 export function twinned(kind: Kind, member: string, number: number, options: FieldOptions = {}): Field {

@@ -8,10 +8,13 @@ const SUPPORTED: readonly string[] = ["1.0.0", VERSION];
 /** The JSON-RPC code for a version of proto-mcp that is not supported. */
 export const UNSUPPORTED_VERSION = -33002;
 
-/** Whether a peer of this version knows the additions. Throws if the version is not supported. */
-export function isFull(version: unknown): boolean {
+/**
+ * Whether the peer knows the additions: it announces their version, and uses one of them. Others may call something else 1.3. Throws if the
+ * version is not supported.
+ */
+export function isFull({ protocolVersion: version, mcpVersion, probe }: JsonObject): boolean {
   const [, minor] = /^1\.(\d{1,9})(?:\.|$)/.exec(typeof version === "string" ? version : "") ?? [];
-  if (minor !== undefined) return Number(minor) >= 3;
+  if (minor !== undefined) return Number(minor) >= 3 && (mcpVersion !== undefined || probe === true);
   throw new Fault("unsupported-version", `proto-mcp ${JSON.stringify(version)} is not supported; supported is 1.x, up to ${VERSION}`, {
     rpcCode: UNSUPPORTED_VERSION,
     data: { supported: SUPPORTED, requested: version },
@@ -47,7 +50,8 @@ export function probeToWire({ info, credentials }: JsonObject, encodings: readon
 }
 
 export function requestFromWire({ protocolVersion, capabilities, metadata, mcpVersion, mcpCapabilities, ...rest }: JsonObject): JsonObject {
-  if (mcpVersion !== undefined) return defined({ protocolVersion: mcpVersion, capabilities: mcpCapabilities, ...rest });
+  if (mcpVersion !== undefined)
+    return defined({ protocolVersion: mcpVersion, capabilities: mcpCapabilities, ...rest, _meta: withOthers(rest["_meta"], metadata) });
   return {
     protocolVersion: legacyVersions[0],
     capabilities: {},
@@ -82,7 +86,8 @@ export function resultToWire({ protocolVersion, capabilities, ...rest }: JsonObj
 
 /** A base server has no prompts and reports no changes, whatever it announces. */
 export function resultFromWire({ protocolVersion, capabilities, metadata, mcpVersion, mcpCapabilities, ...rest }: JsonObject): JsonObject {
-  if (mcpVersion !== undefined) return defined({ protocolVersion: mcpVersion, capabilities: mcpCapabilities, ...rest });
+  if (mcpVersion !== undefined)
+    return defined({ protocolVersion: mcpVersion, capabilities: mcpCapabilities, ...rest, _meta: withOthers(rest["_meta"], metadata) });
   const can = isObject(capabilities) ? capabilities : {};
   const silent = can["tools"] === undefined && can["resources"] === undefined;
   return {
@@ -112,6 +117,13 @@ function othersIn(metadata: unknown): JsonObject {
   if (!isObject(metadata)) return {};
   const { name, version, ...others } = metadata;
   return others;
+}
+
+/** `_meta` with the metadata that a peer of 1.3 gives besides its name and version: a token, a trace id. */
+function withOthers(meta: unknown, metadata: unknown): unknown {
+  const others = othersIn(metadata);
+  if (Object.keys(others).length === 0) return meta;
+  return isObject(meta) ? { ...others, ...meta } : (meta ?? others);
 }
 
 function defined(object: JsonObject): JsonObject {

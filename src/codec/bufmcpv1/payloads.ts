@@ -1,8 +1,8 @@
-import { extended, isObject, type JsonObject } from "../../core/index.js";
+import { extended, INVALID_ARGUMENTS, isObject, type JsonObject } from "../../core/index.js";
 import { setMember, type Table } from "../protobuf/index.js";
 import { blockFromWire, blocksFromWire, blocksToWire, blockToWire } from "./content.js";
 import { tableOf } from "./dialect.js";
-import { TOOL_ERROR } from "./fields.js";
+import { TOOL_ERROR, VALIDATION_FAILED } from "./fields.js";
 import { isHandshake, requestFromWire, resultFromWire, resultToWire } from "./handshake.js";
 
 /** A payload of MCPMessage: its number, its message, and the conversion if that differs from the JSON object. */
@@ -66,6 +66,8 @@ export const notifications: ReadonlyMap<string, Payload> = new Map([
 ]);
 
 export const ERROR: Payload = payload(12, "ErrorResponse");
+/** The code of a tool's `Error` that has none of its own. */
+const TOOL_FAILED = -32603;
 /** The payload for any message without one of its own. */
 export const JSON_RPC = 100;
 
@@ -85,21 +87,20 @@ export const notificationsByNumber: ReadonlyMap<number, Known> = inverse(notific
 
 function toolResultToWire(result: JsonObject, full: boolean): JsonObject {
   const { _meta, content } = result;
-  const error = result["isError"] === true ? toolError(result, full) : undefined;
+  const error = result["isError"] === true ? (toolError(result, full) ?? (full ? undefined : saidError(content))) : undefined;
   if (error === undefined) {
     const success: Record<string, unknown> = {};
     for (const name in result)
       if (name !== "_meta") setMember(success, name, name === "content" ? blocksToWire(content, full) : result[name]);
     return _meta === undefined ? { success } : { success, _meta };
   }
-  const { [TOOL_ERROR]: _, ...others } = _meta as JsonObject;
+  const { [TOOL_ERROR]: _, ...others } = isObject(_meta) ? _meta : {};
   return Object.keys(others).length === 0 ? { error } : { error, _meta: others };
 }
 
 /** The `Error` of a failed tool, if the result says no more than that. */
 function toolError({ isError, content, _meta, ...rest }: JsonObject, full: boolean): JsonObject | undefined {
   if (
-    isError !== true ||
     !isObject(_meta) ||
     !Array.isArray(content) ||
     content.length !== 1 ||
@@ -110,6 +111,15 @@ function toolError({ isError, content, _meta, ...rest }: JsonObject, full: boole
   const [block] = content;
   if (!isObject(error) || !isObject(block) || Object.keys(block).length !== 2) return undefined;
   return block["type"] === "text" && block["text"] === error["message"] ? error : undefined;
+}
+
+/** What a failed tool says, as an `Error`: clients of the base look for no failure in a `success`. Undefined if it says more than text. */
+function saidError(content: unknown): JsonObject | undefined {
+  if (!Array.isArray(content) || content.length === 0) return undefined;
+  const texts = content.map((block) => (isObject(block) && block["type"] === "text" ? block["text"] : undefined));
+  if (!texts.every((text) => typeof text === "string")) return undefined;
+  const message = texts.join("\n");
+  return { code: message.startsWith(INVALID_ARGUMENTS) ? VALIDATION_FAILED : TOOL_FAILED, message };
 }
 
 function toolResultFromWire(response: JsonObject, full: boolean): JsonObject {

@@ -41,6 +41,8 @@ const decoder = new TextDecoder("utf-8", { fatal: true });
 /** `MCPMessage`s in protobuf's own JSON, from and to their bytes. */
 export interface ProtoJson {
   read(text: Uint8Array, depth: number): Uint8Array;
+  /** The id of a message that cannot be read; undefined if it has none. */
+  id(text: Uint8Array): number | undefined;
   /** `full`: the peer knows more than the base, and of JSON many take only what they know. */
   write(bytes: Uint8Array, full: boolean): Uint8Array;
 }
@@ -55,6 +57,14 @@ export const protoJson: ProtoJson = {
     const message = fromJson(MCPMessageSchema, opened(MCPMessageSchema, json) as JsonValue, { registry, ignoreUnknownFields: true });
     for (const any of anysIn(reflect(MCPMessageSchema, message))) if (any.typeUrl === LIST) unmark(any);
     return toBinary(MCPMessageSchema, message);
+  },
+  id(text) {
+    try {
+      const { id } = JSON.parse(decoder.decode(text)) as JsonObject;
+      return Number.isSafeInteger(Number(id)) && Number(id) > 0 ? Number(id) : undefined;
+    } catch {
+      return undefined;
+    }
   },
   write(bytes, full) {
     const message = fromBinary(MCPMessageSchema, bytes);

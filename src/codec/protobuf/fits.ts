@@ -1,6 +1,7 @@
 import { isObject } from "../../core/index.js";
 import type { Role } from "./table.js";
 import { isText } from "./text.js";
+import { DEEPEST } from "./value.js";
 import { enumOf } from "./write-kinds.js";
 
 /** Where in a value something does not fit, and why. */
@@ -76,9 +77,6 @@ function each(members: readonly (readonly [string, unknown, string?])[], role: R
   }
   return undefined;
 }
-
-/** Deeper than any message from a wire. What is deeper is refused when it is written. */
-const DEEPEST = 2048;
 
 /** The first part of a JSON value that a Value cannot hold. */
 function unwritable(value: unknown, depth = 0): Misfit | undefined {

@@ -1,5 +1,5 @@
 import { Fault, isObject, type JsonObject, jsonText } from "../../core/index.js";
-import { exceedsDepth, holdsMore, MOST_VALUES, tooManyValues } from "../depth.js";
+import { exceedsDepth, holdsMore, MOST_VALUES, PARSED_FIRST, tooManyValues } from "../depth.js";
 import { DEEP, ODD, parseExactly, survey } from "../numbers.js";
 import { malformed, refused, tooDeep } from "./fault.js";
 import type { Reader } from "./reader.js";
@@ -20,14 +20,11 @@ export function stringify(value: unknown): string | undefined {
   }
 }
 
-/** Texts of up to this length are parsed before their depth is checked, as for JSON messages. */
-const parsedFirst = 2 * 1024 * 1024;
-
 /** Reads a field that holds JSON, with exact numbers. `depth`: how many levels it may have. */
 export function readJsonField(reader: Reader, depth: number): unknown {
   const text = reader.text();
-  if (text.length > parsedFirst && exceedsDepth(text, depth)) throw tooDeep();
-  if (text.length > parsedFirst && holdsMore(text, MOST_VALUES)) throw tooManyValues();
+  if (text.length > PARSED_FIRST && exceedsDepth(text, depth)) throw tooDeep();
+  if (text.length > PARSED_FIRST && holdsMore(text, MOST_VALUES)) throw tooManyValues();
   let value: unknown;
   try {
     value = JSON.parse(text);

@@ -3,11 +3,14 @@ import { readJsonField, stringify } from "./json.js";
 import type { Reader } from "./reader.js";
 import type { Writer } from "./writer.js";
 
-// A caller says the same about itself in the `_meta` of every request. What was last written or read is kept, so that it need not be
-// converted each time. It is kept as a private copy, or frozen: what a program does to its own objects changes nothing for another caller.
+// A caller says the same about itself in the `_meta` of every request, and a server in that of every result. What was written or read last
+// is kept, so that it need not be converted each time. It is kept as a private copy, or frozen: what a program does to its own objects
+// changes nothing for another caller.
 
-/** The most bytes that are kept. */
+/** The most bytes that are kept of one. */
 const KEPT = 4096;
+/** How many are kept of each direction. A relay reads and writes two in turn, its clients' and its server's. */
+const MOST = 8;
 
 /** A JSON value, taken apart once. */
 interface Kept {
@@ -40,13 +43,14 @@ function isSame(value: unknown, kept: Kept): boolean {
   return at === names.length;
 }
 
-let written: { readonly kept: Kept; readonly bytes: Uint8Array } | undefined;
+const written: { readonly kept: Kept; readonly bytes: Uint8Array }[] = [];
 
 /** Writes an object as JSON in the field of that tag. */
 export function writeKeptMeta(writer: Writer, tag: number, value: JsonObject): boolean {
-  if (written !== undefined && isSame(value, written.kept)) {
+  for (const { kept, bytes } of written) {
+    if (!isSame(value, kept)) continue;
     writer.varint(tag);
-    writer.octets(written.bytes);
+    writer.octets(bytes);
     return true;
   }
   const text = stringify(value);
@@ -57,23 +61,29 @@ export function writeKeptMeta(writer: Writer, tag: number, value: JsonObject): b
   const end = writer.at;
   if (end - at > KEPT) return true;
   // The length prefix is not kept. Below KEPT it takes one or two bytes.
-  written = { kept: keep(JSON.parse(text)), bytes: writer.bytes.slice(at + (end - at - 1 < 128 ? 1 : 2), end) };
+  add(written, { kept: keep(JSON.parse(text)), bytes: writer.bytes.slice(at + (end - at - 1 < 128 ? 1 : 2), end) });
   return true;
 }
 
-let read: { readonly value: JsonObject; readonly bytes: Uint8Array; readonly depth: number } | undefined;
+const read: { readonly value: JsonObject; readonly bytes: Uint8Array; readonly depth: number }[] = [];
 
-/** Reads a field that holds JSON. The top object is the caller's own; everything below is frozen. */
+/** Reads a field that holds JSON. The top object is the caller's own, and members are added to it; everything below is frozen. */
 export function readKeptMeta(reader: Reader, depth: number): unknown {
   const { at } = reader;
   const bytes = reader.octets();
-  if (read !== undefined && read.depth <= depth && sameBytes(bytes, read.bytes)) return extended(read.value);
+  for (const kept of read) if (kept.depth <= depth && sameBytes(bytes, kept.bytes)) return extended(kept.value);
   reader.at = at;
   const value = readJsonField(reader, depth);
   if (!isObject(value) || bytes.length > KEPT) return value;
   for (const member of Object.values(value)) freeze(member);
-  read = { value, bytes: bytes.slice(), depth };
+  add(read, { value, bytes: bytes.slice(), depth });
   return extended(value);
+}
+
+/** Keeps one more, in place of the oldest if there are too many. */
+function add<T>(kept: T[], one: T): void {
+  if (kept.length === MOST) kept.pop();
+  kept.unshift(one);
 }
 
 /** Freezes all of it. Its depth was checked when it was read. */

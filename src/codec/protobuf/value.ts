@@ -7,7 +7,7 @@ import { isText } from "./text.js";
 import type { Writer } from "./writer.js";
 
 /** Deeper than any message from a wire. A deeper value of a program would exhaust the stack. */
-const DEEPEST = 2048;
+export const DEEPEST = 2048;
 
 /** Members of Value. */
 const NULL = 0x08;

@@ -1,6 +1,7 @@
 import { loadProtoJson, type MessageCodec, PROBE, type ProtoEncoding } from "../../codec/bufmcpv1/index.js";
 import type { Incoming, IncomingPart, Link } from "../../codec/index.js";
 import { clientInfo, type DialOptions, defaultTimeouts, Fault, fromRpcError, type JsonObject, toFault } from "../../core/index.js";
+import { timerMs } from "../../stream/index.js";
 import { eitherEncoding } from "./encodings.js";
 import { showsTokens } from "./tokens.js";
 
@@ -41,6 +42,7 @@ export async function greet(given: Link, codec: MessageCodec, options: GreetOpti
     const { answer, rest } = await inTime(answerIn(batches), options.probeMs ?? defaultTimeouts.probeMs);
     if (answer.kind === "error") throw fromRpcError(answer.error);
     if (answer.kind === "bad") throw answer.fault;
+    if (codec.full === undefined) throw new Fault("parse", "the peer answered initialize_request with another payload than its answer");
     const shown = showsTokens(link, codec.full === true, options.credentials);
     if (codec.full === true)
       return {
@@ -72,15 +74,21 @@ async function answerIn(batches: Batches): Promise<{ readonly answer: Answer; re
     const step = await batches.next();
     if (step.done === true) throw new Fault("unavailable", "the peer closed the connection", { data: { reason: "closed" } });
     const batch = step.value;
-    const at = batch.findIndex(({ kind }) => kind === "result" || kind === "error" || kind === "bad");
+    const at = batch.findIndex(isAnswer);
     if (at >= 0) return { answer: batch[at] as Answer, rest: batch.slice(at + 1) };
   }
+}
+
+/** Whether a message answers the question. A peer that does not understand it may not know its id. */
+function isAnswer(message: Batch[number]): boolean {
+  if (message.kind === "bad") return message.silent !== true && (message.answers ?? message.id ?? ID) === ID;
+  return message.kind === "result" ? message.id === ID : message.kind === "error" && (message.id ?? ID) === ID;
 }
 
 async function inTime<T>(answer: Promise<T>, ms: number): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => reject(new NoProto(new Fault("deadline", `the peer said nothing within ${ms} ms`))), ms);
+    timer = setTimeout(() => reject(new NoProto(new Fault("deadline", `the peer said nothing within ${ms} ms`))), timerMs(ms));
   });
   answer.catch(() => {});
   return Promise.race([answer, late]).finally(() => clearTimeout(timer));

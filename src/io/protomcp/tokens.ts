@@ -12,6 +12,7 @@ import {
   toRpcError,
   type WireOptions,
 } from "../../core/index.js";
+import { timerMs } from "../../stream/index.js";
 import { type AuthOptions, checkCredentials, refusedCredentials } from "../http/credentials.js";
 import { tellRefused } from "../http/gate.js";
 
@@ -50,7 +51,7 @@ export async function admitByToken(
   ms: number = defaultTimeouts.headersMs,
 ): Promise<AdmittedLink | undefined> {
   const batches = link.incoming[Symbol.asyncIterator]();
-  const late = setTimeout(() => void link.close(new Fault("unauthenticated", `no valid token came within ${ms} ms`)), ms);
+  const late = setTimeout(() => void link.close(new Fault("unauthenticated", `no valid token came within ${ms} ms`)), timerMs(ms));
   try {
     for (let step = await batches.next(); step.done !== true; step = await batches.next())
       for (const [at, message] of step.value.entries()) {

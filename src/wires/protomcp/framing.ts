@@ -1,21 +1,22 @@
 import type { MessageCodec } from "../../codec/bufmcpv1/index.js";
 import { type Incoming, type IncomingPart, lineFramer, parseLine, serialise } from "../../codec/index.js";
 import { Fault, messageTooLarge } from "../../core/index.js";
-import type { FrameReader, Framing } from "../../io/index.js";
+import type { FrameReader, Framing, OnPartial } from "../../io/index.js";
 
 const PREFIX = 4;
+/** Smaller pieces of a message are copied together: a view of a few bytes costs more than they do. */
+const SMALL = 8 * 1024;
 const nothing = new Uint8Array(0);
 const encoder = new TextEncoder();
 
 type Messages = readonly (Incoming | IncomingPart)[];
 
 export interface FramingOptions {
-  /** Called with the number of bytes held of an incomplete message. */
-  readonly onHeld?: ((bytes: number) => void) | undefined;
+  readonly onPartial?: OnPartial | undefined;
 }
 
 /** Frames each message as its length in four bytes, highest first, and an `MCPMessage`. */
-export function delimited(codec: MessageCodec, { onHeld }: FramingOptions = {}): Framing {
+export function delimited(codec: MessageCodec, { onPartial }: FramingOptions = {}): Framing {
   return {
     write(message) {
       const framed = codec.encode(message, PREFIX);
@@ -27,32 +28,33 @@ export function delimited(codec: MessageCodec, { onHeld }: FramingOptions = {}):
       framed[3] = length;
       return framed;
     },
-    reader: ({ maxBytes }) => new DelimitedReader(codec, maxBytes, onHeld),
+    reader: ({ maxBytes }) => new DelimitedReader(codec, maxBytes, onPartial),
   };
 }
 
 class DelimitedReader implements FrameReader {
   readonly #codec: MessageCodec;
   readonly #maxBytes: number;
-  readonly #onHeld: FramingOptions["onHeld"];
+  readonly #onPartial: OnPartial | undefined;
   /** The beginning of a message, in the pieces that arrived. */
   #pieces: Uint8Array[] = [];
   #held = 0;
-  /** The bytes of the message, including its length prefix. */
-  #whole = PREFIX;
+  /** The length that its prefix says; undefined until that is there. */
+  #claimed: number | undefined;
   #broken: Fault | undefined;
 
-  constructor(codec: MessageCodec, maxBytes: number, onHeld: FramingOptions["onHeld"]) {
+  constructor(codec: MessageCodec, maxBytes: number, onPartial: OnPartial | undefined) {
     this.#codec = codec;
     this.#maxBytes = maxBytes;
-    this.#onHeld = onHeld;
+    this.#onPartial = onPartial;
   }
 
   push(bytes: Uint8Array): Messages {
     if (this.#broken !== undefined) throw this.#broken;
     const messages: (Incoming | IncomingPart)[] = [];
+    let anew = false;
     try {
-      this.#read(bytes, messages);
+      anew = this.#read(bytes, messages);
     } catch (error) {
       if (!(error instanceof Fault)) throw error;
       this.#broken = error;
@@ -60,38 +62,45 @@ class DelimitedReader implements FrameReader {
       this.#held = 0;
       if (messages.length === 0) throw error;
     }
-    this.#onHeld?.(this.#held);
+    this.#onPartial?.(this.#held, anew);
     return messages;
   }
 
   end(): Messages {
     if (this.#broken !== undefined) throw this.#broken;
-    if (this.#held > 0) throw new Fault("parse", `the stream ended inside a message, after ${this.#held} of ${this.#whole} bytes`);
+    if (this.#held > 0)
+      throw new Fault("parse", `the stream ended inside a message, after ${this.#held} of ${PREFIX + (this.#claimed ?? 0)} bytes`);
     return [];
   }
 
-  #read(bytes: Uint8Array, messages: (Incoming | IncomingPart)[]): void {
+  /** Returns whether a message was completed. */
+  #read(bytes: Uint8Array, messages: (Incoming | IncomingPart)[]): boolean {
     let at = 0;
+    let completed = false;
     for (;;) {
-      const missing = this.#whole - this.#held;
+      const missing = PREFIX + (this.#claimed ?? 0) - this.#held;
       if (bytes.length - at < missing) break;
       // Most messages come whole, and are read where they are.
       const here = this.#held === 0;
       const whole = here ? bytes : Buffer.concat([...this.#pieces, bytes.subarray(at, at + missing)]);
       const from = here ? at : 0;
-      if (this.#whole === PREFIX) {
-        this.#whole = PREFIX + this.#length(whole, from);
+      if (this.#claimed === undefined) {
+        this.#claimed = this.#length(whole, from);
         if (here) continue;
-      } else {
-        this.#whole = PREFIX;
-        for (const message of this.#codec.decode(whole.subarray(from + PREFIX, here ? at + missing : undefined))) messages.push(message);
+        this.#pieces = [whole];
+        this.#held = PREFIX;
+        at += missing;
+        continue;
       }
       at += missing;
+      completed = true;
+      this.#claimed = undefined;
       this.#pieces = [];
       this.#held = 0;
-      if (this.#whole > PREFIX) this.#keep(whole);
+      for (const message of this.#codec.decode(whole.subarray(from + PREFIX, here ? at : undefined))) messages.push(message);
     }
     if (at < bytes.length) this.#keep(bytes.subarray(at));
+    return completed;
   }
 
   /** The length that a message claims. Nothing is held for one that is too large: it is refused before its bytes come. */
@@ -99,13 +108,14 @@ class DelimitedReader implements FrameReader {
     const length =
       (bytes[at] as number) * 2 ** 24 + (((bytes[at + 1] as number) << 16) | ((bytes[at + 2] as number) << 8) | (bytes[at + 3] as number));
     if (length > this.#maxBytes) throw messageTooLarge(this.#maxBytes);
-    if (length === 0) throw new Fault("parse", "a message of no bytes is none");
     return length;
   }
 
   #keep(bytes: Uint8Array): void {
-    this.#pieces.push(bytes);
     this.#held += bytes.length;
+    const last = this.#pieces.at(-1);
+    if (last !== undefined && last.length + bytes.length <= SMALL) this.#pieces[this.#pieces.length - 1] = Buffer.concat([last, bytes]);
+    else this.#pieces.push(bytes);
   }
 }
 

@@ -7,7 +7,7 @@ import { pipe } from "../../../stream/index.js";
 import { grpcPlaceOf, targetsOf } from "../address.js";
 import { dial } from "../dial/dial.js";
 import type { GrpcDialOptions } from "../dial/options.js";
-import { sessionLink } from "./link.js";
+import { streamLink } from "../stream-link.js";
 import { PROTO, SESSION, unaryRpcs } from "./rpcs.js";
 
 /** Dials `buf.mcp.v1.MCPService`: its `Session`, or the unary RPCs of a base server. A server that has neither is dialed as `grpc:`. */
@@ -51,7 +51,7 @@ function isForeign(error: unknown): boolean {
 
 function openSession(channel: Channel, metadata: Metadata, codec: MessageCodec): Link {
   const call: ClientCall = channel.call(SESSION, { metadata });
-  return sessionLink(call, codec, () => {
+  return streamLink(call, codec, () => {
     call.done();
     call.cancel();
   });

@@ -6,8 +6,8 @@ import { until } from "../../../stream/index.js";
 import { mcpStatus } from "../faults.js";
 import { callerOf, type RpcCaller } from "../listen/caller.js";
 import type { GrpcListenOptions } from "../listen/options.js";
+import { streamLink } from "../stream-link.js";
 import type { TunnelHost } from "../tunnel/listen.js";
-import { sessionLink } from "./link.js";
 import { SESSION } from "./rpcs.js";
 import { answerUnary } from "./unary.js";
 
@@ -27,7 +27,7 @@ export function protoService(service: Service, options: GrpcListenOptions, host:
     call.begin();
     const closed = new AbortController();
     let left: Fault | undefined;
-    const link = sessionLink(call, new MessageCodec(limits), (reason) => {
+    const link = streamLink(call, new MessageCodec(limits), (reason) => {
       left = reason;
       closed.abort();
     });

@@ -3,7 +3,8 @@
 /* eslint-disable */
 
 // proto-mcp. Fields and payloads with numbers below 100 are those of proto-mcp 1.0, under their own names and numbers. Numbers from 100 up are
-// Anywire's: what the text of 1.0 leaves for later. A peer that announces 1.3.0 or later reads them, any other passes over them.
+// Anywire's: what the text of 1.0 leaves for later. A peer that announces 1.3.0 or later, with mcp_version or probe, reads them. Any other
+// passes over them.
 //
 // Fields are `optional` here, which changes no byte: a member that is "" or 0 differs from one that is absent.
 //
