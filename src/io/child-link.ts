@@ -1,5 +1,5 @@
 import { type Link, sharedStream } from "../codec/index.js";
-import { type Command, defaultLimits, Fault, type Limits } from "../core/index.js";
+import { type Command, defaultLimits, Fault, fixedTimeouts, type Limits } from "../core/index.js";
 import { within } from "../stream/index.js";
 import { type Child, type ChildOptions, startChild } from "./child.js";
 import { exitFault } from "./exit-fault.js";
@@ -17,9 +17,6 @@ export interface ChildLink extends Link {
   readonly child: Child;
 }
 
-/** Milliseconds to wait for the exit of a child after its pipe has closed: the exit gives the reason. */
-const verdictMs = 200;
-
 /**
  * Starts a command and exchanges newline-delimited JSON-RPC with it, or messages framed as `framing` says. When the child ends, `incoming`
  * returns what it still wrote, then throws how it ended.
@@ -30,7 +27,7 @@ export async function childLink(command: Command, options: ChildLinkOptions = {}
   /** A broken pipe is usually the first sign of an exit. A child that runs on without its pipes is of no use. */
   const onEnd = async (fault: Fault | undefined): Promise<Fault> => {
     const cause = fault ?? new Fault("unavailable", "the server closed its output", { data: { reason: "stdout-closed" } });
-    if (cause.code !== "overload" && (await within(child.exited, verdictMs))) return exitFault(await child.exited);
+    if (cause.code !== "overload" && (await within(child.exited, fixedTimeouts.exitMs))) return exitFault(await child.exited);
     void child.stop({ now: true });
     link.finish(cause);
     return cause;

@@ -48,7 +48,7 @@ const stderrBytes = 1024 * 1024;
 const stderrRestMs = 10;
 
 /** Milliseconds that processes outside the group may keep a dead child's stderr open. */
-const lingerMs = 500;
+const stderrOpenMs = 500;
 
 /** Starts a command without a shell. If it cannot be started, rejects with `unavailable` and one clear reason. */
 export async function startChild(command: Command, options: ChildOptions = {}): Promise<Child> {
@@ -157,7 +157,7 @@ function readLines(stderr: Readable, onStderr: (line: string) => void, exited: P
       resolve();
     });
   });
-  void exited.then(() => within(ended, lingerMs)).then(() => stderr.destroy());
+  void exited.then(() => within(ended, stderrOpenMs)).then(() => stderr.destroy());
 }
 
 function ignore(): void {}

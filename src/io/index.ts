@@ -33,6 +33,7 @@ export {
   type Principal,
   refusedCredentials,
 } from "./http/credentials.js";
+export { endUpload } from "./http/end-upload.js";
 export type { Exchange, Outlet } from "./http/exchange.js";
 export { fetchExchange } from "./http/fetch-exchange.js";
 export { type Admission, admit, type GateOptions, tellRefused, whileValid } from "./http/gate.js";
@@ -43,11 +44,11 @@ export type { Sent } from "./http/sent.js";
 export { streamClient } from "./http/stream-client.js";
 export { checkTrustedProxy, forwardedBy, type TrustedProxyOptions } from "./http/trusted-proxy.js";
 export { type LineLink, type LineLinkOptions, lineLink } from "./line-link.js";
-
+export { makeFolder } from "./make-folder.js";
 export { boundPort } from "./port/carrier.js";
 export { type Detect, firstByte, isJsonLines } from "./port/detect.js";
 export type { Bound, ByteMount, Mount, NodeRequest, NodeResponse } from "./port/mount.js";
-export { DEFAULT_PORT, placeOf, unixPath } from "./port/place.js";
+export { placeOf, unixPath } from "./port/place.js";
 export { noCredentials, type PortOptions, port, portListener } from "./port/port.js";
 export { pipesSocket } from "./port/standard-streams.js";
 export { listenOnStdio } from "./port/stdio-port.js";
@@ -57,6 +58,7 @@ export { greet, NoProto } from "./protomcp/greet.js";
 export { admitByToken, checksTokens, credentialsIn } from "./protomcp/tokens.js";
 export { letGo } from "./socket/let-go.js";
 export { openSocketLink } from "./socket/open.js";
+export { type OnPartial, type ServedSocketOptions, servedSocketLink } from "./socket/served.js";
 export {
   checkListen,
   isLoopback,

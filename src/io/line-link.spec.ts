@@ -210,6 +210,8 @@ test("a peer that prints without an end what is not a message leaves timers and 
   let left = 20;
   const link = lineLink(
     new Readable({
+      // The default of Node 22 and later would read most of it ahead.
+      highWaterMark: 16 * 1024,
       read: function () {
         this.push(left-- > 0 ? chunk : null);
       },

@@ -65,6 +65,8 @@ function contextOf(given: {
   if (given.key !== undefined) context.key = bytes(given.key);
   if (given.cert !== undefined) context.cert = bytes(given.cert);
   if (given.ca !== undefined) context.ca = (Array.isArray(given.ca) ? given.ca : [given.ca]).map(bytes);
+  // Node ignores a CA that it cannot read. The listener would let in nobody, or the client would trust no server.
+  for (const ca of (context.ca ?? []) as readonly (string | Buffer)[]) if (!ca.includes("-----BEGIN ")) throw unusable("CA", NOT_PEM);
   return context;
 }
 
@@ -77,9 +79,18 @@ function check(options: SecureContextOptions): void {
   try {
     createSecureContext(options);
   } catch (error) {
-    const reason = codeOf(error) ?? "failed";
-    throw new Fault("invalid-params", `the TLS key and certificate cannot be used: ${reason}`, { data: { reason } });
+    throw unusable("key and certificate", codeOf(error) ?? "failed");
   }
+}
+
+const NOT_PEM = "ERR_OSSL_PEM_NO_START_LINE";
+const words: Readonly<Record<string, string>> = {
+  [NOT_PEM]: "there is no PEM in the file",
+  ERR_OSSL_X509_KEY_VALUES_MISMATCH: "the key belongs to another certificate",
+};
+
+function unusable(what: string, reason: string): Fault {
+  return new Fault("invalid-params", `the TLS ${what} cannot be used: ${words[reason] ?? reason}`, { data: { reason } });
 }
 
 /** Whether only this machine can reach a listener on that host. */

@@ -1,12 +1,12 @@
 import { randomUUID } from "node:crypto";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { connect, serve } from "../../src/api/index.js";
 import { contractService } from "../../src/contract/index.js";
+import { programFile } from "../support/programs.js";
 import { keepsContract, type Pair, pairs } from "./pairs.js";
 
-const server = fileURLToPath(new URL("../fixtures/contract-server.mjs", import.meta.url));
+const server = programFile(new URL("../fixtures/contract-server.mjs", import.meta.url));
 
 function networked(
   name: string,

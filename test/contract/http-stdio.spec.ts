@@ -1,8 +1,8 @@
-import { fileURLToPath } from "node:url";
 import { connect } from "../../src/api/index.js";
+import { programFile } from "../support/programs.js";
 import { keepsContract } from "./pairs.js";
 
-const server = fileURLToPath(new URL("../fixtures/contract-server.mjs", import.meta.url));
+const server = programFile(new URL("../fixtures/contract-server.mjs", import.meta.url));
 
 keepsContract("http+stdio: modern client, server of both eras", {
   open: (options) =>

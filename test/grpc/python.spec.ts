@@ -85,6 +85,10 @@ describe.runIf(python !== undefined)("the C core, from Python", () => {
       info: { name: "python-base" },
       instructions: "Be kind to anywire-test",
     });
+    // It has no service of proto-mcp, so a client of that falls back to gRPC's own.
+    await using fallen = await connect(`proto+grpc://127.0.0.1:${port}`);
+    expect(fallen.server.info).toMatchObject({ name: "python-base" });
+    await expect(connect(`proto+grpc://127.0.0.1:${port}`, { jsonToo: false })).rejects.toMatchObject({ code: "unknown-method" });
     const { tools } = await client.listTools();
     expect(tools.length).toBe(300);
     expect(tools[299]).toMatchObject({ name: "tool-299", inputSchema: { type: "object", properties: { n: { type: "integer" } } } });

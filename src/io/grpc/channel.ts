@@ -7,7 +7,7 @@ import { defaultKeepalive } from "./keepalive.js";
 import { listMetadata } from "./metadata.js";
 import type { Channel, ChannelState, ClientCall, GrpcCallOptions, GrpcChannelOptions, GrpcTarget, Keepalive } from "./types.js";
 
-const MAX_SESSIONS = 8;
+const MAX_CONNECTIONS = 8;
 /** A call waits for the next attempt to connect if it is at most this many milliseconds away. Otherwise it fails at once. */
 const PATIENCE_MS = 1000;
 /** From this many calls on one connection, a second connection is worth opening. */
@@ -119,7 +119,7 @@ class PickFirst implements Channel {
   #more(): void {
     if (this.#attempt !== undefined || this.#closed) return;
     const { wait } = this.#backoff;
-    if (this.#ready.size >= Math.max(1, this.#options.maxSessions ?? MAX_SESSIONS)) this.#squeeze();
+    if (this.#ready.size >= Math.max(1, this.#options.maxConnections ?? MAX_CONNECTIONS)) this.#squeeze();
     else if (wait <= 0) this.#connect(this.#first, 0);
     else if (this.#ready.size > 0) this.#squeeze();
     else if (wait <= PATIENCE_MS) this.#backoff.after(() => this.#more());

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from "node:http2";
 import { Fault, toFault } from "../../core/index.js";
+import { NARROW, WINDOW } from "../http2/bounds.js";
 import { type Http2ClientSession, type Http2ClientStream, NO_ERROR, REFUSED_STREAM, type StreamEvents } from "../http2/index.js";
-import { NARROW, WINDOW } from "./bounds.js";
 import { isEncoding } from "./coding.js";
 import { at } from "./expiry.js";
 import { type Gate, gate, ignore } from "./gate.js";

@@ -2,10 +2,10 @@ import { connect as connectSocket, isIP, type Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { type ConnectionOptions, connect as connectTls } from "node:tls";
 import { Fault, isObject } from "../../core/index.js";
-import { codeOf } from "../../stream/index.js";
+import { codeOf, timerMs } from "../../stream/index.js";
+import { NARROW, WINDOW } from "../http2/bounds.js";
 import { type Http2Client, type Http2ClientSession, http2Client, NO_ERROR, nodeHttp2Client, type OpenHttp2 } from "../http2/index.js";
 import { whyUnreached } from "../unreached.js";
-import { NARROW, WINDOW } from "./bounds.js";
 import type { Dialled } from "./client-call.js";
 import { type Gate, gate } from "./gate.js";
 import { Watch } from "./keepalive.js";
@@ -55,7 +55,7 @@ export class GrpcConnection {
       onClose: this.#onClose,
     });
     this.#watch = new Watch(this.#session, options.keepalive, () => this.#lose(new Error("no answer to a PING")));
-    this.#timer = setTimeout(() => this.#lose(new Error("connecting took too long")), options.connectMs);
+    this.#timer = setTimeout(() => this.#lose(new Error("connecting took too long")), timerMs(options.connectMs));
   }
 
   get calls(): number {

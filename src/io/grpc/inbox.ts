@@ -1,6 +1,7 @@
 import { type Account, Fault, type Held, LITTLE_BYTES, toFault, WHOLE_PART } from "../../core/index.js";
 import type { Iteration } from "../../stream/index.js";
-import { NARROW, WINDOW } from "./bounds.js";
+import { timerMs } from "../../stream/index.js";
+import { NARROW, WINDOW } from "../http2/bounds.js";
 import { decompress, type MessageCoding } from "./coding.js";
 import { Deframer } from "./deframer.js";
 import { rejected } from "./gate.js";
@@ -51,6 +52,8 @@ export class Inbox implements Iteration<Batch> {
   readonly #held: Held | undefined;
   /** Runs while a message is incomplete. */
   #late: NodeJS.Timeout | undefined;
+  /** Whether a message was completed since the timer was last looked at. */
+  #completed = false;
   #stream: ByteSource | undefined;
   #encoding: MessageCoding = "identity";
   #batch: Uint8Array[] = [];
@@ -163,6 +166,7 @@ export class Inbox implements Iteration<Batch> {
     this.#paused = false;
     this.#stream?.resume();
     this.#options.onHold?.(false);
+    this.#timed();
   }
 
   /** Gives a waiting reader what is there. */
@@ -192,7 +196,6 @@ export class Inbox implements Iteration<Batch> {
     }
     this.#settle();
     if (this.#held !== undefined) {
-      this.#timed();
       const over = this.#count(this.#counted);
       // An incomplete message cannot wait for room: its missing part would need more.
       if (over !== undefined && this.#deframer.partial) return this.#end(over);
@@ -204,6 +207,7 @@ export class Inbox implements Iteration<Batch> {
       this.#stream?.pause();
       this.#options.onHold?.(true);
     }
+    this.#timed();
   }
 
   /** The stream has ended. */
@@ -223,19 +227,20 @@ export class Inbox implements Iteration<Batch> {
     return held.count(bytes, part);
   }
 
-  /** Starts the timer of a message that has begun. */
+  /** Runs the timer of an incomplete message: from its beginning, and while the stream is read. A paused sender cannot send the rest. */
   #timed(): void {
     const { messageMs } = this.#options;
-    if (!this.#deframer.partial) {
-      if (this.#late === undefined) return;
+    const runs = messageMs !== undefined && this.#deframer.partial && !this.#paused && !this.#closed;
+    if (this.#late !== undefined && (this.#completed || !runs)) {
       clearTimeout(this.#late);
       this.#late = undefined;
-    } else if (messageMs !== undefined) {
-      this.#late ??= setTimeout(() => {
-        const data = { limit: "messageMs", max: messageMs };
-        if (!this.#closed) this.#end(new Fault("deadline", `a message did not arrive whole within ${messageMs} ms`, { data }));
-      }, messageMs).unref();
     }
+    this.#completed = false;
+    if (!runs) return;
+    this.#late ??= setTimeout(() => {
+      const data = { limit: "messageMs", max: messageMs };
+      if (!this.#closed) this.#end(new Fault("deadline", `a message did not arrive whole within ${messageMs} ms`, { data }));
+    }, timerMs(messageMs)).unref();
   }
 
   #end(fault: Fault | undefined): void {
@@ -245,6 +250,7 @@ export class Inbox implements Iteration<Batch> {
   }
 
   readonly #onFrame = (data: Uint8Array, compressed: boolean): void => {
+    this.#completed = true;
     if (!compressed && this.#packed.length === 0 && !this.#inflating) {
       this.#batch.push(data);
       this.#bytes += OVERHEAD + data.length;

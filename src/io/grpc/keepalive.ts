@@ -1,4 +1,5 @@
 import { defaultTimeouts } from "../../core/index.js";
+import { timerMs } from "../../stream/index.js";
 import type { Keepalive } from "./types.js";
 
 export const defaultKeepalive: Keepalive = { intervalMs: defaultTimeouts.pingMs, timeoutMs: defaultTimeouts.timeoutMs };
@@ -31,7 +32,7 @@ export class Watch {
   add(): void {
     this.#calls++;
     if (this.#timer !== undefined || this.#options.intervalMs === Number.POSITIVE_INFINITY) return;
-    this.#timer = setInterval(this.#ask, this.#options.intervalMs);
+    this.#timer = setInterval(this.#ask, timerMs(this.#options.intervalMs));
     this.#timer.unref();
   }
 
@@ -51,7 +52,7 @@ export class Watch {
       return;
     }
     if (this.#timeout !== undefined || this.#session.destroyed) return;
-    this.#timeout = setTimeout(this.#onLost, this.#options.timeoutMs);
+    this.#timeout = setTimeout(this.#onLost, timerMs(this.#options.timeoutMs));
     this.#timeout.unref();
     this.#session.ping(this.#answered);
   };

@@ -6,6 +6,8 @@ describe("grpc-message", () => {
   it("encodes what is not printable ASCII", () => {
     expect(percentEncode("50% naïve\r\n")).toBe("50%25 na%C3%AFve%0D%0A");
     expect(percentEncode("plain ~ text")).toBe("plain ~ text");
+    // A header that ends with a space is refused on its way.
+    expect([" ", " a b ", "  "].map(percentEncode)).toEqual(["%20", "%20a b%20", "%20%20"]);
   });
 
   it("reads what is badly encoded as it stands", () => {

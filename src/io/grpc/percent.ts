@@ -8,7 +8,8 @@ const MOST = 2048;
 const NOTICE = 64;
 
 /**
- * A `grpc-message`: printable ASCII stays; everything else and the percent sign become `%XX` of UTF-8. A long message is cut, and says so.
+ * A `grpc-message`: printable ASCII stays; everything else, the percent sign and a space at either end become `%XX` of UTF-8. A header must
+ * not begin or end with a space. A long message is cut, and says so.
  */
 export function percentEncode(message: string): string {
   const encoded = encodedStart(message);
@@ -29,13 +30,13 @@ function encodedStart(message: string): string {
 }
 
 function percentEncoded(message: string): string {
-  if (!/[^\x20-\x24\x26-\x7e]/.test(message)) return message;
+  if (!/^ |[^\x20-\x24\x26-\x7e]| $/.test(message)) return message;
   let encoded = "";
   for (const byte of utf8.encode(message)) {
     encoded +=
       byte >= 0x20 && byte <= 0x7e && byte !== 0x25 ? String.fromCharCode(byte) : `%${byte.toString(16).toUpperCase().padStart(2, "0")}`;
   }
-  return encoded;
+  return encoded.replace(/^ /, "%20").replace(/ $/, "%20");
 }
 
 /** Never fails: a percent sign that does not begin a `%XX` stays as it is. */

@@ -135,7 +135,7 @@ export interface GrpcChannelOptions {
   /** Connections over which many concurrent calls are spread; 1 unless given. */
   readonly spread?: number | undefined;
   /** The most connections, if the server limits the calls of each; 8 unless given. */
-  readonly maxSessions?: number | undefined;
+  readonly maxConnections?: number | undefined;
   readonly userAgent?: string | undefined;
 }
 

@@ -1,4 +1,4 @@
-import type { HttpClient } from "./request.js";
+import type { HttpClient, HttpSendOptions } from "./request.js";
 import type { Sent } from "./sent.js";
 
 /** A request that needs credentials. */
@@ -45,7 +45,7 @@ export function authorized(client: HttpClient, auth: HttpAuth, resource?: URL): 
       const before: (401 | 403)[] = [];
       for (;;) {
         const headers = await auth.headers({ method, url, resource });
-        const sent = await client.send(method, url, { ...options, headers: { ...options.headers, ...headers } });
+        const sent = await client.send(method, url, withHeaders(options, headers));
         const { status } = sent;
         // Ending a session is not worth a sign-in.
         if ((status !== 401 && status !== 403) || method === "DELETE" || before.length >= RETRIES) return sent;
@@ -68,6 +68,12 @@ export function authorized(client: HttpClient, auth: HttpAuth, resource?: URL): 
     },
     close: () => client.close(),
   };
+}
+
+function withHeaders(options: HttpSendOptions, added: Readonly<Record<string, string>>): HttpSendOptions {
+  // Not by spreads, which would give every request a hidden class of its own.
+  for (const _ in added) return Object.assign({}, options, { headers: Object.assign({}, options.headers, added) });
+  return options;
 }
 
 async function keep(sent: Sent): Promise<Sent> {

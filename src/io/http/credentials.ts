@@ -1,5 +1,5 @@
 import { type CredentialWatch, defaultTimeouts, Fault } from "../../core/index.js";
-import { within } from "../../stream/index.js";
+import { timerMs, within } from "../../stream/index.js";
 import type { Exchange } from "./exchange.js";
 
 /** The principal that a bearer token stands for. */
@@ -83,7 +83,7 @@ function watchToken(token: string, principal: Principal, auth: AuthOptions, lost
   let timer: ReturnType<typeof setTimeout> | undefined;
   let stopped = false;
   const later = ({ expiresAt = Number.POSITIVE_INFINITY }: Principal): void => {
-    timer = setTimeout(() => void again(), Math.max(0, Math.min(recheckMs, expiresAt - Date.now())));
+    timer = setTimeout(() => void again(), timerMs(Math.max(0, Math.min(recheckMs, expiresAt - Date.now()))));
     timer.unref?.();
   };
   const again = async (): Promise<void> => {

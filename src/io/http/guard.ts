@@ -30,9 +30,15 @@ const authority = /^(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(?::([0-9]{0,5}))?$/i;
 const serializedOrigin = /^([a-z][a-z0-9+.-]*):\/\/(.+)$/i;
 const defaultPorts: Readonly<Record<string, string>> = { http: "80", https: "443" };
 
+/** What was allowed last. Nearly all requests of a listener name the same host. */
+let last: { readonly host: string; readonly patterns: readonly string[] } | undefined;
+
 function allowsHost(host: string, patterns: readonly string[]): boolean {
+  if (last?.host === host && last.patterns === patterns) return true;
   const name = authority.exec(host)?.[1];
-  return name !== undefined && covers(patterns, name.toLowerCase());
+  if (name === undefined || !covers(patterns, name.toLowerCase())) return false;
+  last = { host, patterns };
+  return true;
 }
 
 function allowsOrigin(origin: string, patterns: readonly string[] | undefined): boolean {

@@ -1,6 +1,7 @@
 import { type ClientHttp2Session, type ClientHttp2Stream, constants, type IncomingHttpHeaders } from "node:http2";
 import type { Socket } from "node:net";
 import { Fault } from "../../core/index.js";
+import { timerMs } from "../../stream/index.js";
 import type { HttpSendOptions } from "./request.js";
 import { requestFault, type Sent, sent } from "./sent.js";
 import { deadPeer } from "./silence.js";
@@ -46,7 +47,7 @@ export async function lane(session: ClientHttp2Session, url: URL, { socket, ping
     session.ping(() => {
       waiting = false;
     });
-  }, pingMs);
+  }, timerMs(pingMs));
   timer.unref();
   session.once("close", () => clearInterval(timer));
   if (session.destroyed) clearInterval(timer);

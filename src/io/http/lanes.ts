@@ -4,6 +4,7 @@ import { isIP } from "node:net";
 import type { Duplex } from "node:stream";
 import { connect as connectTls, type TLSSocket } from "node:tls";
 import { type Cancel, Fault, fixedTimeouts } from "../../core/index.js";
+import { timerMs } from "../../stream/index.js";
 import { offeredHttp } from "../deno.js";
 import { secureContext, type TlsDialOptions } from "../tls.js";
 import { cutOff, type Lane, lane } from "./lane.js";
@@ -52,7 +53,7 @@ export function lanes({ tls, pingMs, deadMs }: LanesOptions): Lanes {
     });
     handshakes.add(socket);
     socket.setKeepAlive(true, fixedTimeouts.tcpKeepAliveMs);
-    if (Number.isFinite(deadMs)) socket.setTimeout(deadMs, () => void socket.destroy(deadPeer(deadMs)));
+    if (Number.isFinite(deadMs)) socket.setTimeout(timerMs(deadMs), () => void socket.destroy(deadPeer(deadMs)));
     try {
       await secured(socket, url);
       socket.setTimeout(0);

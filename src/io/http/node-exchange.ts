@@ -1,8 +1,10 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { constants, type Http2ServerRequest, type Http2ServerResponse } from "node:http2";
+import type { Http2ServerRequest, Http2ServerResponse } from "node:http2";
 import type { TLSSocket } from "node:tls";
 import { type Account, accountOf, Fault, fixedLimits, type Held, type Limits, SMALL_BYTES } from "../../core/index.js";
+import { timerMs } from "../../stream/index.js";
 import { bodyText, bodyTooLarge } from "./body-text.js";
+import { endUpload } from "./end-upload.js";
 import type { Exchange, Outlet } from "./exchange.js";
 import { hostsOf } from "./hosts.js";
 import { claimRequest } from "./open-request.js";
@@ -108,8 +110,7 @@ class NodeExchange implements Exchange {
       response.once("close", () => held.free());
     }
     end(response, text);
-    // Over HTTP/2 an unread body would keep the stream open as long as the client likes. The answer is sent first.
-    if ("stream" in request && !request.complete) request.stream.close(constants.NGHTTP2_NO_ERROR);
+    endUpload(request);
   }
 
   stream(status: number, headers: Readonly<Record<string, string>>): Outlet {
@@ -236,7 +237,7 @@ function readBody(request: NodeRequest, { maxBytes, ms, held: hold }: BodyOption
     const held = hold();
     const timer = setTimeout(
       () => settle(() => reject(new Fault("deadline", `the body did not arrive within ${ms} ms`, { data: { limit: "bodyMs", max: ms } }))),
-      ms,
+      timerMs(ms),
     );
     const settle = (act: () => void): void => {
       clearTimeout(timer);

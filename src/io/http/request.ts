@@ -1,7 +1,7 @@
-import { type Agent, request as httpRequest, type IncomingMessage } from "node:http";
+import { type Agent, request as httpRequest, type IncomingMessage, type OutgoingHttpHeaders } from "node:http";
 import { type Agent as HttpsAgent, request as httpsRequest } from "node:https";
 import { urlToHttpOptions } from "node:url";
-import { type Cancel, defaultTimeouts, Fault, isObject } from "../../core/index.js";
+import { type Cancel, defaultTimeouts, extended, Fault, isObject } from "../../core/index.js";
 import type { TlsDialOptions } from "../tls.js";
 import { REFUSED } from "./lane.js";
 import { lanes } from "./lanes.js";
@@ -49,7 +49,7 @@ export function httpClient({
   const secure = lanes({ tls, pingMs, deadMs });
   const silence = new Silence({ deadMs, probe }, dropKept);
   return {
-    async send(method, url, options) {
+    send(method, url, options) {
       if (url.protocol !== "https:") return sendPlain(method, url, options, { agent, silence });
       const attempt = (): Promise<Sent> =>
         secure.use(url, options.cancel, (lane) =>
@@ -99,8 +99,8 @@ function sendPlain(
 ): Promise<Sent> {
   return new Promise((resolve, reject) => {
     const { protocol, hostname, port, path, auth } = placeOf(url);
-    const lengthened = body === undefined ? headers : { ...headers, "content-length": String(Buffer.byteLength(body)) };
-    const options = { protocol, hostname, port, path, auth, method, headers: lengthened, agent };
+    const lengthened = body === undefined ? headers : extended(headers, { "content-length": Buffer.byteLength(body) });
+    const options = { protocol, hostname, port, path, auth, method, headers: lengthened as OutgoingHttpHeaders, agent };
     const request = (protocol === "https:" ? httpsRequest : httpRequest)(options);
     const awaited = silence.add(request, agent, awaits);
     request.once("response", (response: IncomingMessage) => {

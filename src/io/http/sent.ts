@@ -8,6 +8,8 @@ export interface Sent {
   header(name: string): string | undefined;
   /** The body as it arrives. Leaving it closes the stream. */
   readonly body: AsyncIterable<Uint8Array>;
+  /** The next piece of the body, if it has arrived already. */
+  take?(): Uint8Array | undefined;
   /** The body as text, up to a limit. */
   text(maxBytes: number): Promise<string>;
   /** Notes that the answer has shown a sign of life. From now on a long silence means that the server has gone. */
@@ -88,8 +90,12 @@ function textOf(stream: Readable, length: unknown, maxBytes: number, broken: () 
     let ended = false;
     const finish = (bytes: Uint8Array): void => {
       ended = true;
-      if (broken()) reject(cut(undefined));
-      else resolve(decoded(bytes));
+      try {
+        if (broken()) reject(cut(undefined));
+        else resolve(utf8.decode(bytes));
+      } catch (cause) {
+        reject(new Fault("parse", "the answer is not UTF-8", { cause }));
+      }
     };
     // A cancelled request may end with nothing but `close`.
     stream.once("close", () => {
@@ -115,14 +121,6 @@ function textOf(stream: Readable, length: unknown, maxBytes: number, broken: () 
     stream.once("end", () => finish(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks)));
     stream.once("error", (error) => reject(cut(error)));
   });
-}
-
-async function decoded(bytes: Uint8Array): Promise<string> {
-  try {
-    return utf8.decode(bytes);
-  } catch (error) {
-    throw new Fault("parse", "the answer is not UTF-8", { cause: error });
-  }
 }
 
 /** Why there is no answer. */

@@ -1,5 +1,6 @@
 import type { Agent, ClientRequest, IncomingMessage } from "node:http";
 import { Fault } from "../../core/index.js";
+import { timerMs } from "../../stream/index.js";
 import { progressOf } from "../port/stalled.js";
 
 /** How many signs of life a server may miss, if it has shown some before. */
@@ -84,7 +85,7 @@ export class Silence {
     const { deadMs } = this.#options;
     if (this.#timer === undefined && Number.isFinite(deadMs)) {
       this.#looked = now;
-      this.#timer = setInterval(() => this.#look(), Math.max(deadMs / 8, 5));
+      this.#timer = setInterval(() => this.#look(), timerMs(Math.max(deadMs / 8, 5)));
       this.#timer.unref();
     }
     return awaited;

@@ -45,6 +45,8 @@ const CONNECTING = 64;
 export class Sockets extends Agent {
   readonly #options: SocketsOptions;
   readonly #pools = new Map<string, Pool>();
+  /** The one that was asked for last. Most clients have only one. */
+  #last: Pool | undefined;
   readonly #all = new Set<Socket>();
   /** Milliseconds that the server keeps a connection, if it says so. */
   readonly #keeps = new WeakMap<Socket, number>();
@@ -89,9 +91,12 @@ export class Sockets extends Agent {
   }
 
   #pool(place: Place): Pool {
+    const last = this.#last;
+    if (last?.place.hostname === place.hostname && last.place.port === place.port) return last;
     const name = `${place.hostname}:${place.port}`;
     let pool = this.#pools.get(name);
     if (pool === undefined) this.#pools.set(name, (pool = { place, free: [], waiting: [], open: 0, connecting: 0 }));
+    this.#last = pool;
     return pool;
   }
 

@@ -1,14 +1,14 @@
 import { Fault } from "../../core/index.js";
+import { HEAD } from "../http2/frames.js";
 
-/** Bytes of an HTTP/2 frame head, and of the longest payload: no larger one was negotiated. */
-const HEAD = 9;
-const FRAME_BYTES = 16 * 1024;
+/** Bytes of the longest frame that a server may send. A frame of this length begins with a byte below 9, and no text does. */
+export const STREAM_FRAME_BYTES: number = 256 * 1024;
 /** Characters of the text to quote. */
 const QUOTED = 200;
 
 /**
  * Passes on HTTP/2 frames until there is something else where a frame should begin: text that a program has printed on its stdout. The
- * fault quotes it. No text looks like a frame, because the first byte of a frame is 0.
+ * fault quotes it.
  */
 export function strayText(pass: (bytes: Uint8Array) => void, onStray: (fault: Fault) => void): (bytes: Uint8Array) => void {
   const head = new Uint8Array(HEAD);
@@ -23,9 +23,9 @@ export function strayText(pass: (bytes: Uint8Array) => void, onStray: (fault: Fa
         continue;
       }
       head[headed++] = bytes[at++] ?? 0;
-      // The first two bytes are enough to recognise text, which may be shorter than a frame head.
+      // The first byte is enough to recognise text, which may be shorter than a frame head.
       const length = ((head[0] ?? 0) << 16) | ((head[1] ?? 0) << 8) | (head[2] ?? 0);
-      if (head[0] !== 0 || length > FRAME_BYTES) return onStray(fault(head.subarray(0, headed), bytes.subarray(at)));
+      if (length > STREAM_FRAME_BYTES) return onStray(fault(head.subarray(0, headed), bytes.subarray(at)));
       if (headed < HEAD) continue;
       headed = 0;
       left = length;

@@ -1,14 +1,14 @@
 import type { IncomingHttpHeaders } from "node:http2";
 import { Duplex, type Readable, type Writable } from "node:stream";
 import { Fault, toFault } from "../../core/index.js";
+import { WINDOW } from "../http2/bounds.js";
 import { type Http2ClientSession, type Http2ClientStream, http2Client } from "../http2/index.js";
 import type { HttpClient, HttpSendOptions } from "./request.js";
 import type { Sent } from "./sent.js";
-import { strayText } from "./stray-text.js";
+import { STREAM_FRAME_BYTES, strayText } from "./stray-text.js";
 import { StreamAnswer } from "./stream-answer.js";
 
-/** Bytes that may be in flight on the connection, and for one answer. */
-const WINDOW = 8 * 1024 * 1024;
+/** Bytes of one answer that may be in flight. */
 const ANSWER_BYTES = 1024 * 1024;
 /** Requests that may be cancelled at once, and the milliseconds until one more may. */
 const RESETS = 900;
@@ -39,7 +39,7 @@ export function streamClient(readable: Readable, writable: Writable, options: St
         writable,
         strayText(read, (fault) => session.destroy(fault)),
       ),
-    { window: WINDOW, leastWindow: ANSWER_BYTES, onReady() {}, onGoaway() {}, onLost, onClose() {} },
+    { window: WINDOW, frameBytes: STREAM_FRAME_BYTES, leastWindow: ANSWER_BYTES, onReady() {}, onGoaway() {}, onLost, onClose() {} },
   );
   const reset = paced();
   const why = (error: Error | undefined): Promise<Fault> => lost ?? Promise.resolve(cut(error));

@@ -7,16 +7,21 @@ const COLON = 0x3a;
 /** Headers that belong to a connection of HTTP/1. */
 const foreign: ReadonlySet<string> = new Set(["connection", "keep-alive", "proxy-connection", "transfer-encoding", "upgrade"]);
 
-/** The fields of a response, with repeated names joined; undefined if they violate HTTP/2. In `raw`, names and values alternate. */
-export function headerFields(raw: readonly string[]): IncomingHttpHeaders | undefined {
+/**
+ * The fields of a header list, with repeated names joined; undefined if they violate HTTP/2. In `raw`, names and values alternate. `pseudo`:
+ * the pseudo-headers that there may be.
+ */
+export function headerFields(raw: readonly string[], pseudo: readonly string[]): IncomingHttpHeaders | undefined {
   const fields: Record<string, string> = Object.create(null);
+  let regular = false;
   for (let at = 0; at < raw.length; at += 2) {
     const name = raw[at] ?? "";
     const value = raw[at + 1] ?? "";
     if (name.charCodeAt(0) === COLON) {
-      // A response has only this pseudo-header, and it comes first.
-      if (name !== ":status" || at > 0) return undefined;
+      // Each comes once, and before all others.
+      if (regular || fields[name] !== undefined || !pseudo.includes(name)) return undefined;
     } else if (!NAME.test(name) || foreign.has(name)) return undefined;
+    else regular = true;
     if (breaksLine(value)) return undefined;
     const before = fields[name];
     fields[name] = before === undefined ? value : `${before}, ${value}`;

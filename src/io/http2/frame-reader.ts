@@ -18,6 +18,7 @@ const NOT_READ = -1;
 /** Cuts HTTP/2 frames out of bytes. Data is passed on as it arrives; other frames are small and are passed on whole. */
 export class Http2FrameReader {
   readonly #sink: FrameSink;
+  readonly #most: number;
   readonly #head = new Uint8Array(HEAD);
   #headed = 0;
   #type = 0;
@@ -32,8 +33,10 @@ export class Http2FrameReader {
   #filled = 0;
   #begun = false;
 
-  constructor(sink: FrameSink) {
+  /** `most`: bytes of a frame that the peer may send. */
+  constructor(sink: FrameSink, most: number = FRAME_BYTES) {
     this.#sink = sink;
+    this.#most = most;
   }
 
   /** Throws a broken() fault, or what the sink throws. */
@@ -57,7 +60,7 @@ export class Http2FrameReader {
     this.#left = readUint32(this.#head, 0) >>> 8;
     this.#type = this.#head[3] ?? 0;
     this.#flags = this.#head[4] ?? 0;
-    if (this.#left > FRAME_BYTES) throw this.#tooLong();
+    if (this.#left > this.#most) throw this.#tooLong();
     this.#begun = true;
     this.#id = readUint31(this.#head, 5);
     if (this.#type === DATA) {

@@ -1,4 +1,4 @@
-/** The parts of HTTP/2 (RFC 9113) that a client needs, by number. */
+/** The parts of HTTP/2 (RFC 9113), by number. */
 export const DATA = 0;
 export const HEADERS = 1;
 export const PRIORITY = 2;

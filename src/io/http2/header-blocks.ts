@@ -19,12 +19,13 @@ interface Block {
 
 /** Assembles the header lists of one connection from their frames. */
 export class HeaderBlocks {
-  readonly #decoder: HpackDecoder = new HpackDecoder({ tableBytes: TABLE_BYTES, listBytes: HEADER_BYTES });
+  readonly #decoder: HpackDecoder;
   readonly #onHeaders: OnHeaders;
   /** A list that continues in the next frame. */
   #block: Block | undefined;
 
-  constructor(onHeaders: OnHeaders) {
+  constructor(onHeaders: OnHeaders, listBytes: number) {
+    this.#decoder = new HpackDecoder({ tableBytes: TABLE_BYTES, listBytes });
     this.#onHeaders = onHeaders;
   }
 

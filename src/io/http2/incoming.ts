@@ -1,4 +1,3 @@
-import type { Registry } from "../../stream/index.js";
 import { broken } from "./broken.js";
 import { type FrameSink, Http2FrameReader } from "./frame-reader.js";
 import {
@@ -22,46 +21,61 @@ import {
 } from "./frames.js";
 import { HeaderBlocks } from "./header-blocks.js";
 import { readSettings } from "./settings.js";
-import type { ClientStream } from "./stream.js";
+import type { Http2Stream } from "./stream.js";
 
-/** How a session reacts to the server's frames. What it throws ends the connection. */
+/** How a session reacts to the frames of its peer. What it throws ends the connection. Its message, for a client, calls the peer a server. */
 export interface FrameListener {
+  /** Whether the peer is a client. */
+  readonly serves: boolean;
   readonly window: number;
-  readonly streams: Pick<Registry<ClientStream>, "get">;
+  readonly streams: { get(id: number): Http2Stream | undefined };
   /** The first stream number that was not used yet. */
   readonly nextId: number;
   readonly destroyed: boolean;
-  /** Lets the server send this many more bytes, on a stream or, for 0, on the connection. */
+  /** Lets the peer send this many more bytes, on a stream or, for 0, on the connection. */
   credit(id: number, bytes: number): void;
-  /** Answers the server, which may not read it. */
+  /** Answers the peer, which may not read it. */
   reply(bytes: Uint8Array): void;
-  /** The server accepts this many more bytes, over all streams. */
+  /** The peer accepts this many more bytes, over all streams. */
   grant(bytes: number): void;
+  /** A list of headers for a stream that is open or has ended; of a client, also for a new one. */
+  headers(id: number, headers: readonly string[], end: boolean): void;
   /** A setting with a valid value. It may be an unknown one. */
   setting(name: number, value: number): void;
   /** A SETTINGS frame was read. */
   settled(): void;
+  /** The server has read the settings that were sent last. */
+  acknowledged(): void;
   pong(): void;
   goaway(last: number, code: number, words: string): void;
 }
 
-/** Characters to keep of the server's message in GOAWAY. */
+export interface FrameBounds {
+  /** Bytes of a frame. */
+  readonly frameBytes?: number | undefined;
+  /** Bytes of a list of headers. */
+  readonly listBytes: number;
+}
+
+/** Characters to keep of the peer's message in GOAWAY. */
 const WORDS = 200;
 
-/** Reads the frames of a server and checks the rules of HTTP/2. */
+/** Reads the frames of a peer and checks the rules of HTTP/2. */
 export class IncomingFrames implements FrameSink {
-  readonly #reader: Http2FrameReader = new Http2FrameReader(this);
-  readonly #blocks: HeaderBlocks = new HeaderBlocks((id, headers, end) => this.#known(id)?.headersCame(headers, end));
+  readonly #reader: Http2FrameReader;
+  readonly #blocks: HeaderBlocks;
   readonly #listener: FrameListener;
-  /** Whether the server has sent its first settings. */
+  /** Whether the peer has sent its first settings. */
   #greeted = false;
   /** The stream of the DATA frame that is being read. */
-  #current: ClientStream | undefined;
-  /** Bytes that have arrived and were not credited to the server yet. */
+  #current: Http2Stream | undefined;
+  /** Bytes that have arrived and were not credited to the peer yet. */
   #owed = 0;
 
-  constructor(listener: FrameListener) {
+  constructor(listener: FrameListener, { frameBytes, listBytes }: FrameBounds) {
     this.#listener = listener;
+    this.#reader = new Http2FrameReader(this, frameBytes);
+    this.#blocks = new HeaderBlocks((id, headers, end) => listener.headers(id, headers, end), listBytes);
   }
 
   /** Throws what broken() makes. */
@@ -97,7 +111,7 @@ export class IncomingFrames implements FrameSink {
     this.#expected(type === SETTINGS && (flags & ACK) === 0);
     switch (type) {
       case HEADERS:
-        this.#known(id);
+        if (!this.#listener.serves || id % 2 === 0) this.#known(id);
         return this.#blocks.begin(id, flags, payload);
       case RST_STREAM:
         sized(payload, 4);
@@ -128,7 +142,7 @@ export class IncomingFrames implements FrameSink {
   }
 
   /** The stream of a frame; undefined if it has ended. */
-  #known(id: number): ClientStream | undefined {
+  #known(id: number): Http2Stream | undefined {
     const stream = this.#listener.streams.get(id);
     if (stream === undefined && (id % 2 === 0 || id >= this.#listener.nextId))
       throw broken(PROTOCOL_ERROR, "the server sent something on a stream that there is not");
@@ -137,9 +151,12 @@ export class IncomingFrames implements FrameSink {
 
   #settings(flags: number, id: number, payload: Uint8Array): void {
     if (id !== 0) throw broken(PROTOCOL_ERROR, "the server sent settings for a stream");
-    if ((flags & ACK) !== 0) return sized(payload, 0);
     const listener = this.#listener;
-    readSettings(payload, (name, value) => listener.setting(name, value));
+    if ((flags & ACK) !== 0) {
+      sized(payload, 0);
+      return listener.acknowledged();
+    }
+    readSettings(payload, listener.serves, (name, value) => listener.setting(name, value));
     listener.reply(frame(SETTINGS, ACK, 0, undefined));
     this.#greeted = true;
     listener.settled();

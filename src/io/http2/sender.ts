@@ -1,4 +1,4 @@
-import type { Duplex } from "node:stream";
+import type { Writable } from "node:stream";
 import { broken } from "./broken.js";
 import {
   CONTINUATION,
@@ -14,26 +14,26 @@ import {
   LARGEST_WINDOW,
   writeHead,
 } from "./frames.js";
-import type { ClientStream } from "./stream.js";
+import type { Http2Stream } from "./stream.js";
 
 /** Bytes that may wait in the socket before streams wait for it. */
 const HIGH_WATER = 256 * 1024;
-/** This many bytes are written before the tick ends, so that the server can begin while the rest is made. */
+/** This many bytes are written before the tick ends, so that the peer can begin while the rest is made. */
 const ENOUGH = 4 * 1024;
 /** From this size on bytes are written from their own buffer; smaller ones are copied together. */
 const LARGE = 4 * 1024;
-/** The longest frame, even if the server accepts more, so that other streams have their turn. */
-const LONGEST = 64 * 1024;
+/** The longest frame, even if the peer accepts more, so that other streams have their turn. */
+const LONGEST = 128 * 1024;
 
-/** What a client sends: control frames at once, the data of its streams in turn and as far as the windows allow. */
+/** What a session sends: control frames at once, the data of its streams in turn and as far as the windows allow. */
 export class Sender {
   /** Whether nothing is given to the socket for now: reading comes first, because some sockets deliver an answer at once. */
   held = false;
-  readonly #socket: Duplex;
+  readonly #socket: Writable;
   readonly #onDrain: () => void;
   /** HIGH_WATER, but not below the socket's own: under that the socket does not report that it is empty. */
   readonly #high: number;
-  readonly #ready = new Set<ClientStream>();
+  readonly #ready = new Set<Http2Stream>();
   #frameBytes = FRAME_BYTES;
   #room = FIRST_WINDOW;
   #out: Uint8Array[] = [];
@@ -45,14 +45,14 @@ export class Sender {
   #pumping = false;
   #ending = false;
 
-  constructor(socket: Duplex, onDrain: () => void) {
+  constructor(socket: Writable, onDrain: () => void) {
     this.#socket = socket;
     this.#onDrain = onDrain;
     this.#high = Math.max(HIGH_WATER, socket.writableHighWaterMark);
     socket.on("drain", this.#drained);
   }
 
-  /** Bytes of a frame that the server accepts. */
+  /** Bytes of a frame that the peer accepts. */
   set frameBytes(bytes: number) {
     this.#frameBytes = Math.min(bytes, LONGEST);
   }
@@ -76,11 +76,11 @@ export class Sender {
     return this.#replies + this.#unsent;
   }
 
-  /** Sends the packed headers of a request, copied, in as many frames as they need. */
-  headers(id: number, packed: Uint8Array): void {
+  /** Sends packed headers, copied, in as many frames as they need. `flags`: of the first. */
+  headers(id: number, packed: Uint8Array, flags = 0): void {
     const first = packed.subarray(0, this.#frameBytes);
     let at = first.length;
-    this.frame(frame(HEADERS, at === packed.length ? END_HEADERS : 0, id, first));
+    this.frame(frame(HEADERS, at === packed.length ? flags | END_HEADERS : flags, id, first));
     while (at < packed.length) {
       const next = packed.subarray(at, at + this.#frameBytes);
       at += next.length;
@@ -89,7 +89,7 @@ export class Sender {
   }
 
   /** A stream has something to send, now or once there is room. */
-  ready(stream: ClientStream): void {
+  ready(stream: Http2Stream): void {
     if (stream.writableLength > 0) this.#ready.add(stream);
     // An end without data needs no room, so it does not wait behind the others.
     else if (stream.sendable) this.#send(stream);
@@ -98,11 +98,11 @@ export class Sender {
   }
 
   /** A stream has nothing more to send. */
-  drop(stream: ClientStream): void {
+  drop(stream: Http2Stream): void {
     this.#ready.delete(stream);
   }
 
-  /** The server accepts this many more bytes, over all streams. */
+  /** The peer accepts this many more bytes, over all streams. */
   grant(bytes: number): void {
     this.#room += bytes;
     if (this.#room > LARGEST_WINDOW) throw broken(FLOW_CONTROL_ERROR, "the server opened a window too far");
@@ -128,10 +128,11 @@ export class Sender {
     if (out.length === 1) socket.write(out[0], done);
     else if (bytes <= LARGE * 4) socket.write(Buffer.concat(out, bytes), done);
     else {
-      const last = out.length - 1;
+      const joined = joinSmall(out);
+      const last = joined.length - 1;
       socket.cork();
-      for (let at = 0; at < last; at++) socket.write(out[at]);
-      socket.write(out[last], done);
+      for (let at = 0; at < last; at++) socket.write(joined[at]);
+      socket.write(joined[last], done);
       socket.uncork();
     }
   }
@@ -177,7 +178,7 @@ export class Sender {
     if (this.#ending && this.#ready.size === 0) this.#socket.end();
   };
 
-  #send(stream: ClientStream): void {
+  #send(stream: Http2Stream): void {
     const waiting = stream.writableLength;
     // A window may be below zero. An end without data can still be sent.
     const length = waiting === 0 ? 0 : Math.min(waiting, stream.room, this.#room, this.#frameBytes);
@@ -192,4 +193,16 @@ export class Sender {
     if (end) stream.sentEnd();
     else if (stream.sendable) this.#ready.add(stream);
   }
+}
+
+/** The same bytes, with small ones that follow each other copied together. */
+function joinSmall(list: readonly Uint8Array[]): readonly Uint8Array[] {
+  const joined: Uint8Array[] = [];
+  for (let at = 0, from = 0; from < list.length; from = at) {
+    for (at = from; at < list.length && (list[at] as Uint8Array).length < LARGE; ) at++;
+    if (at > from + 1) joined.push(Buffer.concat(list.slice(from, at)));
+    else joined.push(list[from] as Uint8Array);
+    if (at === from) at++;
+  }
+  return joined;
 }

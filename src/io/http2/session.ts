@@ -1,16 +1,15 @@
 import type { Duplex } from "node:stream";
-import { Fault, fixedTimeouts, toFault } from "../../core/index.js";
-import { Registry } from "../../stream/index.js";
+import { Fault, fixedTimeouts } from "../../core/index.js";
 import { broken } from "./broken.js";
+import { ClientStream } from "./client-stream.js";
+import { Http2Connection } from "./connection.js";
 import {
   ENABLE_PUSH,
   ENHANCE_YOUR_CALM,
-  FIRST_WINDOW,
+  FRAME_BYTES,
   frame,
   GOAWAY,
-  HEADER_TABLE_SIZE,
   INITIAL_WINDOW_SIZE,
-  INTERNAL_ERROR,
   LAST_STREAM,
   MAX_CONCURRENT_STREAMS,
   MAX_FRAME_SIZE,
@@ -21,15 +20,10 @@ import {
   PING_BYTES,
   PREFACE,
   REFUSED_STREAM,
-  RST_STREAM,
-  settings,
-  WINDOW_UPDATE,
 } from "./frames.js";
-import { HpackEncoder } from "./hpack/index.js";
 import { HEADER_BYTES } from "./hpack/limits.js";
-import { type FrameListener, IncomingFrames } from "./incoming.js";
-import { Sender } from "./sender.js";
-import { ClientStream, type StreamSession } from "./stream.js";
+import { Resets } from "./resets.js";
+import type { Http2Stream } from "./stream.js";
 import type { Http2ClientOptions, Http2ClientSession, Http2ClientStream, StreamEvents } from "./types.js";
 
 /** Limit on the bytes of unread answers to a server that keeps asking. */
@@ -40,21 +34,18 @@ export function http2Client(open: (read: (bytes: Uint8Array) => void) => Duplex,
   return new Session(open, options);
 }
 
-class Session implements Http2ClientSession, FrameListener, StreamSession {
-  readonly window: number;
-  readonly streams: Registry<ClientStream> = new Registry();
-  nextId = 1;
+class Session extends Http2Connection<ClientStream, Duplex> implements Http2ClientSession {
+  readonly serves = false;
   readonly #options: Http2ClientOptions;
   readonly #leastWindow: number;
-  readonly #socket: Duplex;
-  readonly #incoming: IncomingFrames = new IncomingFrames(this);
-  readonly #sender: Sender;
-  readonly #encoder: HpackEncoder = new HpackEncoder();
   /** Requests that the server or the socket has no room for yet. */
   readonly #waiting = new Set<ClientStream>();
   readonly #pings: ((error: Error | null) => void)[] = [];
   #concurrent = Number.POSITIVE_INFINITY;
-  #firstRoom = FIRST_WINDOW;
+  readonly #resets: Resets = new Resets(
+    (bytes) => this.sender.frame(bytes),
+    () => this.#admit(),
+  );
   #ready = false;
   #closed = false;
   #destroyed = false;
@@ -64,12 +55,10 @@ class Session implements Http2ClientSession, FrameListener, StreamSession {
   #linger: NodeJS.Timeout | undefined;
 
   constructor(open: (read: (bytes: Uint8Array) => void) => Duplex, options: Http2ClientOptions) {
+    super(open, { window: options.window, frameBytes: options.frameBytes, listBytes: HEADER_BYTES });
     this.#options = options;
-    this.window = options.window;
     this.#leastWindow = options.leastWindow ?? options.window;
-    const socket = open(this.#read);
-    this.#socket = socket;
-    this.#sender = new Sender(socket, () => this.#admit());
+    const { socket } = this;
     socket.on("error", this.#onError);
     socket.once("end", this.#onEnd);
     socket.once("close", this.#onClose);
@@ -78,15 +67,13 @@ class Session implements Http2ClientSession, FrameListener, StreamSession {
       this.#error = socket.errored ?? undefined;
       process.nextTick(this.#onClose);
     } else if (socket.readableEnded) process.nextTick(this.#onEnd);
-    this.#sender.frame(Buffer.from(PREFACE, "latin1"));
-    this.#sender.frame(
-      settings([
-        [ENABLE_PUSH, 0],
-        [INITIAL_WINDOW_SIZE, this.#leastWindow],
-        [MAX_HEADER_LIST_SIZE, HEADER_BYTES],
-      ]),
-    );
-    if (options.window > FIRST_WINDOW) this.credit(0, options.window - FIRST_WINDOW);
+    this.sender.frame(Buffer.from(PREFACE, "latin1"));
+    this.greet([
+      [ENABLE_PUSH, 0],
+      [INITIAL_WINDOW_SIZE, this.#leastWindow],
+      [MAX_HEADER_LIST_SIZE, HEADER_BYTES],
+      [MAX_FRAME_SIZE, options.frameBytes ?? FRAME_BYTES],
+    ]);
   }
 
   get concurrent(): number {
@@ -112,7 +99,7 @@ class Session implements Http2ClientSession, FrameListener, StreamSession {
   ping(done: (error: Error | null) => void): void {
     if (this.#destroyed) return done(this.#error ?? closedFault());
     this.#pings.push(done);
-    this.#sender.frame(frame(PING, 0, 0, new Uint8Array(PING_BYTES)));
+    this.sender.frame(frame(PING, 0, 0, new Uint8Array(PING_BYTES)));
   }
 
   close(): void {
@@ -124,7 +111,8 @@ class Session implements Http2ClientSession, FrameListener, StreamSession {
     if (this.#destroyed) return;
     this.#destroyed = this.#closed = true;
     this.#error ??= error;
-    this.#socket.destroy();
+    this.#resets.stop();
+    this.socket.destroy();
     this.#options.onLost(this.#error);
     const lost = this.#error ?? closedFault();
     const streams = [...this.streams.values(), ...this.#waiting];
@@ -134,21 +122,10 @@ class Session implements Http2ClientSession, FrameListener, StreamSession {
     for (const done of this.#pings.splice(0)) done(lost);
   }
 
-  // Called by its streams.
-
-  ready(stream: ClientStream): void {
-    if (stream.id !== 0) this.#sender.ready(stream);
-  }
-
-  credit(id: number, bytes: number): void {
-    this.#sender.frame(numbers(WINDOW_UPDATE, id, bytes));
-  }
-
-  forget(stream: ClientStream, code: number | undefined): void {
-    if (stream.id === 0) this.#waiting.delete(stream);
-    else if (this.streams.delete(stream.id)) {
-      this.#sender.drop(stream);
-      if (code !== undefined) this.#sender.frame(numbers(RST_STREAM, stream.id, code));
+  forget(stream: Http2Stream, code: number | undefined): void {
+    if (stream.id === 0) this.#waiting.delete(stream as ClientStream);
+    else if (this.remove(stream, code)) {
+      if (code !== undefined && this.streams.size + 1 + this.#resets.unread >= this.#concurrent) this.#resets.add();
       this.#admit();
     }
     this.#idle();
@@ -158,30 +135,16 @@ class Session implements Http2ClientSession, FrameListener, StreamSession {
 
   /** If a server keeps asking and does not read the answers, the connection ends, because they would pile up here. */
   reply(bytes: Uint8Array): void {
-    if (this.#sender.reply(bytes) > REPLY_BYTES) throw broken(ENHANCE_YOUR_CALM, "the server asks and does not read the answers");
+    if (this.sender.reply(bytes) > REPLY_BYTES) throw broken(ENHANCE_YOUR_CALM, "the server asks and does not read the answers");
   }
 
-  grant(bytes: number): void {
-    this.#sender.grant(bytes);
+  headers(id: number, headers: readonly string[], end: boolean): void {
+    this.streams.get(id)?.headersCame(headers, end);
   }
 
-  setting(name: number, value: number): void {
-    switch (name) {
-      case HEADER_TABLE_SIZE:
-        this.#encoder.limit = value;
-        return;
-      case MAX_CONCURRENT_STREAMS:
-        this.#concurrent = value;
-        return;
-      case INITIAL_WINDOW_SIZE: {
-        const more = value - this.#firstRoom;
-        this.#firstRoom = value;
-        for (const stream of this.streams.values()) stream.shift(more);
-        return;
-      }
-      case MAX_FRAME_SIZE:
-        this.#sender.frameBytes = value;
-    }
+  override setting(name: number, value: number): void {
+    if (name === MAX_CONCURRENT_STREAMS) this.#concurrent = value;
+    else super.setting(name, value);
   }
 
   settled(): void {
@@ -190,6 +153,10 @@ class Session implements Http2ClientSession, FrameListener, StreamSession {
       this.#options.onReady();
     }
     this.#admit();
+  }
+
+  acknowledged(): void {
+    this.#resets.acknowledged();
   }
 
   pong(): void {
@@ -203,7 +170,7 @@ class Session implements Http2ClientSession, FrameListener, StreamSession {
     for (const stream of this.streams.values()) if (stream.id > last) refused.push(stream);
     for (const stream of refused) {
       this.streams.delete(stream.id);
-      this.#sender.drop(stream);
+      this.sender.drop(stream);
     }
     refused.push(...this.#waiting);
     this.#waiting.clear();
@@ -212,30 +179,22 @@ class Session implements Http2ClientSession, FrameListener, StreamSession {
     this.#idle();
   }
 
-  readonly #read = (bytes: Uint8Array): void => {
-    if (this.#destroyed) return;
-    this.#sender.held = true;
-    try {
-      this.#incoming.push(bytes);
-    } catch (error) {
-      this.#fail(toFault(error));
-    } finally {
-      this.#sender.held = false;
-    }
-  };
+  protected override drained(): void {
+    this.#admit();
+  }
 
   get #roomy(): boolean {
-    return this.streams.size < this.#concurrent && !this.#sender.clogged;
+    return this.streams.size + this.#resets.unread < this.#concurrent && !this.sender.clogged;
   }
 
   #open(stream: ClientStream): void {
     stream.id = this.nextId;
-    stream.room = this.#firstRoom;
+    stream.room = this.firstRoom;
     this.nextId += 2;
     this.streams.set(stream.id, stream);
-    this.#sender.headers(stream.id, this.#encoder.encode(stream.headers));
+    this.sender.headers(stream.id, this.encoder.encode(stream.headers));
     if (stream.window > this.#leastWindow) this.credit(stream.id, stream.window - this.#leastWindow);
-    if (stream.sendable) this.#sender.ready(stream);
+    if (stream.sendable) this.sender.ready(stream);
     // A stream number cannot be reused, so further requests need another connection.
     if (this.nextId > LAST_STREAM) this.goaway(LAST_STREAM, NO_ERROR, "");
   }
@@ -252,17 +211,9 @@ class Session implements Http2ClientSession, FrameListener, StreamSession {
   /** Closes the connection when nothing is left to do. */
   #idle(): void {
     if (!this.#closed || this.#destroyed || this.#linger !== undefined || this.streams.size > 0 || this.#waiting.size > 0) return;
-    this.#sender.frame(numbers(GOAWAY, 0, 0, NO_ERROR));
-    this.#sender.end();
+    this.sender.frame(numbers(GOAWAY, 0, 0, NO_ERROR));
+    this.sender.end();
     this.#linger = setTimeout(() => this.destroy(), fixedTimeouts.lingerMs);
-  }
-
-  /** The server violated the protocol: it is told how, and the connection ends. */
-  #fail(fault: Fault): void {
-    const code = (fault.data as { readonly http2?: number } | undefined)?.http2 ?? INTERNAL_ERROR;
-    this.#sender.frame(numbers(GOAWAY, 0, 0, code));
-    this.#sender.flush();
-    this.destroy(fault);
   }
 
   readonly #onError = (error: Error): void => {

@@ -13,21 +13,21 @@ import {
 
 const ENTRY = 6;
 
-/** Calls `take` with each setting of a frame. Throws for values that a server must not send. */
-export function readSettings(payload: Uint8Array, take: (name: number, value: number) => void): void {
+/** Calls `take` with each setting of a frame. Throws for values that the peer must not send: only a client may allow pushing. */
+export function readSettings(payload: Uint8Array, ofClient: boolean, take: (name: number, value: number) => void): void {
   if (payload.length % ENTRY !== 0) throw broken(FRAME_SIZE_ERROR, "the server sent settings of a wrong length");
   for (let at = 0; at < payload.length; at += ENTRY) {
     const name = (payload[at] ?? 0) * 256 + (payload[at + 1] ?? 0);
     const value = readUint32(payload, at + 2);
-    check(name, value);
+    check(name, value, ofClient);
     take(name, value);
   }
 }
 
-function check(name: number, value: number): void {
+function check(name: number, value: number, ofClient: boolean): void {
   switch (name) {
     case ENABLE_PUSH:
-      if (value !== 0) throw broken(PROTOCOL_ERROR, "the server wants to push, which it may not");
+      if (value > (ofClient ? 1 : 0)) throw broken(PROTOCOL_ERROR, "the server wants to push, which it may not");
       return;
     case INITIAL_WINDOW_SIZE:
       if (value > LARGEST_WINDOW) throw broken(FLOW_CONTROL_ERROR, "the server opened a window too far");

@@ -1,16 +1,14 @@
 import { broken } from "./broken.js";
-import { headerFields } from "./fields.js";
 import { CANCEL, FLOW_CONTROL_ERROR, LARGEST_WINDOW, NO_ERROR, PROTOCOL_ERROR, STREAM_CLOSED } from "./frames.js";
-import type { Http2ClientStream, StreamEvents } from "./types.js";
 
 /** What a stream needs from its session. */
 export interface StreamSession {
   /** The stream has something to send. */
-  ready(stream: ClientStream): void;
-  /** Lets the server send this many more bytes on the stream. */
+  ready(stream: Http2Stream): void;
+  /** Lets the peer send this many more bytes on the stream. */
   credit(id: number, bytes: number): void;
-  /** The stream is over. With a code, the server has to be told. */
-  forget(stream: ClientStream, code: number | undefined): void;
+  /** The stream is over. With a code, the peer has to be told. */
+  forget(stream: Http2Stream, code: number | undefined): void;
 }
 
 interface Piece {
@@ -22,15 +20,13 @@ const spent: Piece = { bytes: new Uint8Array(0), done: undefined };
 /** Sent pieces that may stay in the list before it is cut. */
 const SPENT = 64;
 
-/** One request, as its session and its caller see it. */
-export class ClientStream implements Http2ClientStream {
+/** What the two ends of a stream have in common: data that is sent and that arrives, and the windows for it. */
+export abstract class Http2Stream {
   /** 0 until it is sent. */
   id = 0;
-  readonly headers: readonly string[];
-  /** Bytes that the server accepts now. Below zero after the server has reduced its window. */
+  /** Bytes that the peer accepts now. Below zero after the peer has reduced its window. */
   room = 0;
   readonly #carrier: StreamSession;
-  readonly #events: StreamEvents;
   #pieces: Piece[] = [];
   #first = 0;
   /** The index of the first piece whose `done` was not called yet. */
@@ -40,26 +36,38 @@ export class ClientStream implements Http2ClientStream {
   #length = 0;
   #ending = false;
   #ended = false;
-  #answered = false;
   #over = false;
   #closed = false;
   #paused = false;
-  /** Bytes that have arrived and were not credited to the server yet. */
+  /** Bytes that have arrived and were not credited to the peer yet. */
   #owed = 0;
   #window: number;
 
-  constructor(
-    headers: readonly string[],
-    events: StreamEvents,
-    { carrier, window }: { readonly carrier: StreamSession; readonly window: number },
-  ) {
-    this.headers = headers;
-    this.#events = events;
+  constructor(carrier: StreamSession, window: number) {
     this.#carrier = carrier;
     this.#window = window;
   }
 
-  /** Bytes that the server may send ahead. */
+  /** Receives data. The bytes are reused after the call. */
+  protected abstract onData(bytes: Uint8Array): void;
+  /** The peer sends no more. */
+  protected abstract onEnd(): void;
+  /** The stream is over on both sides; called once, and nothing after it. */
+  protected abstract onClose(code: number, error: Error | undefined, passed: boolean): void;
+  /** Headers after those that the stream began with. */
+  abstract headersCame(raw: readonly string[], end: boolean): void;
+
+  /** Whether the peer has sent its end. */
+  get over(): boolean {
+    return this.#over;
+  }
+
+  /** Whether the end was sent. */
+  get ended(): boolean {
+    return this.#ended;
+  }
+
+  /** Bytes that the peer may send ahead. */
   get window(): number {
     return this.#window;
   }
@@ -107,15 +115,15 @@ export class ClientStream implements Http2ClientStream {
   }
 
   destroy(): void {
-    this.#reset(CANCEL, undefined);
+    this.reset(CANCEL);
   }
 
-  /** The server violated HTTP/2 on this stream only, and is told how. */
+  /** The peer violated HTTP/2 on this stream only, and is told how. */
   fault(code: number, message: string): void {
-    this.#reset(code, broken(code, message));
+    this.reset(code, broken(code, message));
   }
 
-  #reset(code: number, error: Error | undefined): void {
+  reset(code: number, error?: Error): void {
     if (this.#closed) return;
     this.#carrier.forget(this, this.#over && this.#ended ? undefined : code);
     this.shut(code, error);
@@ -164,18 +172,18 @@ export class ClientStream implements Http2ClientStream {
 
   /** Called when the end was sent. */
   sentEnd(): void {
-    this.#ended = true;
+    this.#ending = this.#ended = true;
     if (this.#over) this.#close(NO_ERROR);
   }
 
-  /** The server has changed its window for every stream. */
+  /** The peer has changed its window for every stream. */
   shift(bytes: number): void {
     this.room += bytes;
     if (this.room > LARGEST_WINDOW) throw broken(FLOW_CONTROL_ERROR, "the server opened a window too far");
     if (this.sendable) this.#carrier.ready(this);
   }
 
-  /** The server accepts more on this stream. */
+  /** The peer accepts more on this stream. */
   grant(bytes: number): void {
     if (bytes === 0) return this.fault(PROTOCOL_ERROR, "the server opened a window by nothing");
     if (this.room + bytes > LARGEST_WINDOW) return this.fault(FLOW_CONTROL_ERROR, "the server opened a window too far");
@@ -185,42 +193,21 @@ export class ClientStream implements Http2ClientStream {
   /** A frame of data begins. */
   count(bytes: number): void {
     if (this.#over) return this.fault(STREAM_CLOSED, "the server sent data after the end of a stream");
-    if (!this.#answered) return this.fault(PROTOCOL_ERROR, "the server sent data before its headers");
     this.#owed += bytes;
     if (this.#owed > this.#window) this.fault(FLOW_CONTROL_ERROR, "the server sent more than it may");
   }
 
   data(bytes: Uint8Array): void {
-    if (!this.#closed) this.#events.onData(bytes);
+    if (!this.#closed) this.onData(bytes);
   }
 
   /** A frame of data has ended. */
   dataEnd(end: boolean): void {
-    if (end) this.#finish();
+    if (end) this.finish();
     else this.#credit();
   }
 
-  headersCame(raw: readonly string[], end: boolean): void {
-    if (this.#over) return this.fault(STREAM_CLOSED, "the server sent headers after the end of a stream");
-    const headers = headerFields(raw);
-    if (headers === undefined) return this.fault(PROTOCOL_ERROR, "the server sent headers that HTTP/2 does not allow");
-    const status = headers[":status"] as string | undefined;
-    if (this.#answered) {
-      if (!end || status !== undefined) return this.fault(PROTOCOL_ERROR, "the server sent headers twice");
-      this.#events.onTrailers(headers, raw);
-    } else {
-      if (status === undefined || !/^[1-9]\d\d$/.test(status)) return this.fault(PROTOCOL_ERROR, "the server's answer has no HTTP status");
-      if (status.startsWith("1")) {
-        if (end) this.fault(PROTOCOL_ERROR, "the server ended with an answer that is to be followed by another");
-        return;
-      }
-      this.#answered = true;
-      this.#events.onResponse(headers, raw);
-    }
-    if (end) this.#finish();
-  }
-
-  /** The server reset it. */
+  /** The peer reset it. */
   resetCame(code: number): void {
     this.#close(code);
   }
@@ -232,13 +219,14 @@ export class ClientStream implements Http2ClientStream {
     this.#pieces = [];
     this.#first = this.#told = 0;
     this.#length = 0;
-    this.#events.onClose(code, error, passed);
+    this.onClose(code, error, passed);
   }
 
-  #finish(): void {
+  /** The peer has sent its end. */
+  protected finish(): void {
     if (this.#over || this.#closed) return;
     this.#over = true;
-    this.#events.onEnd();
+    this.onEnd();
     if (this.#ended && !this.#closed) this.#close(NO_ERROR);
   }
 

@@ -42,6 +42,8 @@ export interface Http2ClientOptions {
   readonly window: number;
   /** The least that the server may send ahead on a stream. A request that wants more costs a frame. As `window` unless given. */
   readonly leastWindow?: number;
+  /** Bytes of a frame that the server may send; 16 KiB unless given. */
+  readonly frameBytes?: number;
   /** The server's settings have arrived. */
   readonly onReady: () => void;
   /** The server accepts no more streams. Those that it did not process close with REFUSED_STREAM right after. */

@@ -1,5 +1,5 @@
 import type { Server } from "node:net";
-import type { Duplex } from "node:stream";
+import type { Duplex, Readable, Writable } from "node:stream";
 import { Fault } from "../../core/index.js";
 import { listenPrivately, removeStale } from "./unix-socket.js";
 
@@ -7,10 +7,17 @@ import { listenPrivately, removeStale } from "./unix-socket.js";
 export type Carrier =
   | { readonly host: string; readonly port: number }
   | { readonly path: string }
-  /** One stream that carries HTTP/2 from the start, such as a process's own stdin and stdout. The port ends with it. */
-  | { readonly stream: Duplex };
+  /** One stream that carries HTTP/2 from the start. The port ends with it. */
+  | { readonly stream: Duplex }
+  /** The same on two pipes, such as a process's own stdin and stdout. Calls in flight may finish after the end of the input. */
+  | Pipes;
 
-export type NetworkCarrier = Exclude<Carrier, { stream: Duplex }>;
+export interface Pipes {
+  readonly input: Readable;
+  readonly output: Writable;
+}
+
+export type NetworkCarrier = Exclude<Carrier, { stream: Duplex } | Pipes>;
 
 /** Listens. Resolves with the port that was chosen, 0 for a Unix socket. */
 export async function bind(server: Server, carrier: NetworkCarrier): Promise<number> {

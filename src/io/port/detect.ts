@@ -1,4 +1,5 @@
 import type { Socket } from "node:net";
+import { timerMs } from "../../stream/index.js";
 
 /** Whether a byte stream that begins with these bytes speaks a protocol; undefined if more bytes are needed. */
 export type Detect = (first: Uint8Array) => boolean | undefined;
@@ -40,7 +41,7 @@ export interface Protocol {
  */
 export function detect(socket: Socket, table: readonly Protocol[], ms: number): void {
   let first: Buffer | undefined;
-  const late = setTimeout(() => socket.destroy(), ms);
+  const late = setTimeout(() => socket.destroy(), timerMs(ms));
   const over = (): void => clearTimeout(late);
   const onData = (chunk: Buffer): void => {
     first = first === undefined ? chunk : Buffer.concat([first, chunk]);

@@ -9,12 +9,13 @@ import {
 import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { accountOf, defaultLimits, fixedTimeouts, type Limits } from "../../core/index.js";
+import { timerMs } from "../../stream/index.js";
 import { isDeno } from "../deno.js";
-import { CONCURRENT, SESSION_MEMORY, WINDOW } from "../grpc/bounds.js";
 import { Watch } from "../grpc/keepalive.js";
 import { kill } from "../grpc/kill.js";
 import { isGrpc } from "../grpc/server.js";
 import { PlainConnections } from "../http1/plain-connection.js";
+import { CONCURRENT, SESSION_MEMORY_MB, WINDOW } from "../http2/bounds.js";
 import { countedRequests } from "./counted-requests.js";
 import type { Mount, NodeRequest, NodeResponse } from "./mount.js";
 import { progressOf, type Stallable } from "./stalled.js";
@@ -59,8 +60,8 @@ export function httpServers(mounts: readonly Mount[], options: HttpServersOption
   const http1 = createHttp(
     {
       maxHeaderSize: headerBytes,
-      headersTimeout: headersMs,
-      requestTimeout: 4 * headersMs,
+      headersTimeout: timerMs(headersMs),
+      requestTimeout: timerMs(4 * headersMs),
       keepAliveTimeout: IDLE_MS,
       connectionsCheckingInterval: Math.min(headersMs, 5_000),
     },
@@ -96,7 +97,7 @@ export function httpServers(mounts: readonly Mount[], options: HttpServersOption
   const http2 = createHttp2(
     {
       settings: { initialWindowSize: WINDOW, maxConcurrentStreams: CONCURRENT, maxHeaderListSize: headerBytes },
-      maxSessionMemory: SESSION_MEMORY,
+      maxSessionMemory: SESSION_MEMORY_MB,
       ...(options.single && unlimitedResets),
     },
     request,
@@ -152,7 +153,7 @@ export function httpServers(mounts: readonly Mount[], options: HttpServersOption
 }
 
 /** The mount that a path belongs to, among those that take requests or upgrades. */
-function ownerOf(takers: readonly Mount[], url = "/"): Mount | undefined {
+export function ownerOf(takers: readonly Mount[], url = "/"): Mount | undefined {
   const mark = url.indexOf("?");
   const path = mark < 0 ? url : url.slice(0, mark);
   return takers.find((mount) => mount.claims?.(path) === true) ?? takers[0];

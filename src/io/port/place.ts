@@ -1,4 +1,4 @@
-import { type Address, Fault } from "../../core/index.js";
+import { type Address, DEFAULT_PORT, Fault } from "../../core/index.js";
 import { noCertificate, type SecureListenOptions } from "../tls.js";
 import { badAddress } from "../unreached.js";
 import type { NetworkCarrier } from "./carrier.js";
@@ -9,8 +9,6 @@ export interface ListenPlace {
   readonly path: string;
 }
 
-/** The port of an address that names none. */
-export const DEFAULT_PORT = 8000;
 const secureSchemes: ReadonlySet<string> = new Set(["https", "wss", "tls"]);
 
 /**

@@ -12,13 +12,14 @@ import {
   type Listener,
   listenerOf,
 } from "../../core/index.js";
-import { within } from "../../stream/index.js";
+import { timerMs, within } from "../../stream/index.js";
 import { offeredHttp } from "../deno.js";
 import { peerOf } from "../grpc/peer.js";
+import { http2Server } from "../http2/server.js";
 import { checkListen, isLoopback, type SecureListenOptions, serverTls } from "../tls.js";
-import { authorityOf, bind, type Carrier, type NetworkCarrier } from "./carrier.js";
+import { authorityOf, bind, type Carrier, type NetworkCarrier, type Pipes } from "./carrier.js";
 import { detect, isAnything, isHttp2, isTls, type Protocol } from "./detect.js";
-import { type HttpServers, httpServers } from "./http-servers.js";
+import { type HttpServers, httpServers, ownerOf } from "./http-servers.js";
 import type { Bound, Mount } from "./mount.js";
 import { closeStalled, progressOf, type Stallable } from "./stalled.js";
 
@@ -63,6 +64,7 @@ const tcpKeepAlive = { keepAlive: true, keepAliveInitialDelay: fixedTimeouts.tcp
 export async function port(carrier: Carrier, wires: readonly Mount[], options: PortOptions = {}): Promise<Port> {
   const mounts = [...wires, ...(options.mounts ?? [])];
   try {
+    if ("input" in carrier) return pipesPort(carrier, mounts, options);
     return await ("stream" in carrier ? streamPort(carrier.stream, mounts, options) : networkPort(carrier, mounts, options));
   } catch (error) {
     for (const mount of mounts) void mount.close?.();
@@ -141,16 +143,40 @@ async function networkPort(carrier: NetworkCarrier, mounts: readonly Mount[], op
 function streamPort(stream: Duplex, mounts: readonly Mount[], options: PortOptions): Port {
   const { headersMs = defaultTimeouts.headersMs, keepAliveMs = Number.POSITIVE_INFINITY, limits } = options;
   const http = httpServers(mounts, { headersMs, keepAliveMs, limits, connections: new Set(), single: true });
-  const end = async (): Promise<void> => {
-    await Promise.all(mounts.map((mount) => mount.close?.()));
-    http.close();
-    if (!stream.destroyed && !(await within(new Promise<void>((resolve) => stream.once("close", resolve)), fixedTimeouts.lastAnswersMs)))
-      stream.destroy();
-  };
-  const made = portOf({ port: 0, authority: undefined, addresses: [] }, { stop() {}, end });
-  stream.once("close", () => void made.close());
+  const closed = new Promise<void>((resolve) => stream.once("close", resolve));
+  const made = singlePort(mounts, closed, { close: http.close, destroy: () => void stream.destroy() });
   // HTTP/2 needs no more than a plain duplex, but its types ask for a socket.
   http.http2(stream as Socket);
+  return made;
+}
+
+/** The same without objects of Node: requests go to the mounts as exchanges. */
+function pipesPort({ input, output }: Pipes, mounts: readonly Mount[], options: PortOptions): Port {
+  let onClose = (): void => {};
+  const closed = new Promise<void>((resolve) => {
+    onClose = resolve;
+  });
+  const { headersMs = defaultTimeouts.headersMs, limits } = options;
+  const server = http2Server(input, output, {
+    limits,
+    bodyMs: 4 * headersMs,
+    take: (exchange) => ownerOf(mounts, exchange.path)?.exchange?.(exchange),
+    onEnd: () => void made.close(),
+    onClose,
+  });
+  const made = singlePort(mounts, closed, server);
+  return made;
+}
+
+/** A port that ends with its only connection. */
+function singlePort(mounts: readonly Mount[], closed: Promise<void>, connection: Pick<HttpServers, "close" | "destroy">): Port {
+  const end = async (): Promise<void> => {
+    await Promise.all(mounts.map((mount) => mount.close?.()));
+    connection.close();
+    if (!(await within(closed, fixedTimeouts.lastAnswersMs))) connection.destroy();
+  };
+  const made = portOf({ port: 0, authority: undefined, addresses: [] }, { stop() {}, end });
+  void closed.then(() => made.close());
   return made;
 }
 
@@ -197,7 +223,7 @@ function tlsServer(
   { http, table, headersMs, alpn, accept }: Inside,
 ): { take(socket: Socket): void; again(socket: Socket, first: Buffer): void } {
   const agreed = http === undefined ? undefined : { ALPNProtocols: [...alpn] };
-  const server = createTls({ ...serverTls(tls), ...agreed, handshakeTimeout: headersMs }, (socket: TLSSocket) => {
+  const server = createTls({ ...serverTls(tls), ...agreed, handshakeTimeout: timerMs(headersMs) }, (socket: TLSSocket) => {
     socket.on("error", () => socket.destroy());
     accept(socket);
     if (socket.alpnProtocol === "h2") http?.http2(socket);

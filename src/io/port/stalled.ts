@@ -1,3 +1,5 @@
+import { timerMs } from "../../stream/index.js";
+
 /** A connection that may hold data for a client that does not read it. */
 export interface Stallable {
   /** Bytes that wait for the client. */
@@ -22,7 +24,7 @@ export function closeStalled(connections: Iterable<Stallable>, ms: number): () =
     }
     for (const connection of still.keys()) if (!open.has(connection)) still.delete(connection);
   };
-  const timer = setInterval(look, Math.max(ms / 4, 10)).unref();
+  const timer = setInterval(look, timerMs(Math.max(ms / 4, 10))).unref();
   return () => clearInterval(timer);
 }
 

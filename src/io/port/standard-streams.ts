@@ -7,19 +7,17 @@ import { PassThrough, type Readable, type Writable } from "node:stream";
 
 /**
  * Two pipes as one socket. HTTP/2 also accepts a plain duplex, but Node's adapter for it (JSStreamSocket) throws an assertion that nobody
- * can catch when a session ends during its last write. A real socket in between costs a copy and does not have that problem. With `onEnd`,
- * the end of the input does not end the socket, so that answers can still be written.
+ * can catch when a session ends during its last write. A real socket in between costs a copy and does not have that problem.
  */
-export async function pipesSocket(readable: Readable, writable: Writable, onEnd?: () => void): Promise<Socket> {
+export async function pipesSocket(readable: Readable, writable: Writable): Promise<Socket> {
   // At once: what a child writes before anyone reads is lost when it exits.
   const held = readable.pipe(new PassThrough());
   const [near, far] = await socketPair(writable);
-  held.pipe(far, { end: onEnd === undefined });
+  held.pipe(far);
   const end = (): void => void far.destroy();
   for (const stream of [readable, writable]) stream.on("error", end);
   writable.once("close", end);
-  if (onEnd === undefined) readable.once("close", end);
-  else held.once("end", onEnd);
+  readable.once("close", end);
   far.on("error", end);
   near.on("error", () => near.destroy());
   return near;

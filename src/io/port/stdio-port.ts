@@ -4,17 +4,13 @@ import type { Mount } from "./mount.js";
 import { type Port, type PortOptions, port, portListener } from "./port.js";
 import { pipesSocket } from "./standard-streams.js";
 
-export interface StdioPortOptions extends PortOptions {
-  /** Whether calls in flight may finish after the end of stdin. By default they end. */
-  readonly drainsAtEnd?: boolean | undefined;
-}
-
 let listening = false;
 
 /**
- * A mount on this process's own stdin and stdout, as its only HTTP/2 connection. It ends with them. Meanwhile `console` writes to stderr.
+ * A mount on this process's own stdin and stdout, as its only HTTP/2 connection. It ends with them. Meanwhile `console` writes to stderr. A mount that
+ * takes exchanges is served without `node:http2`, and its calls in flight may finish after the end of stdin.
  */
-export async function listenOnStdio(address: string, mount: Mount, options: StdioPortOptions): Promise<Listener> {
+export async function listenOnStdio(address: string, mount: Mount, options: PortOptions): Promise<Listener> {
   if (listening) throw new Fault("unavailable", "stdin and stdout are already listened on", { data: { reason: "in-use" } });
   listening = true;
   const restore = divertConsole();
@@ -25,14 +21,9 @@ export async function listenOnStdio(address: string, mount: Mount, options: Stdi
   };
   let opened: Port | undefined;
   try {
-    let atEnd = false;
-    const onEnd = (): void => {
-      atEnd = true;
-      void opened?.close();
-    };
-    const stream = await pipesSocket(process.stdin, process.stdout, options.drainsAtEnd === true ? onEnd : undefined);
-    opened = await port({ stream }, [mount], options);
-    if (atEnd) onEnd();
+    const { stdin: input, stdout: output } = process;
+    const carrier = mount.exchange === undefined ? { stream: await pipesSocket(input, output) } : { input, output };
+    opened = await port(carrier, [mount], options);
   } catch (error) {
     over();
     throw error;

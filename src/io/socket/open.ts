@@ -1,10 +1,10 @@
 import { connect, isIP, type Socket } from "node:net";
 import { connect as connectTls } from "node:tls";
-import { defaultLimits, defaultTimeouts, Fault, fixedTimeouts, type Limits } from "../../core/index.js";
-import { codeOf } from "../../stream/index.js";
+import { DEFAULT_PORT, defaultLimits, defaultTimeouts, Fault, fixedTimeouts, type Limits } from "../../core/index.js";
+import { codeOf, timerMs } from "../../stream/index.js";
 import type { Framing } from "../framing.js";
 import { type LineLink, lineLink } from "../line-link.js";
-import { DEFAULT_PORT, unixPath } from "../port/place.js";
+import { unixPath } from "../port/place.js";
 import { secureContext, type TlsDialOptions } from "../tls.js";
 import { badAddress, whyUnreached } from "../unreached.js";
 import { letGo } from "./let-go.js";
@@ -73,7 +73,10 @@ function connected(
         }),
       );
     const giveUp = (): void => fail(new Fault("cancelled", "dialing was given up", { cause: signal?.reason }));
-    const timer = setTimeout(() => fail(new Fault("deadline", `no connection to ${address} within ${handshakeMs} ms`)), handshakeMs);
+    const timer = setTimeout(
+      () => fail(new Fault("deadline", `no connection to ${address} within ${handshakeMs} ms`)),
+      timerMs(handshakeMs),
+    );
     const stop = (): void => {
       clearTimeout(timer);
       socket.off("error", onError);

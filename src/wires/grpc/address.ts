@@ -1,6 +1,6 @@
 import type { ConnectionOptions } from "node:tls";
-import type { Address } from "../../core/index.js";
-import { badAddress, DEFAULT_PORT, type GrpcTarget, unixPath } from "../../io/index.js";
+import { type Address, DEFAULT_PORT } from "../../core/index.js";
+import { badAddress, type GrpcTarget, unixPath } from "../../io/index.js";
 
 /** The target of a gRPC address. */
 export interface GrpcPlace {

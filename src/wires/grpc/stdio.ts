@@ -1,13 +1,19 @@
-import { type Command, type Connection, isObject, type Listener, type Replies, type Service, toFault } from "../../core/index.js";
+import {
+  type Command,
+  type Connection,
+  fixedTimeouts,
+  isObject,
+  type Listener,
+  type Replies,
+  type Service,
+  toFault,
+} from "../../core/index.js";
 import { type Exit, exitFault, grpcChannel, listenOnStdio, pipesSocket, startChild } from "../../io/index.js";
 import { within } from "../../stream/index.js";
 import { dialChannel } from "./dial/dial.js";
 import type { GrpcDialOptions } from "./dial/options.js";
 import { grpcMount } from "./listen/listen.js";
 import type { GrpcListenOptions } from "./listen/options.js";
-
-/** Milliseconds to wait for the exit of a child whose pipes broke. */
-const EXIT_MS = 100;
 
 /** gRPC on this process's own stdin and stdout. Ends when the client closes them. */
 export function listenGrpcStdio(service: Service, options: GrpcListenOptions): Promise<Listener> {
@@ -48,12 +54,13 @@ export async function dialGrpcStdio(command: Command, options: GrpcDialOptions):
   const explain = async (error: unknown): Promise<never> => {
     const { data } = toFault(error);
     if (!isObject(data) || data["reason"] !== "connection-lost") throw error;
-    if (exit === undefined) await within(child.exited, EXIT_MS);
+    if (exit === undefined) await within(child.exited, fixedTimeouts.exitMs);
     throw exit === undefined ? error : exitFault(exit, error);
   };
   return {
     era: connection.era,
     protocolVersion: connection.protocolVersion,
+    check: connection.check,
     closed: connection.closed.then((reason) => (reason === undefined || exit === undefined ? reason : exitFault(exit, reason))),
     call: (request, context) => explained(connection.call(request, context), explain),
     notify: (notification, context) => connection.notify(notification, context),

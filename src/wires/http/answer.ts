@@ -1,12 +1,20 @@
-import { type AnswerPart, emptyFrame, type Id, messageFrame, type Outgoing, partFrame, serialise, writeSse } from "../../codec/index.js";
+import {
+  type AnswerPart,
+  emptyFrame,
+  hasRoom,
+  type Id,
+  messageFrame,
+  type Outgoing,
+  partFrame,
+  serialise,
+  writeSse,
+} from "../../codec/index.js";
 import type { JsonObject } from "../../core/index.js";
-import type { Exchange, Outlet } from "../../io/index.js";
+import { type Exchange, noHeaders, type Outlet } from "../../io/index.js";
 import { type LargeAnswer, largeAnswer } from "./large.js";
+import { JSON_TYPE, PARTS_TYPE, SSE_TYPE } from "./media-types.js";
 
-export const JSON_TYPE = "application/json";
-export const SSE_TYPE = "text/event-stream";
-/** The content type of the answer to a read, for a client that asks for it: messages and bytes as they come. */
-export const PARTS_TYPE = "application/vnd.anywire.parts";
+const jsonHeaders: Readonly<Record<string, string>> = { "content-type": JSON_TYPE };
 const unbuffered: Readonly<Record<string, string>> = { "cache-control": "no-cache, no-transform", "x-accel-buffering": "no" };
 export const sseHeaders: Readonly<Record<string, string>> = { "content-type": SSE_TYPE, ...unbuffered };
 const partsHeaders: Readonly<Record<string, string>> = { "content-type": PARTS_TYPE, ...unbuffered };
@@ -44,22 +52,13 @@ export interface HttpAnswerOptions {
   readonly status: (message: Outgoing) => number;
 }
 
-const done: Promise<void> = Promise.resolve();
-
 export function postAnswer(exchange: Exchange, { streams, json, parts, headers, status }: HttpAnswerOptions): HttpAnswer {
   let outlet: Outlet | undefined;
   let ended = false;
-  let writing = 0;
   let large: LargeAnswer | undefined;
   const open = (): Outlet => {
     outlet ??= exchange.stream(200, { ...headers, ...(parts ? partsHeaders : sseHeaders) });
     return outlet;
-  };
-  const write = (...pieces: readonly (string | Uint8Array)[]): Promise<void> => {
-    writing++;
-    return open()
-      .write(...pieces)
-      .finally(() => writing--);
   };
   const begin = (id: Id): LargeAnswer => {
     const event = outlet !== undefined || !json;
@@ -70,29 +69,30 @@ export function postAnswer(exchange: Exchange, { streams, json, parts, headers, 
     mixed: parts,
     inParts: () => !ended && (json || streams || parts),
     send(message, final) {
-      if (ended) return done;
+      if (ended) return hasRoom;
       if (final) ended = true;
-      if (large !== undefined) return final ? finish(large, message) : done;
+      if (large !== undefined) return final ? finish(large, message) : hasRoom;
       const text = serialise(message);
       if (final && outlet === undefined && json) {
-        exchange.reply(status(message), { ...headers, "content-type": JSON_TYPE }, text);
-        return done;
+        exchange.reply(status(message), headers === noHeaders ? jsonHeaders : { ...headers, ...jsonHeaders }, text);
+        return hasRoom;
       }
       // A client that accepts no stream only gets the response.
-      if (!streams && !parts) return done;
-      const written = parts ? write(...messageFrame(text)) : write(writeSse({ event: "message", data: text }));
+      if (!streams && !parts) return hasRoom;
+      const written = parts ? open().write(...messageFrame(text)) : open().write(writeSse({ event: "message", data: text }));
       if (final) open().end();
       return written;
     },
     part(id, part) {
-      if (ended) return done;
-      if (parts) return write(...partFrame(part));
+      if (ended) return hasRoom;
+      if (parts) return open().write(...partFrame(part));
       large ??= begin(id);
       return large.part(part);
     },
     keepAlive() {
-      // While something is being written, the stream is alive, or nobody reads it.
-      if (!ended && large === undefined && (streams || parts) && writing === 0) void open().write(parts ? emptyFrame : ": alive\n\n");
+      // While something waits to be written, the stream is alive, or nobody reads it.
+      if (!ended && large === undefined && (streams || parts) && (outlet?.backlog ?? 0) === 0)
+        void open().write(parts ? emptyFrame : ": alive\n\n");
     },
     abort() {
       if (!ended && outlet === undefined) exchange.reply(404, headers);

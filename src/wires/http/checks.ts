@@ -13,12 +13,14 @@ import {
   statedVersion,
 } from "../../core/index.js";
 import type { Exchange } from "../../io/index.js";
-import { JSON_TYPE, SSE_TYPE } from "./answer.js";
+import { JSON_TYPE, SSE_TYPE } from "./media-types.js";
+
+/** The Accept header of most clients of this protocol. */
+const USUAL = `${JSON_TYPE}, ${SSE_TYPE}`;
 
 /** Whether an Accept header allows a type. */
 export function accepts(accept: string, type: string): boolean {
-  // The form that most clients of this protocol use.
-  if (accept === `${JSON_TYPE}, ${SSE_TYPE}`) return type === JSON_TYPE || type === SSE_TYPE;
+  if (accept === USUAL) return type === JSON_TYPE || type === SSE_TYPE;
   return accept.split(",").some((part) => {
     const range = part.split(";", 1)[0]?.trim().toLowerCase();
     return range === type || range === "*/*" || range === `${type.split("/", 1)[0]}/*`;

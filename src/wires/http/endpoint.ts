@@ -21,12 +21,12 @@ import {
 } from "../../core/index.js";
 import { observedAs, Parking, SessionTable } from "../../era/index.js";
 import { admit, type Exchange, tellRefused, whileValid } from "../../io/index.js";
-import { unref } from "../../stream/index.js";
+import { timerMs, unref } from "../../stream/index.js";
 import { Alone, type AnswerForm } from "./alone.js";
-import { JSON_TYPE, PARTS_TYPE, SSE_TYPE } from "./answer.js";
 import { accepts, checkBody, checkEnvelope, checkVersion, expectsAnswer } from "./checks.js";
 import { type EventStore, memoryEvents } from "./events.js";
 import { checkHeaders } from "./headers.js";
+import { JSON_TYPE, PARTS_TYPE, SSE_TYPE } from "./media-types.js";
 import type { HttpOptions } from "./options.js";
 import { type ParamCheck, paramCheck } from "./param-check.js";
 import { HttpSession } from "./session.js";
@@ -100,7 +100,7 @@ class HttpEndpoint implements Endpoint {
     this.#eras = options.eras ?? ["legacy", "modern"];
     this.#legacy = this.#eras.includes("legacy");
     this.#stateful = this.#legacy && options.stateless !== true && options.jsonOnly !== true;
-    this.#timer = setInterval(() => this.#keepAlive(), options.keepAliveMs ?? defaultTimeouts.keepAliveMs);
+    this.#timer = setInterval(() => this.#keepAlive(), timerMs(options.keepAliveMs ?? defaultTimeouts.keepAliveMs));
     unref(this.#timer);
   }
 

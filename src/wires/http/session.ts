@@ -1,4 +1,4 @@
-import { type Id, type Incoming, isBatch, namedCall, type Outgoing, type OutgoingMessage, serialise } from "../../codec/index.js";
+import { hasRoom, type Id, type Incoming, isBatch, namedCall, type Outgoing, type OutgoingMessage, serialise } from "../../codec/index.js";
 import {
   Account,
   comesBackToStreams,
@@ -24,9 +24,10 @@ import {
 } from "../../era/index.js";
 import { type Exchange, noHeaders } from "../../io/index.js";
 import { Registry } from "../../stream/index.js";
-import { type HttpAnswer, JSON_TYPE, postAnswer, sseHeaders } from "./answer.js";
+import { type HttpAnswer, postAnswer, sseHeaders } from "./answer.js";
 import { statusOf } from "./checks.js";
 import { type EventStore, place } from "./events.js";
+import { JSON_TYPE } from "./media-types.js";
 import { EventStream } from "./stream.js";
 
 export interface HttpSessionOptions extends ServeLinkOptions {
@@ -47,7 +48,6 @@ export interface HttpSessionOptions extends ServeLinkOptions {
 const STREAM_BYTES = 1024;
 /** Ended streams of a session that a client may still come back to. */
 const KEPT_STREAMS = 32;
-const done: Promise<void> = Promise.resolve();
 
 /** The destination of the answer to a POST. */
 export interface Answering {
@@ -62,7 +62,7 @@ export interface Answering {
  * is a read that is written in parts, which cannot be resumed.
  */
 interface Post {
-  readonly ids: Set<Id>;
+  ids: readonly Id[];
   readonly batch: boolean;
   to: Answering | EventStream | { readonly direct: HttpAnswer };
   unhook: () => void;
@@ -249,11 +249,11 @@ export class HttpSession implements TableSession {
   }
 
   #register(message: Incoming, answering: Answering): Post | undefined {
-    const ids = new Set<Id>();
+    const ids: Id[] = [];
     let open: Id | undefined;
     for (const each of message.kind === "batch" ? message.messages : [message]) {
       if (each.kind !== "request") continue;
-      ids.add(each.id);
+      ids.push(each.id);
       if (this.#posts.has(each.id)) open ??= each.id;
     }
     if (open !== undefined) {
@@ -266,7 +266,7 @@ export class HttpSession implements TableSession {
     for (const id of ids) this.#posts.set(id, post);
     // The client disconnected before its answer began. A legacy call goes on, and its answer is kept.
     post.unhook = answering.exchange.onGone(() => {
-      if (!this.#closed && post.to === answering && ids.size > 0)
+      if (!this.#closed && post.to === answering && post.ids.length > 0)
         post.to = this.#open({ awayMs: this.#options.awayMs ?? defaultTimeouts.awayMs });
     });
     if (answering.parts && message.kind === "request") this.#direct(message.id);
@@ -290,7 +290,7 @@ export class HttpSession implements TableSession {
     const to = post?.to;
     if (to !== undefined && "direct" in to && to.direct.mixed) return to.direct.send(single, false);
     // Beside an answer in parts there is no place for the call's other messages, so only questions are sent elsewhere.
-    if (to !== undefined && "direct" in to && !("id" in single)) return done;
+    if (to !== undefined && "direct" in to && !("id" in single)) return hasRoom;
     const stream =
       to instanceof EventStream ? to : post !== undefined && to !== undefined && "exchange" in to ? this.#begin(post, to) : this.#general;
     return stream.send(serialise(single), false);
@@ -333,7 +333,7 @@ export class HttpSession implements TableSession {
     let post: Post | undefined;
     for (const each of messages) if ("id" in each && each.id !== null) post ??= this.#posts.get(each.id);
     post ??= this.#taking;
-    if (post === undefined) return done;
+    if (post === undefined) return hasRoom;
     this.established ||= !Array.isArray(whole) && "result" in whole;
     for (const id of post.ids) this.#posts.delete(id);
     post.unhook();
@@ -343,7 +343,7 @@ export class HttpSession implements TableSession {
     if ("direct" in to) return to.direct.send(whole, true);
     this.#reply(to, whole, statusOf(whole, "legacy"));
     if (!this.established && !Array.isArray(whole)) this.#options.onRefused?.();
-    return done;
+    return hasRoom;
   }
 
   /** A cancelled call is not answered, so its answer ends. */
@@ -351,9 +351,9 @@ export class HttpSession implements TableSession {
     const post = id === undefined ? undefined : this.#posts.get(id);
     if (id === undefined || post === undefined) return;
     this.#posts.delete(id);
-    post.ids.delete(id);
+    post.ids = post.ids.filter((each) => each !== id);
     // The other requests of a batch are still answered.
-    if (post.ids.size > 0) return;
+    if (post.ids.length > 0) return;
     post.unhook();
     if ("direct" in post.to) return post.to.direct.abort();
     if ("exchange" in post.to) return post.to.exchange.stream(200, { ...post.to.headers, ...sseHeaders }).end();

@@ -1,4 +1,4 @@
-import { type Command, type Connection, Fault, isObject, type Listener, type Service, toFault } from "../../core/index.js";
+import { type Command, type Connection, Fault, fixedTimeouts, isObject, type Listener, type Service, toFault } from "../../core/index.js";
 import { dialLink } from "../../era/index.js";
 import { type Exit, exitFault, listenOnStdio, startChild, streamClient } from "../../io/index.js";
 import { within } from "../../stream/index.js";
@@ -8,8 +8,6 @@ import { httpMount } from "./listen.js";
 import type { HttpOptions } from "./options.js";
 import { ToolHeaders } from "./tool-headers.js";
 
-/** Milliseconds to wait for the exit of a child whose pipes broke. */
-const EXIT_MS = 200;
 const url = new URL("http://localhost/mcp");
 const modernOnly = "http+stdio: is of the modern era; a legacy client or server speaks stdio:";
 
@@ -22,7 +20,7 @@ export async function listenHttpStdio(service: Service, options: HttpOptions): P
   const open = { allowedHosts: ["*"], allowedOrigins: ["*"], auth: undefined };
   const mount = httpMount(service, { ...options, ...open, path: url.pathname, eras: ["modern"] });
   const { limits, headersMs } = options;
-  return listenOnStdio("http+stdio:", mount, { limits, headersMs, drainsAtEnd: true });
+  return listenOnStdio("http+stdio:", mount, { limits, headersMs });
 }
 
 /** Starts a command and speaks Streamable HTTP with it on its stdin and stdout. */
@@ -42,7 +40,7 @@ export async function dialHttpStdio(command: Command, options: HttpDialOptions):
     // The pipes may break before the reason is known.
     async explain(fault) {
       if (isStray(fault)) return fault;
-      if (exit === undefined) await within(child.exited, EXIT_MS);
+      if (exit === undefined) await within(child.exited, fixedTimeouts.exitMs);
       return exit === undefined ? fault : exitFault(exit, fault);
     },
     onLost: (fault) => link?.lost(fault),
@@ -63,6 +61,7 @@ export async function dialHttpStdio(command: Command, options: HttpDialOptions):
   return {
     era: made.era,
     protocolVersion: made.protocolVersion,
+    check: made.check,
     closed: made.closed,
     call: (request, context) => made.call(request, context),
     notify: (notification, context) => made.notify(notification, context),

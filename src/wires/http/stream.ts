@@ -1,7 +1,7 @@
 import { writeSse } from "../../codec/index.js";
 import { Fault, toFault } from "../../core/index.js";
 import type { Exchange, Outlet } from "../../io/index.js";
-import { unref } from "../../stream/index.js";
+import { timerMs, unref } from "../../stream/index.js";
 import { sseHeaders } from "./answer.js";
 import type { EventStore } from "./events.js";
 
@@ -91,7 +91,7 @@ export class EventStream {
     if (from !== undefined) this.#at = from;
     this.#fresh = from === undefined;
     this.#away = false;
-    if (lifeMs !== undefined) this.#life = setTimeout(() => this.#finish(), lifeMs);
+    if (lifeMs !== undefined) this.#life = setTimeout(() => this.#finish(), timerMs(lifeMs));
     this.#unhook = exchange.onGone(() => {
       if (this.#outlet === outlet) this.#detach();
     });
@@ -151,7 +151,7 @@ export class EventStream {
           : setTimeout(() => {
               this.#away = true;
               wake();
-            }, awayMs);
+            }, timerMs(awayMs));
       unref(timer);
       const wake = (): void => {
         clearTimeout(timer);

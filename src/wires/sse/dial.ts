@@ -12,7 +12,7 @@ import {
 } from "../../core/index.js";
 import { type Link, sharedStream } from "../../era/index.js";
 import { authorized, type HttpAuth, httpClient, type Sent, type TlsDialOptions } from "../../io/index.js";
-import { type Pipe, pipe } from "../../stream/index.js";
+import { type Pipe, pipe, timerMs } from "../../stream/index.js";
 import { StreamPing } from "./ping.js";
 
 export interface SseDialOptions extends DialOptions {
@@ -148,7 +148,7 @@ function named(options: DialOptions, start: (found: (endpoint: URL) => void, fai
     };
     const failed = (fault: Fault): void => settle(() => reject(fault));
     const abort = (): void => failed(new Fault("cancelled", "dialing was given up", { cause: signal?.reason }));
-    const timer = setTimeout(() => failed(new Fault("deadline", `the server named no endpoint within ${ms} ms`)), ms);
+    const timer = setTimeout(() => failed(new Fault("deadline", `the server named no endpoint within ${ms} ms`)), timerMs(ms));
     if (signal?.aborted === true) return abort();
     signal?.addEventListener("abort", abort);
     return start((endpoint) => settle(() => resolve(endpoint)), failed);

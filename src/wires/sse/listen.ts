@@ -37,7 +37,7 @@ import {
   portListener,
   type SecureListenOptions,
 } from "../../io/index.js";
-import { type Pipe, pipe } from "../../stream/index.js";
+import { type Pipe, pipe, timerMs } from "../../stream/index.js";
 
 /** A session is its stream here, so it is never idle. */
 export interface SseOptions extends ListenOptions, GateOptions, SecureListenOptions, Omit<SessionLimits, "idleMs"> {
@@ -48,6 +48,8 @@ export interface SseOptions extends ListenOptions, GateOptions, SecureListenOpti
    * answered before leaves two unanswered, its session ends.
    */
   readonly pingMs?: number | undefined;
+  /** Names the endpoint relative to the stream, for a proxy that serves both below a path of its own. Some clients cannot read that. */
+  readonly relativeEndpoint?: boolean | undefined;
   /** Milliseconds for the head of a request; 15,000 unless given. The whole request has four times as long. */
   readonly headersMs?: number | undefined;
 }
@@ -92,7 +94,8 @@ export function sseMount(service: Service, given: SseOptions, path = "/sse"): Mo
     });
     const over = (reason: Fault) => sessions.end(session, reason);
     const link = streamLink(exchange, session, { keepAliveMs: options.keepAliveMs ?? defaultTimeouts.keepAliveMs, over });
-    void link.outlet.write(writeSse({ event: "endpoint", data: `${post}?sessionId=${session.id}` }));
+    const endpoint = options.relativeEndpoint === true ? post.slice(exchange.path === path ? post.lastIndexOf("/") + 1 : 1) : post;
+    void link.outlet.write(writeSse({ event: "endpoint", data: `${endpoint}?sessionId=${session.id}` }));
     void links.add(link, { eras: ["legacy"], metadata: exchange.headers, account: exchange.account, remote, principal, credentials });
   };
 
@@ -180,7 +183,7 @@ function streamLink(
       outlet.abort();
       end(ping);
     } else void outlet.write(ping === undefined ? ": alive\n\n" : writeSse({ event: "message", data: ping }));
-  }, keepAliveMs);
+  }, timerMs(keepAliveMs));
   timer.unref();
   const end = (reason: Fault): void => {
     gone = true;

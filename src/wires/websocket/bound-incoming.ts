@@ -1,6 +1,7 @@
 import type { Duplex } from "node:stream";
 import { WebSocket } from "ws";
 import { defaultLimits, type Held, type Limits } from "../../core/index.js";
+import { timerMs } from "../../stream/index.js";
 
 /** Bytes that may wait for a peer before only its last ping is answered. */
 const UNREAD = 64 * 1024;
@@ -25,7 +26,7 @@ export function boundIncoming(socket: WebSocket, connection: Duplex, held: Held,
     // An incomplete message cannot wait for room: its missing part would need more.
     const over = held.count(bytes);
     if (over !== undefined) return socket.close(1009, over.message.slice(0, 120));
-    late ??= setTimeout(() => socket.close(1008, `a message did not arrive whole within ${messageMs} ms`), messageMs).unref();
+    late ??= setTimeout(() => socket.close(1008, `a message did not arrive whole within ${messageMs} ms`), timerMs(messageMs)).unref();
   };
   /** A control frame has arrived, alone or between the frames of a message. Its bytes do not belong to the message. */
   const control = (data: Uint8Array): void => {

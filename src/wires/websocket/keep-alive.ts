@@ -1,4 +1,5 @@
 import { WebSocket } from "ws";
+import { timerMs } from "../../stream/index.js";
 
 /** Pings a peer, and ends the connection if it answers none of two. The returned function stops that. */
 export function keepAlive(socket: WebSocket, ms: number): () => void {
@@ -12,7 +13,7 @@ export function keepAlive(socket: WebSocket, ms: number): () => void {
   const timer = setInterval(() => {
     if (missed++ >= 2) return socket.terminate();
     if (socket.readyState === WebSocket.OPEN) socket.ping();
-  }, ms);
+  }, timerMs(ms));
   timer.unref();
   return () => {
     clearInterval(timer);

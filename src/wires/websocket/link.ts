@@ -1,5 +1,14 @@
 import { type Incoming, type Outgoing, parseMessage, serialise } from "../../codec/index.js";
-import { type Account, defaultLimits, Fault, isObject, LITTLE_BYTES, type Limits, messageTooLarge } from "../../core/index.js";
+import {
+  type Account,
+  defaultLimits,
+  Fault,
+  type FaultCode,
+  isObject,
+  LITTLE_BYTES,
+  type Limits,
+  messageTooLarge,
+} from "../../core/index.js";
 import { type Link, sharedStream } from "../../era/index.js";
 import { pipe } from "../../stream/index.js";
 
@@ -84,14 +93,15 @@ export function socketLink(
     if (error && socket.readyState === OPEN) end(new Fault("unavailable", "the socket broke", { data: { reason: "broken" } }), false);
     else wake();
   };
-  const stop = (code: number, why: string): void => {
-    end(new Fault("invalid-request", why), false);
+  const stop = (code: number, why: string, fault: FaultCode = "invalid-request"): void => {
+    end(new Fault(fault, why), false);
     socket.close(code, why);
   };
   socket.addEventListener("message", ({ data }) => {
     if (closed !== undefined) return;
     if (codec === undefined && typeof data !== "string") return stop(1003, "binary frames are not messages");
-    if (codec !== undefined && !(data instanceof Uint8Array)) return stop(1003, "text frames are not messages");
+    // A server of JSON-RPC may answer a binary frame with the text of an error.
+    if (codec !== undefined && !(data instanceof Uint8Array)) return stop(1003, "text frames are not messages", "parse");
     if (!inbox.offer(data as string | Uint8Array)) return stop(1009, "too much at once");
     if (inbox.bytes > 0) received?.set(inbox.bytes);
     if ((inbox.bytes < HELD.chars && inbox.length < HELD.items) || paused || socket.pause === undefined) return;
@@ -113,7 +123,7 @@ export function socketLink(
         paused = false;
         socket.resume?.();
       }
-      yield typeof frame === "string" ? [parseMessage(frame, { depth })] : (codec as FrameCodec).decode(withoutPrefix(frame));
+      yield typeof frame === "string" ? [parseMessage(frame, { depth })] : unprefixed(frame, codec as FrameCodec);
     }
   }
 
@@ -150,9 +160,16 @@ export function socketLink(
   };
 }
 
-/** Some peers put a length before the message, as on a stream. No message begins with 0. */
-function withoutPrefix(frame: Uint8Array): Uint8Array {
-  return frame[0] === 0 ? frame.subarray(4) : frame;
+const PREFIX = 4;
+/** The first byte of a message is at least this: it is the tag of a field. */
+const FIRST_TAG = 8;
+
+/** Some peers put a length before the message, as on a stream. */
+function unprefixed(frame: Uint8Array, codec: FrameCodec): readonly Incoming[] {
+  if ((frame[0] ?? FIRST_TAG) >= FIRST_TAG) return codec.decode(frame);
+  const { buffer, byteOffset, length } = frame;
+  if (length >= PREFIX && new DataView(buffer, byteOffset).getUint32(0) === length - PREFIX) return codec.decode(frame.subarray(PREFIX));
+  return [{ kind: "bad", fault: new Fault("parse", "the length before the message is not that of the message") }];
 }
 
 /** 1001: the whole server closes, not only this link. 3000: registered for a client without valid credentials. */

@@ -3,6 +3,7 @@ import type { Duplex } from "node:stream";
 import { WebSocket } from "ws";
 import { defaultLimits, defaultTimeouts, Fault, fixedTimeouts, fromSignal, statusMeaning, toFault } from "../../core/index.js";
 import { authorized, badAddress, type HttpClient, type HttpSendOptions, type Sent, secureContext, whyUnreached } from "../../io/index.js";
+import { timerMs } from "../../stream/index.js";
 import type { WebSocketDialOptions } from "./options.js";
 
 export interface Opened {
@@ -48,7 +49,7 @@ function request(address: string, options: WebSocketDialOptions, { headers, canc
   const socket = new WebSocket(address, ["mcp"], {
     maxPayload: options.limits?.messageBytes ?? defaultLimits.messageBytes,
     perMessageDeflate: false,
-    handshakeTimeout: handshakeMs,
+    handshakeTimeout: timerMs(handshakeMs),
     headers: { ...headers },
     ...secureContext(options.tls),
     ...closeTimeout,

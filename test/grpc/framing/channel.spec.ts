@@ -199,7 +199,7 @@ describe("a channel", () => {
       { settings: { maxConcurrentStreams: 1 } },
     );
     later(server);
-    const channel = dial([server.port], { maxSessions: 1 });
+    const channel = dial([server.port], { maxConnections: 1 });
     const calls = Array.from({ length: 50 }, () => channel.call("/t.T/M"));
     for (const call of calls) call.done();
     expect((await Promise.all(calls.map((call) => call.status))).map(({ code }) => code)).toEqual(calls.map(() => 0));

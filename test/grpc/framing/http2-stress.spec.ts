@@ -75,9 +75,15 @@ async function run(channel: Channel, plan: Plan): Promise<void> {
     return sending;
   }
   const got: Uint8Array[] = [];
-  for await (const batch of call.messages) {
-    got.push(...batch);
-    for (let at = 0; at < plan.slow; at++) await turn();
+  try {
+    for await (const batch of call.messages) {
+      got.push(...batch);
+      for (let at = 0; at < plan.slow; at++) await turn();
+    }
+  } catch (error) {
+    // From Node 22 on a server counts a stream that was reset for a while longer, and does not take the next one at its limit.
+    if (got.length > 0 || !String(error).endsWith("HTTP/2 code 11")) throw error;
+    return run(channel, plan);
   }
   await sending;
   expect(got.map(sha1)).toEqual(plan.down.map((length, at) => sha1(octets(plan.seed + at, length))));

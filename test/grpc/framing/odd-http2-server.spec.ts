@@ -151,7 +151,7 @@ describe("a server that leaves", () => {
         await peer.request(0);
         peer.send(frame(GOAWAY, 0, 0, words(1, 0)), answer(1, "old"));
       },
-      { hello: setting([CONCURRENT, 1]), maxSessions: 1 },
+      { hello: setting([CONCURRENT, 1]), maxConnections: 1 },
     );
     const calls = [ask(dialled), ask(dialled), ask(dialled)];
     expect(await Promise.all(calls.map(texts))).toEqual([["old"], ["good"], ["good"]]);
@@ -203,7 +203,7 @@ describe("a server that leaves", () => {
         await peer.request(0);
         peer.socket.end();
       },
-      { maxSessions: 1 },
+      { maxConnections: 1 },
     );
     expect(await ask(dialled).status).toMatchObject({ code: 14 });
     expect(await texts(ask(dialled))).toEqual(["good"]);
@@ -212,7 +212,7 @@ describe("a server that leaves", () => {
 
 describe("a server that changes its mind", () => {
   it("takes no calls, then some", async () => {
-    const dialled = await start(() => {}, { hello: setting([CONCURRENT, 1]), maxSessions: 1 });
+    const dialled = await start(() => {}, { hello: setting([CONCURRENT, 1]), maxConnections: 1 });
     const calls = Array.from({ length: 4 }, () => ask(dialled));
     const peer = await first();
     await peer.request(0);

@@ -1,12 +1,10 @@
 import { type ClientHttp2Session, type ClientHttp2Stream, connect, type OutgoingHttpHeaders } from "node:http2";
 import type { Duplex } from "node:stream";
 import { Fault, fixedTimeouts } from "../../../core/index.js";
+import { SESSION_MEMORY_MB } from "../bounds.js";
 import { HEADER_BYTES } from "../hpack/limits.js";
 import type { Http2ClientOptions, Http2ClientSession, Http2ClientStream, StreamEvents } from "../types.js";
 import { NodeStream, type StreamHost } from "./stream.js";
-
-/** MB that Node lets the connection hold before it refuses streams. Each stream has its own limit. */
-const SESSION_MEMORY = 1024;
 
 /** HTTP/2 on a socket by `node:http2`. */
 export function nodeHttp2Client(open: () => Duplex, options: Http2ClientOptions): Http2ClientSession {
@@ -40,7 +38,7 @@ class NodeSession implements Http2ClientSession, StreamHost {
       createConnection: () => socket,
       // Node cannot widen the window of a single stream later.
       settings: { enablePush: false, initialWindowSize: options.leastWindow ?? options.window, maxHeaderListSize: HEADER_BYTES },
-      maxSessionMemory: SESSION_MEMORY,
+      maxSessionMemory: SESSION_MEMORY_MB,
     });
     this.#session.once("connect", () => this.#session.setLocalWindowSize(options.window));
     this.#session.on("remoteSettings", this.#onSettings);

@@ -2,6 +2,7 @@ import type { IncomingMessage } from "node:http";
 import type { Http2ServerRequest } from "node:http2";
 import { Fault, type Held } from "../../../core/index.js";
 import type { Iteration } from "../../../stream/index.js";
+import { timerMs } from "../../../stream/index.js";
 
 export interface BodyOptions {
   /** Milliseconds for the whole body. */
@@ -36,7 +37,7 @@ export class Body implements Iteration<Uint8Array> {
     request.on("close", this.#onClose);
     request.on("error", this.#onClose);
     request.pause();
-    this.#timer = setTimeout(() => this.#finish({ error: tooLate(ms) }), ms);
+    this.#timer = setTimeout(() => this.#finish({ error: tooLate(ms) }), timerMs(ms));
   }
 
   [Symbol.asyncIterator](): this {

@@ -1,17 +1,14 @@
 import type { ServerResponse } from "node:http";
-import { constants } from "node:http2";
 import type { JsonReadOptions } from "@bufbuild/protobuf";
 import { createContextValues } from "@connectrpc/connect";
 import type { UniversalHandler, UniversalServerRequest, UniversalServerResponse } from "@connectrpc/connect/protocol";
 import type { Held, Limits } from "../../../core/index.js";
-import type { NodeRequest, NodeResponse } from "../../../io/index.js";
+import { endUpload, type NodeRequest, type NodeResponse } from "../../../io/index.js";
+import { LONGEST_TIMER_MS } from "../../../stream/index.js";
 import { type AcceptedRequest, acceptedKey } from "./call.js";
 import { formOf, standIn } from "./form.js";
 import { requestMessages } from "./requests.js";
 import { withText } from "./text.js";
-
-/** The longest time of a timer. */
-const MAX_MS = 2 ** 31 - 1;
 
 export interface ServedByConnect {
   readonly handler: UniversalHandler;
@@ -58,8 +55,7 @@ export async function exchange(request: NodeRequest, response: NodeResponse, ser
   } finally {
     close();
   }
-  // An unread body would keep the stream open as long as the client likes.
-  if ("stream" in request && !request.complete) request.stream.close(constants.NGHTTP2_NO_ERROR);
+  endUpload(request);
 }
 
 async function write(response: NodeResponse, answer: UniversalServerResponse, served: ServedByConnect): Promise<void> {
@@ -81,10 +77,10 @@ function headersOf(request: NodeRequest): Headers {
     for (const each of typeof value === "string" ? [value] : value) headers.append(name, each);
   }
   // A timeout that is too long for a timer is no limit: the timer would fire at once.
-  if (Number(headers.get("connect-timeout-ms") ?? 0) > MAX_MS) headers.delete("connect-timeout-ms");
+  if (Number(headers.get("connect-timeout-ms") ?? 0) > LONGEST_TIMER_MS) headers.delete("connect-timeout-ms");
   const unit: Readonly<Record<string, number>> = { H: 3_600_000, M: 60_000, S: 1000 };
   const timeout = /^(\d{1,8})([HMS])$/.exec(headers.get("grpc-timeout") ?? "");
-  if (timeout !== null && Number(timeout[1]) * (unit[timeout[2] ?? ""] ?? 0) > MAX_MS) headers.delete("grpc-timeout");
+  if (timeout !== null && Number(timeout[1]) * (unit[timeout[2] ?? ""] ?? 0) > LONGEST_TIMER_MS) headers.delete("grpc-timeout");
   return headers;
 }
 

@@ -4,7 +4,7 @@ import { isText } from "../../../codec/mcpv1/index.js";
 import { type Account, Fault, type Limits, WHOLE_PART } from "../../../core/index.js";
 import type { NodeRequest } from "../../../io/index.js";
 import { decompress, Inbox, type MessageCoding, type ReceivedMessages, tooLarge } from "../../../io/index.js";
-import { concat } from "../../../stream/index.js";
+import { concat, timerMs } from "../../../stream/index.js";
 import { Body, tooLate } from "./body.js";
 import type { RequestForm } from "./form.js";
 import { textDecoder } from "./text.js";
@@ -68,7 +68,7 @@ function enveloped(request: NodeRequest, { form, method, encoding, limits, accou
   inbox.open(request);
   const decode = form.text ? textDecoder() : undefined;
   // Only a stream of requests may take its time.
-  const late = streams(method) ? undefined : setTimeout(() => inbox.finish(tooLate(messageMs)), messageMs);
+  const late = streams(method) ? undefined : setTimeout(() => inbox.finish(tooLate(messageMs)), timerMs(messageMs));
   request.on("data", (chunk: Uint8Array) => {
     for (const piece of decode?.(chunk) ?? [chunk]) inbox.take(piece, false);
   });

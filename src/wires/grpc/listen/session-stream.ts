@@ -1,4 +1,4 @@
-import { type AnswerPart, type Id, type Incoming, namedCall, type OutgoingMessage } from "../../../codec/index.js";
+import { type AnswerPart, hasRoom, type Id, type Incoming, namedCall, type OutgoingMessage } from "../../../codec/index.js";
 import {
   COMPLETED,
   decodeToServer,
@@ -98,7 +98,7 @@ export class SessionStream {
   }
 
   send(message: OutgoingMessage, call: Id | undefined): Promise<void> {
-    return this.#send(message, call) ?? done;
+    return this.#send(message, call) ?? hasRoom;
   }
 
   part(id: Id, part: AnswerPart): Promise<void> | undefined {
@@ -130,8 +130,6 @@ export class SessionStream {
     return this.#call.send(written);
   }
 }
-
-const done = Promise.resolve();
 
 function isChunked(params: JsonObject): boolean {
   return isObject(params["_meta"]) && params["_meta"]["dev.anywire/chunked"] !== undefined;

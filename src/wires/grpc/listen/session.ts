@@ -1,4 +1,4 @@
-import { type AnswerPart, type Id, type Incoming, isBatch, type Outgoing, type OutgoingMessage } from "../../../codec/index.js";
+import { type AnswerPart, hasRoom, type Id, type Incoming, isBatch, type Outgoing, type OutgoingMessage } from "../../../codec/index.js";
 import { Caller, Fault, fixedTimeouts, type Service, toFault, toRpcError } from "../../../core/index.js";
 import { idleCaller, type ServeLinkOptions, type Serving, serving, type TableSession } from "../../../era/index.js";
 import type { ServerCall } from "../../../io/index.js";
@@ -142,13 +142,13 @@ export class GrpcSession implements TableSession {
     const id = "method" in one ? ("id" in one ? undefined : call) : one.id;
     const rpc = id === undefined || id === null ? undefined : this.#rpcs.get(id);
     try {
-      if (rpc !== undefined) return rpc.send(one) ?? done;
+      if (rpc !== undefined) return rpc.send(one) ?? hasRoom;
       if (this.#stream !== undefined) return this.#stream.send(one, call);
     } catch (error) {
       return Promise.reject(toFault(error));
     }
     // Without a stream, the client can only get its answers.
-    if (!("method" in one && "id" in one)) return done;
+    if (!("method" in one && "id" in one)) return hasRoom;
     return call === undefined && this.lasting ? this.#later(one) : Promise.reject(unasked());
   }
 
@@ -173,8 +173,6 @@ export class GrpcSession implements TableSession {
     return this.#stream?.part(id, part);
   }
 }
-
-const done = Promise.resolve();
 
 function unasked(): Fault {
   return new Fault("unknown-method", "the client has no stream open to be asked on");

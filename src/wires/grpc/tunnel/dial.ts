@@ -3,7 +3,8 @@ import type { Link } from "../../../era/index.js";
 import type { Channel, ClientCall, Metadata } from "../../../io/index.js";
 import { withMirror } from "../mirror.js";
 import { TUNNELS } from "../names.js";
-import { checkTunnelPath, tunnelLink } from "./link.js";
+import { streamLink } from "../stream-link.js";
+import { checkTunnelPath, tunnelCodec } from "./codec.js";
 
 /** A tunnel stream as a link. It opens with the first message, whose metadata is for routers. */
 export function dialTunnel(channel: Channel, metadata: Metadata, limits: Limits, path: string = TUNNELS[0]): Link {
@@ -27,7 +28,7 @@ export function dialTunnel(channel: Channel, metadata: Metadata, limits: Limits,
     },
     send: (message: Uint8Array) => call?.send(message),
   };
-  const link = tunnelLink(stream, limits, () => {
+  const link = streamLink(stream, tunnelCodec(limits), () => {
     call?.done();
     call?.cancel();
   });

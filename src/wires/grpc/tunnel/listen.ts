@@ -9,7 +9,8 @@ import type { GrpcListenOptions } from "../listen/options.js";
 import { TURN, turn } from "../listen/turns.js";
 import { checkMirror } from "../mirror.js";
 import { TUNNELS } from "../names.js";
-import { checkTunnelPath, tunnelLink } from "./link.js";
+import { streamLink } from "../stream-link.js";
+import { checkTunnelPath, tunnelCodec } from "./codec.js";
 
 /** What a tunnel needs from its listener. */
 export interface TunnelHost {
@@ -36,7 +37,7 @@ export function tunnelService(
     const { eras, onFault, pageSize, drainMs, observe } = options;
     const closed = new AbortController();
     let left: Fault | undefined;
-    const link = tunnelLink(call, limits, (reason) => {
+    const link = streamLink(call, tunnelCodec(limits), (reason) => {
       left = reason;
       closed.abort();
     });

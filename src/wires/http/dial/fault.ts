@@ -1,4 +1,5 @@
-import { Fault, fromRpcError, type RpcError, redactText, statusMeaning } from "../../../core/index.js";
+import { parseMessage } from "../../../codec/index.js";
+import { defaultLimits, Fault, fromRpcError, type RpcError, redactText, statusMeaning } from "../../../core/index.js";
 
 /** The fault of an HTTP status without a message. Redirects are not followed, because credentials would be sent along. */
 export function httpFault(status: number, text: string, location?: string): Fault {
@@ -24,4 +25,15 @@ export function refusalFault(status: number, error: RpcError): Fault {
   const refusal = httpFault(status, "");
   const { code, message, data } = fromRpcError(error);
   return new Fault(status >= 500 ? code : refusal.code, message, { data, rpcCode: error.code, cause: refusal });
+}
+
+/**
+ * Whether the answer to a request with a session says that the server does not know the session. The specification has 404 for that. Many
+ * servers, the official examples among them, send 400 and an error that answers no request.
+ */
+export function isUnknownSession(status: number, text: string): boolean {
+  if (status === 404) return true;
+  if (status !== 400 || !/session/i.test(text)) return false;
+  const message = parseMessage(text, defaultLimits);
+  return message.kind !== "error" || message.id === undefined;
 }

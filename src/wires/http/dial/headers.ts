@@ -1,8 +1,8 @@
 import { encodeHeader, type OutgoingMessage, type SendOptions } from "../../../codec/index.js";
 import { isObject, meta, traceHeaders } from "../../../core/index.js";
 import { anywireKeys } from "../../../era/index.js";
-import { JSON_TYPE, PARTS_TYPE, SSE_TYPE } from "../answer.js";
 import { mirroredName } from "../headers.js";
+import { JSON_TYPE, PARTS_TYPE, SSE_TYPE } from "../media-types.js";
 import type { ToolHeaders } from "../tool-headers.js";
 
 export interface HeaderOptions {

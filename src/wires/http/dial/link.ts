@@ -20,19 +20,30 @@ import {
   defaultLimits,
   Fault,
   isObject,
+  type JsonObject,
   type Limits,
   legacyVersions,
   messageTooLarge,
   modernVersions,
   toFault,
 } from "../../../core/index.js";
-import { type Link, type LinkTraits, listens, mayAsk, newsOfListen, type SendOptions, sharedStream } from "../../../era/index.js";
+import {
+  hasRoom,
+  isOtherEra,
+  type Link,
+  type LinkTraits,
+  listens,
+  mayAsk,
+  newsOfListen,
+  type SendOptions,
+  sharedStream,
+} from "../../../era/index.js";
 import type { HttpAuth, HttpClient, Sent, TlsDialOptions } from "../../../io/index.js";
 import { pipe, Registry } from "../../../stream/index.js";
-import { JSON_TYPE, PARTS_TYPE, SSE_TYPE } from "../answer.js";
+import { JSON_TYPE, PARTS_TYPE, SSE_TYPE } from "../media-types.js";
 import type { ToolHeaders } from "../tool-headers.js";
 import { caughtUp, type HeldReader, readEvents } from "./events.js";
-import { httpFault, isRefusal, noMessage, refusalFault } from "./fault.js";
+import { httpFault, isRefusal, isUnknownSession, noMessage, refusalFault } from "./fault.js";
 import { requestHeaders } from "./headers.js";
 import { readLarge } from "./large-read.js";
 import { reopenListen } from "./listen-again.js";
@@ -90,6 +101,8 @@ interface Open extends HeldReader {
 
 /** Characters of messages that may be in flight to the server. */
 const WINDOW = 1024 * 1024;
+/** Bytes of parts that are passed on at once. */
+const TOGETHER = 64 * 1024;
 /** Every call is a POST with a stream of its own. */
 const traits: LinkTraits = { ownStream: () => true, inParts: () => false, bytes: false };
 
@@ -133,25 +146,30 @@ class PostLink implements HttpLink {
     return this.#underWay;
   }
 
-  async send(message: Outgoing, options?: SendOptions): Promise<void> {
+  send(message: Outgoing, options?: SendOptions): Promise<void> {
+    if (isBatch(message)) return Promise.reject(new Fault("internal", "batches are received, not sent"));
+    try {
+      return this.#send(message, options);
+    } catch (error) {
+      return Promise.reject(error);
+    }
+  }
+
+  #send(single: OutgoingMessage, options: SendOptions | undefined): Promise<void> {
     if (this.#closed !== undefined) throw this.#closed;
-    if (isBatch(message)) throw new Fault("internal", "batches are received, not sent");
-    const single = message;
     const cancelled = this.#cancelled(single);
     // A modern call is cancelled by closing its stream.
-    if (!this.#legacy && "method" in single && single.method === "notifications/cancelled") return leave(cancelled);
+    if (!this.#legacy && "method" in single && single.method === "notifications/cancelled") {
+      leave(cancelled);
+      return hasRoom;
+    }
     const text = serialise(single);
     if (text.length > this.#limits.messageBytes) throw messageTooLarge(this.#limits.messageBytes);
-    this.#underWay += text.length;
-    const posted = this.#post(single, text, options?.metadata).finally(() => {
-      this.#underWay -= text.length;
-      for (const wake of this.#waiting) wake();
-      this.#waiting.clear();
-    });
+    const posted = this.#post(single, text, options?.metadata);
     // A message outside any call must arrive before those that follow it.
     if (!("method" in single && "id" in single)) return cancelled === undefined ? posted : posted.finally(() => leave(cancelled));
     posted.catch((error) => this.#fail(single.id, toFault(error)));
-    if (this.#underWay > WINDOW) await new Promise<void>((resolve) => this.#waiting.add(resolve));
+    return this.#underWay > WINDOW ? new Promise((resolve) => this.#waiting.add(resolve)) : hasRoom;
   }
 
   pace(call: Id, held: boolean): void {
@@ -159,6 +177,10 @@ class PostLink implements HttpLink {
     if (open === undefined) return;
     open.held = held;
     if (!held) open.wake?.();
+  }
+
+  refresh(): Promise<JsonObject | undefined> {
+    return this.#session.refresh();
   }
 
   async close(reason?: Fault): Promise<void> {
@@ -202,6 +224,7 @@ class PostLink implements HttpLink {
   async #post(message: OutgoingMessage, text: string, metadata: SendOptions["metadata"]): Promise<void> {
     const request = "id" in message && "method" in message ? message : undefined;
     if (request?.method === "initialize") this.#legacy = true;
+    this.#underWay += text.length;
     const cancel = new Canceller();
     const open: Open = { message, text, metadata, request, cancel, held: false, wake: undefined, streams: false, accepted: false };
     if (request !== undefined) {
@@ -216,27 +239,44 @@ class PostLink implements HttpLink {
       await reopenListen(toFault(error), cancel, () => this.#exchange(open));
     } finally {
       if (request !== undefined) this.#open.delete(request.id);
+      this.#underWay -= text.length;
+      if (this.#waiting.size > 0) this.#wake();
     }
+  }
+
+  #wake(): void {
+    for (const wake of this.#waiting) wake();
+    this.#waiting.clear();
   }
 
   async #exchange(open: Open): Promise<void> {
     const { message, request, text: body, cancel, metadata } = open;
     const begins = request?.method === "initialize";
     const session = this.#session.id;
-    const send = async () => {
-      if (request !== undefined && mayAsk(request.method)) await this.#session.ready;
-      return this.#client.send("POST", this.#url, { headers: this.#headers(message, metadata), body, cancel });
+    const send = (): Promise<Sent> => {
+      const post = (): Promise<Sent> => this.#client.send("POST", this.#url, { headers: this.#headers(message, metadata), body, cancel });
+      const ready = request !== undefined && mayAsk(request.method) ? this.#session.ready : undefined;
+      return ready === undefined ? post() : ready.then(post);
     };
     let sent = await send();
-    if (sent.status === 404 && session !== undefined && !begins) {
-      await sent.text(this.#limits.messageBytes);
-      await this.#session.revive(session);
-      // The server does not know the session, so it has not run this.
-      sent = await send();
+    if (session !== undefined && !begins && (sent.status === 404 || sent.status === 400)) {
+      const text = await sent.text(this.#limits.messageBytes);
+      if (isUnknownSession(sent.status, text)) {
+        await this.#session.revive(session).catch((error) => this.#unrevived(toFault(error)));
+        // The server does not know the session, so it has not run this.
+        sent = await send();
+      } else sent = alreadyRead(sent, text);
     }
     if (begins && sent.status === 200) this.#session.id = sent.header("mcp-session-id");
     if (request === undefined) return this.#posted(message, sent);
     await this.#answer(request.id, sent, open);
+  }
+
+  /** A server of another era needs another connection. Its open calls may have run. */
+  #unrevived(fault: Fault): never {
+    const closed = isOtherEra(fault) ? new Fault("unavailable", fault.message, { cause: fault, data: { reason: "closed" } }) : undefined;
+    if (closed !== undefined) this.lost(closed);
+    throw closed ?? fault;
   }
 
   async #posted(message: OutgoingMessage, sent: Sent): Promise<void> {
@@ -257,21 +297,30 @@ class PostLink implements HttpLink {
     if (message?.kind === "error" && isRefusal(sent.status))
       return this.#deliver([{ kind: "bad", answers: id, failed: true, fault: refusalFault(sent.status, message.error) }]);
     if (message?.kind === "error" && message.id === undefined) return this.#deliver([{ ...message, id }]);
-    if (message !== undefined && message.kind !== "bad") return this.#deliver([message]);
-    throw sent.status >= 300 ? httpFault(sent.status, text, sent.header("location")) : noMessage(sent.status, type);
+    if (message === undefined || message.kind === "bad")
+      throw sent.status >= 300 ? httpFault(sent.status, text, sent.header("location")) : noMessage(sent.status, type);
+    await this.#deliver([message]);
   }
 
   async #parts(id: Id, sent: Sent, open: Open): Promise<void> {
     const reader = partsReader({ id, maxBytes: this.#limits.messageBytes, depth: this.#limits.depth });
+    const together = Math.min(TOGETHER, this.#limits.callBytes / 8);
     let answered = false;
     let empty = 0;
     for await (const chunk of sent.body) {
       const messages = reader.push(chunk);
+      // What came with it goes with it, but never so much that its reader seems to be slow.
+      for (let bytes = chunk.length; bytes < together; ) {
+        const more = sent.take?.();
+        if (more === undefined) break;
+        bytes += more.length;
+        messages.push(...reader.push(more));
+      }
       answered ||= messages.some((message) => (message.kind === "result" || message.kind === "error") && message.id === id);
       if (reader.empty > empty) sent.beat();
       empty = reader.empty;
       if (messages.length > 0) await this.#inbox.write(messages);
-      await caughtUp(open);
+      if (open.held) await caughtUp(open);
     }
     if (!answered) throw new Fault("unavailable", "the server closed the stream before its answer", { data: { reason: "closed" } });
   }
@@ -283,7 +332,9 @@ class PostLink implements HttpLink {
   }
 
   async #deliver(messages: readonly Incoming[]): Promise<void> {
-    await this.#inbox.write(messages.flatMap((message) => this.#noted(message)));
+    const [first] = messages;
+    const noted = first !== undefined && messages.length === 1 ? this.#noted(first) : messages.flatMap((message) => this.#noted(message));
+    await this.#inbox.write("kind" in noted ? [noted] : noted);
   }
 
   /** The messages that the caller gets for a message. */
@@ -354,6 +405,11 @@ class PostLink implements HttpLink {
     const bad: IncomingBad = { kind: "bad", answers: id, fault, ...(fault.code === "parse" ? undefined : { failed: true }) };
     void this.#inbox.write([bad]);
   }
+}
+
+/** An answer whose text was read. */
+function alreadyRead(sent: Sent, text: string): Sent {
+  return { status: sent.status, header: (name) => sent.header(name), body: sent.body, text: async () => text, beat() {} };
 }
 
 /** Stops waiting for a call's stream. */

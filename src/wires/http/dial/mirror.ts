@@ -32,7 +32,7 @@ export function sifted(message: IncomingResult, tools: ToolHeaders, warn: (fault
 /** A connection that repeats a tool call once if it was refused because of its headers and the tool list now asks for others. */
 export function mirroring(connection: Connection, tools: ToolHeaders): Connection {
   if (connection.era === "legacy") return connection;
-  const { era, protocolVersion, closed } = connection;
+  const { era, protocolVersion, closed, check } = connection;
   const close = (): Promise<void> => connection.close();
   return {
     era,
@@ -41,6 +41,7 @@ export function mirroring(connection: Connection, tools: ToolHeaders): Connectio
     call: (request, context) =>
       request.method === "tools/call" ? new Mirrored(connection, tools, request, context) : connection.call(request, context),
     notify: (notification, context) => connection.notify(notification, context),
+    check,
     close,
     [Symbol.asyncDispose]: close,
   };

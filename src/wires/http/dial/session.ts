@@ -7,13 +7,13 @@ import {
   parseMessage,
   serialise,
 } from "../../../codec/index.js";
-import { type Cancel, Canceller, type Fault, type JsonObject, type Limits, toFault } from "../../../core/index.js";
+import { type Cancel, Canceller, type Fault, fixedTimeouts, isObject, type JsonObject, type Limits, toFault } from "../../../core/index.js";
 import { isForGood, LegacyState } from "../../../era/index.js";
 import type { HttpClient, HttpSendOptions, Sent } from "../../../io/index.js";
-import { within } from "../../../stream/index.js";
-import { SSE_TYPE } from "../answer.js";
+import { Backoff, within } from "../../../stream/index.js";
+import { SSE_TYPE } from "../media-types.js";
 import { readEvents, type Seen } from "./events.js";
-import { httpFault, noMessage } from "./fault.js";
+import { httpFault, isRefusal, isUnknownSession, noMessage } from "./fault.js";
 import { wait } from "./wait.js";
 
 /** What a session needs from its link. */
@@ -28,15 +28,22 @@ export interface SessionHost {
   fault(fault: Fault): void;
 }
 
-/** How often a stream is tried again without an event in between. */
+/** How often a stream is tried again without an event in between. The general stream of a server that had one is tried for ever. */
 export const RESUMES = 5;
-/** The same for the general stream of a server that had one: the server may be restarting. */
-const RETURNS = 12;
+/** A stream that lasted this many milliseconds counts as good. */
+const LASTED_MS = fixedTimeouts.lastedMs;
+
+/** Statuses of a proxy that does not reach its server. */
+const AWAY: ReadonlySet<number> = new Set([502, 503, 504]);
 
 /** Milliseconds for a server to open the general stream. After that the changes are reported in any case. */
 const LISTEN_MS = 1000;
 /** The same for a call in which the server may ask. Some servers answer only with the first event, so this is limited. */
 const READY_MS = 5000;
+
+function isDeadPeer({ data }: Fault): boolean {
+  return isObject(data) && data["reason"] === "dead-peer";
+}
 
 /** Milliseconds before the next try. */
 export function retryPause(tries: number): number {
@@ -53,6 +60,8 @@ export class DialedSession {
   readonly #state = new LegacyState();
   readonly #host: SessionHost;
   #reviving: Promise<void> | undefined;
+  /** When the server last said what it is. */
+  #asked = 0;
   #listening = false;
   #count = 0;
   #listenNow: () => void = () => {};
@@ -75,8 +84,10 @@ export class DialedSession {
 
   /** Notes a request that the server has answered with a result. */
   granted(request: OutgoingRequest, result: JsonObject): void {
-    this.#state.granted(request);
-    if (request.method === "initialize" && typeof result["protocolVersion"] === "string") this.version = result["protocolVersion"];
+    this.#state.granted(request, result);
+    if (request.method !== "initialize") return;
+    this.#asked = Date.now();
+    if (typeof result["protocolVersion"] === "string") this.version = result["protocolVersion"];
   }
 
   /**
@@ -113,15 +124,22 @@ export class DialedSession {
     if (this.#listening || cancel.fired) return;
     this.#listening = true;
     const seen: Seen = { last: undefined, retry: undefined };
+    const backoff = new Backoff<undefined>();
     let session = this.id;
     let had = false;
-    for (let tries = 0; tries < (had ? RETURNS : RESUMES) && !cancel.fired; tries++) {
+    // Whether the server may have said something that nobody got.
+    let missed = false;
+    for (let tries = 0; (had || tries < RESUMES) && !cancel.fired; tries++) {
       if (session !== this.id) {
         session = this.id;
         seen.last = undefined;
         tries = 0;
+        missed = false;
+        backoff.reset();
       }
-      const before = seen.last;
+      const { last } = seen;
+      const since = Date.now();
+      let opened = false;
       void this.#open();
       this.#askedOf = session;
       const left = new Canceller();
@@ -129,32 +147,44 @@ export class DialedSession {
       this.#listenNow = () => left.fire();
       try {
         // Some servers send the headers only with the first event. If a server did not do so before, silence counts.
-        const sent = await this.get(seen.last, left, had ? "head" : "nothing");
+        const sent = await this.get(last, left, had ? "head" : "nothing");
         if (session === this.id) this.#answered(session);
         if (sent.status !== 200) {
-          await sent.text(limits.messageBytes);
+          const text = await sent.text(limits.messageBytes);
           // Not every server has this stream. If the server had it, it no longer knows the session.
           if (sent.status === 405) break;
-          if (sent.status === 404 && session === this.id) {
+          if (isUnknownSession(sent.status, text) && session === this.id) {
             if (!had || session === undefined) break;
             await this.revive(session);
           }
-          seen.last = undefined;
+          // The server may not know the event any more. The answer of a proxy whose server is away says nothing about that.
+          if (!AWAY.has(sent.status)) seen.last = undefined;
+          missed = had;
         } else {
-          had = true;
+          had = opened = true;
+          // A server that gives its events ids sends again what was missed.
+          if (missed && last === undefined) await this.#host.deliver(this.#state.news);
+          missed = false;
           await readEvents(sent, { limits, seen, take: (messages) => this.#host.deliver(messages) });
         }
       } catch (error) {
         const fault = toFault(error);
-        if (!left.fired) this.#host.fault(fault);
+        // One report is enough for a server that stays away.
+        if (!left.fired && !missed) this.#host.fault(fault);
         // Also, a person who did not sign in is not asked again and again.
         if (!left.fired && isForGood(fault, "refusal")) break;
+        // A stream that broke is open again at once: proxies cut idle ones all the time.
+        missed ||= had && (!opened || isDeadPeer(fault));
       } finally {
         unhook();
       }
       if (session === this.id) this.#answered(undefined);
-      if (seen.last !== before) tries = 0;
-      if (session === this.id) await this.#pause(seen.retry ?? retryPause(tries));
+      if (seen.last !== last || (opened && Date.now() - since >= LASTED_MS)) {
+        tries = 0;
+        backoff.reset();
+      }
+      backoff.failed(undefined);
+      if (session === this.id) await this.#pause(Math.max(seen.retry ?? 0, backoff.wait));
     }
     this.#listening = false;
     this.#answered(undefined);
@@ -194,6 +224,19 @@ export class DialedSession {
     return this.#reviving;
   }
 
+  /**
+   * What a server without sessions says about itself now. Nothing tells when such a server is replaced, so it is asked again, unless that
+   * was just done. If it says something new, the changes are reported.
+   */
+  async refresh(): Promise<JsonObject | undefined> {
+    if (this.id !== undefined || !this.#state.begun || Date.now() - this.#asked < fixedTimeouts.freshMs) return undefined;
+    this.#reviving ??= this.#begin().finally(() => {
+      this.#reviving = undefined;
+    });
+    await this.#reviving.catch(this.#host.fault);
+    return this.#state.initialized;
+  }
+
   /** The old id stays until the new session has begun, so that others who find it lost come here too. */
   async #begin(): Promise<void> {
     let listens: Promise<void> | undefined;
@@ -204,7 +247,10 @@ export class DialedSession {
       // A server that has forgotten a session may still keep its stream open.
       if (this.#askedOf !== this.id) this.#listenNow();
     };
+    const before = this.id === undefined ? JSON.stringify(this.#state.initialized) : undefined;
+    this.#asked = Date.now();
     const news = await this.#state.restore({ request: (request) => this.#ask(request), notify }, this.#host.fault);
+    if (before === JSON.stringify(this.#state.initialized)) return;
     // A client that looks again must then hear of later changes, so the stream is opened first.
     void within(listens ?? Promise.resolve(), LISTEN_MS).then(() => this.#host.deliver(news));
   }
@@ -238,7 +284,10 @@ export class DialedSession {
     const sent = await client.send("POST", url, { headers: this.#host.headers(message), body: serialise(message), cancel });
     if (sent.status < 300 && sent.header("content-type")?.startsWith(SSE_TYPE) === true) return { sent, text: undefined };
     const text = await sent.text(limits.messageBytes);
-    if (sent.status >= 300) throw httpFault(sent.status, text);
+    // An error of the server itself says more than its status, but a refused caller must not look like an unknown method.
+    const said =
+      sent.status < 400 || isRefusal(sent.status) || sent.status === 401 ? undefined : parseMessage(text, { depth: limits.depth });
+    if (sent.status >= 300 && said?.kind !== "error") throw httpFault(sent.status, text);
     return { sent, text };
   }
 }

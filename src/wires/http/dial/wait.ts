@@ -1,4 +1,5 @@
 import type { Cancel } from "../../../core/index.js";
+import { timerMs } from "../../../stream/index.js";
 
 /** Waits `ms`, or until the cancel fires. Neither the timer nor the listener stays behind. */
 export function wait(ms: number, cancel: Cancel): Promise<void> {
@@ -9,7 +10,7 @@ export function wait(ms: number, cancel: Cancel): Promise<void> {
       unhook();
       resolve();
     };
-    const timer = setTimeout(done, ms);
+    const timer = setTimeout(done, timerMs(ms));
     const unhook = cancel.on(done);
   });
 }

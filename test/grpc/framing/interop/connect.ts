@@ -140,6 +140,8 @@ export async function connectServer(): Promise<Server> {
           hanging.began++;
           await new Promise<void>((resolve) => context.signal.addEventListener("abort", () => resolve()));
           hanging.cancelled++;
+          // Its own timer may be the first to notice the deadline.
+          throw context.signal.reason;
         },
       } as never),
   });

@@ -1,46 +1,15 @@
-import { type Incoming, parseMessage, serialise } from "../../../codec/index.js";
+import { parseMessage, serialise } from "../../../codec/index.js";
 import { Reader } from "../../../codec/protobuf/index.js";
 import { Fault, type Limits } from "../../../core/index.js";
-import { hasRoom, type Link, sharedStream } from "../../../era/index.js";
-import type { ReceivedMessages } from "../../../io/index.js";
 import { SERVICE } from "../names.js";
+import type { StreamCodec } from "../stream-link.js";
 
-/** A stream of `JsonRpcMessage` in both directions. */
-export interface TunnelStream {
-  readonly messages: ReceivedMessages;
-  readonly backlog: number;
-  send(message: Uint8Array): Promise<void> | undefined;
-}
-
-/** A link of JSON-RPC messages, each in the one field of a protobuf message. `close` ends this side. */
-export function tunnelLink(stream: TunnelStream, limits: Limits, close: (reason?: Fault) => void): Link {
-  let closed: Fault | undefined;
+/** JSON-RPC messages, each in the one field of a `JsonRpcMessage`. */
+export function tunnelCodec({ depth }: Pick<Limits, "depth">): StreamCodec {
   return {
-    ...sharedStream,
-    incoming: received(stream.messages, limits),
-    get backlog() {
-      return stream.backlog;
-    },
-    send(message) {
-      if (closed !== undefined) return Promise.reject(closed);
-      try {
-        return stream.send(tunnelMessage(serialise(message))) ?? hasRoom;
-      } catch (error) {
-        return Promise.reject(error);
-      }
-    },
-    close(reason) {
-      if (closed === undefined) {
-        closed = reason ?? new Fault("unavailable", "the link was closed", { data: { reason: "closed" } });
-        close(reason);
-      }
-      return hasRoom;
-    },
+    encode: (message) => tunnelMessage(serialise(message)),
+    decode: (bytes) => [parseMessage(unwrap(bytes), { depth })],
   };
-}
-
-async function* received(messages: ReceivedMessages, { depth }: Limits): AsyncGenerator<readonly Incoming[]> {
-  for await (const batch of messages) yield batch.map((bytes) => parseMessage(unwrap(bytes), { depth }));
 }
 
 const FIELD = 0x0a;

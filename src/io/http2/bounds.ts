@@ -12,5 +12,5 @@ export const NARROW: number = 64 * 1024;
 /** Calls of one connection at the same time. */
 export const CONCURRENT: number = defaultLimits.inFlight;
 
-/** MB that Node lets one connection hold, including frames to be sent, before it refuses calls. Each call has its own limit. */
-export const SESSION_MEMORY = 1024;
+/** MB that `node:http2` lets one connection hold, including frames to be sent, before it refuses calls. Each call has its own limit. */
+export const SESSION_MEMORY_MB = 1024;
