@@ -1,33 +1,48 @@
 import {
-  type Cancel,
   type Context,
   type Fault,
   fixedTimeouts,
   guard,
+  isObject,
   type JsonObject,
   type NoteReply,
   type Replies,
+  type Reply,
+  type Request,
+  resultOf,
   toFault,
 } from "../core/index.js";
-import { newsOfListen } from "../era/index.js";
+import { isOtherEra, newsOfListen, newsOfSession } from "../era/index.js";
 import { Backoff } from "../stream/index.js";
+import { pause } from "./pause.js";
 
 /** A stream that lasted this many milliseconds counts as good. */
 const LASTED_MS = fixedTimeouts.lastedMs;
 const ACKNOWLEDGED = "notifications/subscriptions/acknowledged";
 
+export interface ListenAgain {
+  open(request: Request, context: Context): Replies;
+  /** Whether there will be no next session. */
+  over(): boolean;
+}
+
 /**
  * A listening call on the current session with the server. When its session has ended for good, it is made again on the next. The second
- * acknowledgement becomes notifications of what may have changed meanwhile. `over` tells whether there will be no next session.
+ * acknowledgement becomes notifications of what may have changed meanwhile. So do the lists of a server whose changes come without one.
  */
-export function listenAgain(open: (context: Context) => Replies, context: Context, over: () => boolean): Replies {
+export function listenAgain({ open, over }: ListenAgain, request: Request, context: Context): Replies {
   return guard(async function* (inner) {
     const backoff = new Backoff<Fault>();
     let accepted = false;
-    for (;;) {
+    for (let first = true; ; first = false) {
       const since = Date.now();
       try {
-        for await (const reply of open(inner)) {
+        if (!first && request.params["changes"] === true) {
+          const { capabilities } = await resultOf(open({ method: "server/discover", params: {} }, inner));
+          for (const { method, params } of newsOfSession(isObject(capabilities) ? capabilities : {}, []))
+            yield { kind: "note", method, params };
+        }
+        for await (const reply of open(request, inner)) {
           if (reply.kind === "result") return reply.value;
           const acknowledges = reply.kind === "note" && reply.method === ACKNOWLEDGED;
           if (acknowledges && accepted) yield* news(reply.params);
@@ -46,16 +61,26 @@ export function listenAgain(open: (context: Context) => Replies, context: Contex
   }, context);
 }
 
-function news(acknowledged: JsonObject): NoteReply[] {
-  return newsOfListen(0, acknowledged).map(({ method, params: { _meta, ...params } }) => ({ kind: "note", method, params }));
+/** A call that is made once more if it was not sent because its server came back in another era. */
+export function onNextSession(open: (context: Context) => Replies, context: Context): Replies {
+  return guard(async function* (inner) {
+    try {
+      return yield* resultAfter(open(inner));
+    } catch (error) {
+      if (inner.cancel.fired || !isOtherEra(toFault(error))) throw error;
+    }
+    return yield* resultAfter(open(inner));
+  }, context);
 }
 
-function pause(ms: number, cancel: Cancel): Promise<void> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(resolve, ms);
-    cancel.on(() => {
-      clearTimeout(timer);
-      resolve();
-    });
-  });
+async function* resultAfter(replies: Replies): AsyncGenerator<Reply, JsonObject | undefined> {
+  for await (const reply of replies) {
+    if (reply.kind === "result") return reply.value;
+    yield reply;
+  }
+  return undefined;
+}
+
+function news(acknowledged: JsonObject): NoteReply[] {
+  return newsOfListen(0, acknowledged).map(({ method, params: { _meta, ...params } }) => ({ kind: "note", method, params }));
 }

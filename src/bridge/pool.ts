@@ -1,6 +1,6 @@
 import { type Cancel, type FanIn, Fault, type Identity, type JsonObject, type Lease, quotaOwner } from "../core/index.js";
 import { GIVEN_UP_MS } from "../era/index.js";
-import { unref } from "../stream/index.js";
+import { timerMs, unref } from "../stream/index.js";
 
 /** Milliseconds that an unused member is kept. */
 const UNUSED_MS = 60_000;
@@ -191,7 +191,7 @@ export class Pool {
   #free(member: Member): void {
     this.#serve();
     if (member.calls > 0) return;
-    member.timer = setTimeout(() => this.#drop(member), this.#options.unusedMs ?? UNUSED_MS);
+    member.timer = setTimeout(() => this.#drop(member), timerMs(this.#options.unusedMs ?? UNUSED_MS));
     unref(member.timer);
   }
 

@@ -86,6 +86,11 @@ export type UpstreamState = "idle" | "starting" | "ready" | "backing-off" | "fai
 
 export interface UpstreamStatus {
   readonly state: UpstreamState;
+  /**
+   * The state, after a remote server with a session was asked whether it is there. It is asked at most once in 5 seconds, and has 2 seconds
+   * to answer.
+   */
+  check(): Promise<UpstreamState>;
   /** Upstream sessions that are open. */
   readonly sessions: number;
   /** Child processes that run. */

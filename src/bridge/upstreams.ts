@@ -23,7 +23,7 @@ import {
 } from "../core/index.js";
 import { type Connections, connections, GIVEN_UP_MS, listens, mayAsk } from "../era/index.js";
 import type { Dialer } from "./dialer.js";
-import { listenAgain } from "./listen-again.js";
+import { listenAgain, onNextSession } from "./listen-again.js";
 import { Pool, type PoolCaller } from "./pool.js";
 import { timeLimit } from "./time-limit.js";
 import type { Askable, BridgeOptions, SessionMode } from "./types.js";
@@ -66,6 +66,7 @@ export class Upstreams implements Service {
     const max = options.maxUpstreams ?? (typeof to === "string" ? optionLimits.maxUpstreams : MAX_PROCESSES);
     const perOwner = options.maxUpstreamsPerPrincipal ?? Math.ceil(max * principalShares.maxUpstreams);
     this.#dialer = dialer;
+    dialer.open = () => this.start();
     this.#mode = sessions;
     this.#offer = Object.fromEntries(offer.map((name) => [name, offers[name]]));
     this.#counts = idleStopMs !== undefined;
@@ -96,12 +97,13 @@ export class Upstreams implements Service {
   }
 
   call(request: Request, context: Context): Replies {
-    if (!listens(request.method)) return this.#call(request, context);
-    return listenAgain(
-      (inner) => this.#call(request, inner),
-      context,
-      () => this.#dialer.state === "stopped",
-    );
+    if (!listens(request.method)) {
+      // A call that waits for a lost server goes to the next session, if the server comes back in another era.
+      if (this.#dialer.isAway) return onNextSession((inner) => this.#call(request, inner), context);
+      return this.#call(request, context);
+    }
+    const over = (): boolean => this.#dialer.state === "stopped";
+    return listenAgain({ open: (again, inner) => this.#call(again, inner), over }, request, context);
   }
 
   #call(request: Request, context: Context): Replies {

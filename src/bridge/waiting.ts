@@ -1,4 +1,5 @@
 import { type Cancel, Canceller, defaultLimits, defaultTimeouts, Fault, type Lease } from "../core/index.js";
+import { timerMs } from "../stream/index.js";
 
 /** The part of the waiting callers that one principal or remote address may have. */
 const OWNER_SHARE = 1 / 2;
@@ -27,7 +28,7 @@ export class Waiting {
     this.#size++;
     this.#owners.set(owner, own + 1);
     const gone = new Canceller();
-    const timer = setTimeout(() => gone.fire(tooLate(this.#ms)), this.#ms);
+    const timer = setTimeout(() => gone.fire(tooLate(this.#ms)), timerMs(this.#ms));
     const unhook = cancel.on(() => gone.fire(cancel.reason));
     const opened = opening(gone);
     const left = new Promise<never>((_resolve, reject) => gone.on(() => reject(gone.reason)));

@@ -8,11 +8,14 @@ export function dressModern(method: string, result: JsonObject, serverInfo: Json
     if (dressed["ttlMs"] === undefined) dressed["ttlMs"] = 0;
     if (dressed["cacheScope"] === undefined) dressed["cacheScope"] = "private";
   }
-  const kept = result["_meta"];
-  // What is not an object passes as it is.
-  if (serverInfo !== undefined && (kept === undefined || (isObject(kept) && kept[meta.serverInfo] === undefined)))
-    dressed["_meta"] = extended(kept, { [meta.serverInfo]: serverInfo });
+  if (serverInfo !== undefined) dressed["_meta"] = withServerInfo(dressed["_meta"], serverInfo);
   return dressed;
+}
+
+/** The `_meta` of a result, with the server's info unless it has one. What is not an object passes as it is. */
+export function withServerInfo(kept: unknown, serverInfo: JsonObject): unknown {
+  if (kept !== undefined && (!isObject(kept) || kept[meta.serverInfo] !== undefined)) return kept;
+  return extended(kept, { [meta.serverInfo]: serverInfo });
 }
 
 /** A result for a legacy client: without the members that its revision does not have. */

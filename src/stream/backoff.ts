@@ -1,3 +1,5 @@
+import { timerMs } from "./timer.js";
+
 const FIRST_MS = 50;
 const LONGEST_MS = 10_000;
 const SLOW_MS = 60_000;
@@ -56,7 +58,7 @@ export class Backoff<Reason> {
     this.#timer = setTimeout(() => {
       this.#timer = undefined;
       run();
-    }, this.wait);
+    }, timerMs(this.wait));
   }
 
   stop(): void {

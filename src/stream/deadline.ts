@@ -1,3 +1,5 @@
+import { timerMs } from "./timer.js";
+
 /** A signal that aborts with its parent or when its time is up, until it is disposed. */
 export interface Deadline extends Disposable {
   /** Aborts with the parent's reason, or with a `TimeoutError`. */
@@ -5,9 +7,6 @@ export interface Deadline extends Disposable {
   /** Whether the time ran out. */
   readonly expired: boolean;
 }
-
-/** The longest wait of setTimeout. A longer one would fire at once. */
-const LONGEST = 2 ** 31 - 1;
 
 /** `using scope = deadline(signal, ms)`: leaving the scope clears the timer and unhooks the parent. Infinity sets no timer. */
 export function deadline(parent: AbortSignal | undefined, ms: number): Deadline {
@@ -47,7 +46,7 @@ class Scope implements Deadline {
       this.#controller.abort(new DOMException("the deadline passed", "TimeoutError"));
       return;
     }
-    const wait = Math.min(ms, LONGEST);
+    const wait = timerMs(ms);
     this.#timer = setTimeout(() => this.#arm(ms - wait), wait);
   }
 

@@ -25,6 +25,7 @@ export { dropOldest } from "./oldest.js";
 export { type Pipe, type PipeOptions, pipe } from "./pipe.js";
 export { platform, unref } from "./platform.js";
 export { Registry } from "./registry.js";
+export { LONGEST_TIMER_MS, timerMs } from "./timer.js";
 export { overtime } from "./turns.js";
 export { until } from "./until.js";
 export { cutText, type Utf8Decoder, utf8Decoder, utf8Length } from "./utf8.js";

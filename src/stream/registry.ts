@@ -103,5 +103,5 @@ export class Registry<V extends object> {
 }
 
 /** Slots, a power of two: of an empty registry, and the most that are kept when it is empty again. */
-const LEAST = 16;
+const LEAST = 4;
 const MOST = 1024;

@@ -6,6 +6,7 @@ import * as grpc from "@grpc/grpc-js";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { connect } from "../../src/api/index.js";
 import { anywire, everything, jsonLines, lines, run, scratch, script, start } from "../cli/support.js";
+import { portOf } from "../relay/raw/sockets.js";
 import { everythingOverHttp, overHttp, overSse, overStdio, startBridge, textOf } from "./support.js";
 
 const echo = { name: "echo", arguments: { message: "hi" } };
@@ -64,7 +65,7 @@ describe("anywire bridge", () => {
   });
 
   it("brings a URL to a client that only starts commands, with nothing but JSON-RPC on stdout", async () => {
-    const url = await everythingOverHttp();
+    const { url } = await everythingOverHttp();
     const client = await overStdio(["bridge", "--listen", "stdio:", url]);
     expect(await textOf(client.callTool(echo))).toBe("Echo: hi");
     expect((await client.listTools()).tools.length).toBeGreaterThan(5);
@@ -118,7 +119,7 @@ describe("anywire bridge", () => {
 
   it("never passes a client's credentials on", async () => {
     const seen: IncomingHttpHeaders[] = [];
-    const upstream = await everythingOverHttp();
+    const { url: upstream } = await everythingOverHttp();
     // Passes everything on to the real server, and keeps the headers.
     const spy = createHttp((asked, answer) => {
       seen.push(asked.headers);
@@ -242,6 +243,22 @@ describe("anywire bridge", () => {
     expect(await textOf((await overHttp(url)).callTool(echo))).toBe("Echo: hi");
   });
 
+  it("takes paths without their first slash", async () => {
+    const bridge = await startBridge([...anyPort, "--base-path", "team/", "--health", "up", ...everything]);
+    const url = new URL(bridge.at("Streamable HTTP"));
+    expect(url.pathname).toBe("/team/mcp");
+    expect(await textOf((await overHttp(url.href)).callTool(echo))).toBe("Echo: hi");
+    expect((await fetch(new URL("/up", url))).status).toBe(200);
+  });
+
+  it("warns of a file of keys without a key", async () => {
+    const file = join(scratch(), "keys");
+    writeFileSync(file, "# none yet\n");
+    const bridge = await startBridge([...anyPort, "--api-keys", file, ...everything]);
+    await bridge.shows(`${file} has no key, so every client is refused`);
+    expect((await fetch(bridge.at("Streamable HTTP"), { method: "POST" })).status).toBe(401);
+  });
+
   it("logs JSON alone on stderr with --log json, and the server's own words bounded", async () => {
     const noisy = "console.error('x'.repeat(5000)); for (let n = 0; n < 5000; n++) console.error('line ' + n);";
     const source = `${noisy} process.argv.splice(1, 0, ''); import(${JSON.stringify(`file://${everything[2]}`)});`;
@@ -279,6 +296,38 @@ describe("anywire bridge", () => {
     expect((await fetch(url.replace("/sse", "/metrics"))).status).toBe(404);
   });
 
+  it("is reached over SSE through a proxy that takes a path away, as supergateway with --baseUrl", async () => {
+    let to = "";
+    const proxy = createHttp((incoming, outgoing) => {
+      if (incoming.url?.startsWith("/pre/") !== true) return void outgoing.writeHead(404).end();
+      const forwarded = request(`${to}${incoming.url.slice("/pre".length)}`, {
+        method: incoming.method ?? "GET",
+        headers: incoming.headers,
+      });
+      forwarded.on("response", (answer) => answer.pipe(outgoing.writeHead(answer.statusCode ?? 502, answer.headers)));
+      incoming.pipe(forwarded.on("error", () => outgoing.destroy()));
+    });
+    const at = `http://127.0.0.1:${await portOf(proxy)}/pre`;
+    onTestFinished(() => proxy.closeAllConnections());
+    onTestFinished(() => void proxy.close());
+    const [, ...command] = everything;
+    const bridge = await startBridge([
+      "--as",
+      "supergateway",
+      "--stdio",
+      command.join(" "),
+      "--port",
+      "0",
+      "--ssePath",
+      "/events",
+      "--baseUrl",
+      at,
+    ]);
+    to = new URL(bridge.at("HTTP+SSE")).origin;
+    expect(bridge.said).toContain(`"everything": {"type":"sse","url":"${at}/events"}`);
+    expect(await textOf((await overSse(`${at}/events`)).callTool(echo))).toBe("Echo: hi");
+  });
+
   it("shows the demo on four wires", async () => {
     const bridge = await startBridge([...anyPort, "--demo"]);
     await bridge.shows("It listens until Ctrl-C");
@@ -304,13 +353,39 @@ describe("what goes wrong", () => {
     ["no such file of keys", ["--api-keys", "/nonexistent", "--", "x"], 2, "--api-keys /nonexistent: no such file"],
     ["a bad proxy", ["--trusted-proxy", "example.com", "--", "x"], 2, "not an address or a network"],
     ["an open door", ["--listen", "any://0.0.0.0:0", ...everything], 2, "--insecure"],
-    ["--as too late", ["--log", "json", "--as", "mcp-proxy"], 2, "right after bridge"],
+    ["--as too late", ["--verbose", "--as", "mcp-proxy"], 2, "right after bridge"],
     ["an unknown flag of theirs", ["--as", "mcp-proxy", "--bogus", "srv"], 2, "has no flag --bogus"],
+    ["a base path for an address that has its own", ["--base-path", "/x", "--listen", "http://127.0.0.1:0", "--", "x"], 2, "is for any://"],
     ["nobody there", ["http://127.0.0.1:9/mcp"], 4, "nothing listens there"],
   ] as const)("%s is told in one line", async (_name, args, code, part) => {
     const outcome = await run(["bridge", ...args]);
     const told = lines(outcome.stderr).filter((line) => line.startsWith("anywire: "));
     expect([outcome.code, outcome.stdout, told.at(-1)]).toEqual([code, "", expect.stringContaining(part)]);
     expect(told).toHaveLength(1);
+  });
+
+  it("a server that talks to people on its stdout is told at once, and again when it is given up", async () => {
+    const talks = script("console.log('Listening on port 3000'); setInterval(() => {}, 1000)");
+    const { code, stderr } = await run(["bridge", "--connect-timeout", "1s", ...talks]);
+    expect(code).toBe(5);
+    const told = lines(stderr).filter((line) => line.startsWith("anywire: "));
+    expect(told[0]).toMatch(
+      /^anywire: the server printed on stdout what is not an MCP message \(.*Listening.*\); its log belongs on stderr$/,
+    );
+    expect(told[1]).toMatch(/^anywire: timed out: .*it printed on stdout what is not an MCP message/);
+    expect(told).toHaveLength(2);
+  });
+
+  it("a program that prints something else and ends is no server that was lost", async () => {
+    const { code, stderr } = await run(["bridge", ...script("console.log('Welcome!'); setTimeout(() => process.exit(0), 100)")]);
+    expect(code).toBe(4);
+    expect(stderr).not.toMatch(/lost the server|the server is back/);
+    expect(stderr).toContain("the server exited with code 0; it printed on stdout what is not an MCP message");
+  });
+
+  it("the end of a bridge that logs JSON is JSON", async () => {
+    const { code, stderr } = await run(["bridge", "--log", "json", ...script("process.exit(3)")]);
+    expect(code).toBe(4);
+    expect(jsonLines(stderr).at(-1)).toMatchObject({ event: "end", text: "the server exited with code 3" });
   });
 });

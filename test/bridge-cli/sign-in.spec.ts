@@ -3,7 +3,7 @@ import { createServer } from "node:net";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { connect } from "../../src/api/index.js";
-import { anywire, scratch, start } from "../cli/support.js";
+import { anywire, everything, run, scratch, start } from "../cli/support.js";
 import { authority } from "../fixtures/certificates.js";
 import { AuthorizationServer } from "../oauth/fixture/authorization-server.js";
 import { type Protected, protectedServer } from "../oauth/fixture/protected-server.js";
@@ -95,5 +95,27 @@ describe("TLS", () => {
     await bridge.shows("the tour ends here");
     bridge.child.kill("SIGTERM");
     expect((await bridge.ended).code).toBe(0);
+  });
+
+  it("needs no address, and wrong files are told in one line", async () => {
+    const folder = scratch();
+    const ca = authority();
+    const [shown, other] = [ca.issue("127.0.0.1"), ca.issue("127.0.0.1")];
+    const texts = { cert: shown.cert, key: shown.key, other: other.key, junk: "junk" };
+    for (const [name, text] of Object.entries(texts)) writeFileSync(join(folder, name), text);
+    const tls = (cert: string, key: string): string[] => ["--tls-cert", join(folder, cert), "--tls-key", join(folder, key)];
+    const bridge = await startBridge([...tls("cert", "key"), "--snippet", "none", ...everything]);
+    await using client = await connect(bridge.at("Streamable HTTP"), { tls: { ca: ca.cert } });
+    expect((await client.callTool("echo", { message: "hi" })).content).toEqual([{ type: "text", text: "Echo: hi" }]);
+    for (const [args, part] of [
+      [[...anyPort, ...tls("cert", "other")], "the key belongs to another certificate"],
+      [[...anyPort, ...tls("junk", "key")], "there is no PEM in the file"],
+      [[...anyPort, ...tls("cert", "key"), "--tls-ca", join(folder, "junk")], "the TLS CA cannot be used: there is no PEM in the file"],
+      [["--listen", "http://127.0.0.1:0", ...tls("cert", "key")], "listen on https://"],
+    ] as const) {
+      const { code, stderr } = await run(["bridge", ...args, ...everything]);
+      const told = stderr.split("\n").filter((line) => line.startsWith("anywire: "));
+      expect([code, told]).toEqual([2, [expect.stringContaining(part)]]);
+    }
   });
 });

@@ -57,14 +57,19 @@ export async function textOf(result: ReturnType<Client["callTool"]>): Promise<st
   return ((await result) as { content: { text?: string }[] }).content[0]?.text;
 }
 
-/** The real server-everything on Streamable HTTP; its URL. */
-export async function everythingOverHttp(): Promise<string> {
+/** The real server-everything on Streamable HTTP, at a port of its own unless one is given. */
+export async function everythingOverHttp(port?: number): Promise<Running & { readonly url: string }> {
+  const at = port ?? (await freePort());
+  const script = join(root, "node_modules/@modelcontextprotocol/server-everything/dist/index.js");
+  const running = start(process.execPath, [script, "streamableHttp"], { env: { PORT: String(at) } });
+  await running.shows(/listening|port/i);
+  return { ...running, url: `http://127.0.0.1:${at}/mcp` };
+}
+
+async function freePort(): Promise<number> {
   const probe = createServer().listen(0, "127.0.0.1");
   await new Promise((resolve) => probe.once("listening", resolve));
   const { port } = probe.address() as AddressInfo;
   await new Promise((resolve) => probe.close(resolve));
-  const script = join(root, "node_modules/@modelcontextprotocol/server-everything/dist/index.js");
-  const running = start(process.execPath, [script, "streamableHttp"], { env: { PORT: String(port) } });
-  await running.shows(/listening|port/i);
-  return `http://127.0.0.1:${port}/mcp`;
+  return port;
 }

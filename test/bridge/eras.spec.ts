@@ -1,3 +1,4 @@
+import { createServer } from "node:http";
 import { fileURLToPath } from "node:url";
 import { Client as ModernClient, StreamableHTTPClientTransport as ModernHttp } from "@modelcontextprotocol/client";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
@@ -7,7 +8,8 @@ import { CreateMessageRequestSchema, ElicitRequestSchema, ListRootsRequestSchema
 import { describe, expect, it } from "vitest";
 import { type Command, connect, type Era } from "../../src/api/index.js";
 import type { SessionMode } from "../../src/bridge/index.js";
-import { openBridge, type TestBridge } from "./support.js";
+import { portOf } from "../relay/raw/sockets.js";
+import { Ledger, openBridge, type TestBridge } from "./support.js";
 
 const lab = (version: "v1" | "v2"): Command => ({
   command: process.execPath,
@@ -125,6 +127,64 @@ it("an elicitation by URL reaches a modern client; the notice, which its revisio
   expect((await client.call("ask-url", { secret: "x" })).content).toEqual([{ type: "text", text: "x <- accept" }]);
   expect(JSON.parse(client.heard[0]?.replace("elicitation/create ", "") ?? "{}")).toMatchObject(url);
   await client.close();
+});
+
+it("an elicitation by URL of a modern server reaches a legacy client with the id that its revision requires", {
+  timeout: 30_000,
+}, async () => {
+  const retries: unknown[] = [];
+  const http = createServer(async (request, response) => {
+    let text = "";
+    for await (const chunk of request) text += String(chunk);
+    const { id, method, params = {} } = JSON.parse(text) as { id?: unknown; method?: string; params?: Record<string, unknown> };
+    const asks = { resultType: "input_required", inputRequests: { q1: { method: "elicitation/create", params: url } }, requestState: "s" };
+    const results: Record<string, object> = {
+      "server/discover": { resultType: "complete", supportedVersions: ["2026-07-28"], capabilities: { tools: {} } },
+      "tools/call": params["inputResponses"] === undefined ? asks : { resultType: "complete", content: [{ type: "text", text: "done" }] },
+    };
+    if (params["inputResponses"] !== undefined) retries.push(params["inputResponses"]);
+    const result = results[String(method)];
+    const error = { code: -32601, message: "unknown method" };
+    response.writeHead(200, { "content-type": "application/json" });
+    response.end(JSON.stringify({ jsonrpc: "2.0", id, ...(result === undefined ? { error } : { result }) }));
+  });
+  const address = `http://127.0.0.1:${await portOf(http)}/mcp`;
+  await using made = await openBridge(["http", "sse"], { to: address });
+  for (const name of ["SDK v1, legacy, HTTP", "SDK v1, legacy, SSE"]) {
+    const client = await (clients[name] as (typeof clients)[string])(made);
+    expect((await client.call("sign-in")).content).toEqual([{ type: "text", text: "done" }]);
+    const [asked = "", complete = ""] = client.heard;
+    const { elicitationId, ...params } = JSON.parse(asked.replace("elicitation/create ", "")) as Record<string, unknown>;
+    expect(params).toMatchObject(url);
+    expect(elicitationId).toEqual(expect.any(String));
+    expect(complete).toBe(`notifications/elicitation/complete ${JSON.stringify({ elicitationId })}`);
+    await client.close();
+  }
+  expect(retries).toEqual([{ q1: accepted }, { q1: accepted }]);
+  await made.close();
+  http.close().closeAllConnections();
+});
+
+it("the error by which a legacy server requires a URL is a question to a modern client, and its retry calls again", {
+  timeout: 30_000,
+}, async () => {
+  const ledger = new Ledger();
+  await using made = await openBridge(["http", "sse"], { to: ledger.command, sessions: "shared" });
+  const modern = await (clients["SDK v2, modern, HTTP"] as (typeof clients)[string])(made);
+  expect((await modern.call("sign-in")).content).toEqual([{ type: "text", text: "signed in" }]);
+  expect(modern.heard).toHaveLength(1);
+  expect(JSON.parse(modern.heard[0]?.replace("elicitation/create ", "") ?? "{}")).toMatchObject({ ...url, message: "Please sign in." });
+  expect(ledger.count("tools/call sign-in")).toBe(2);
+  await modern.close();
+});
+
+it("a legacy client, and a modern one that cannot visit pages, get that error as it is", { timeout: 30_000 }, async () => {
+  await using made = await openBridge(["http", "sse"], { to: new Ledger().command, sessions: "own" });
+  const legacy = await (clients["SDK v1, legacy, HTTP"] as (typeof clients)[string])(made);
+  await expect(legacy.call("sign-in")).rejects.toMatchObject({ code: -32042, data: { elicitations: [{ elicitationId: "e1" }] } });
+  await legacy.close();
+  await using form = await connect(made.at("http").address, { era: "modern" });
+  await expect(form.callTool("sign-in")).rejects.toThrow("sign in first");
 });
 
 const eras: readonly Era[] = ["legacy", "modern"];

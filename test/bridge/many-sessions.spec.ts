@@ -1,6 +1,7 @@
 import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect, it, vi } from "vitest";
+import { WebSocket } from "ws";
 import { createServer as createAnywireServer, serve } from "../../src/api/index.js";
 import { patience } from "../fixtures/children/index.js";
 import { openBridge } from "./support.js";
@@ -144,4 +145,36 @@ it("1,100 legacy sessions on an Anywire server over HTTP, and calls go on", { ti
     sessions.push(...(await Promise.all(Array.from({ length: 50 }, () => session(made.at("http").address)))));
   expect(await sessions.at(-1)?.request("tools/call", { name: "echo", arguments: {} })).toContain("echo");
   for (let at = 0; at < sessions.length; at += 100) await Promise.all(sessions.slice(at, at + 100).map((each) => each.leave()));
+});
+
+it("a subscription that begins while the last one ends is not ended with it", async () => {
+  const server = modernServer();
+  const made = await openBridge(["ws"], { to: await server.listen(), dial: { era: "modern" } });
+  const socket = new WebSocket(String(made.at("ws").address), ["mcp"]);
+  await new Promise((resolve) => socket.once("open", resolve));
+  const heard: string[] = [];
+  socket.on("message", (data) => heard.push(String(data)));
+  const _meta = { "io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontextprotocol/clientCapabilities": {} };
+  const send = (message: object): void => socket.send(JSON.stringify({ jsonrpc: "2.0", ...message }));
+  const listen = (id: number): void =>
+    send({ id, method: "subscriptions/listen", params: { notifications: { resourceSubscriptions: ["test://one"] }, _meta } });
+  const acknowledged = (id: number): Promise<void> =>
+    vi.waitFor(
+      () =>
+        expect(heard.some((text) => text.includes("acknowledged") && text.includes(`"io.modelcontextprotocol/subscriptionId":${id}`))).toBe(
+          true,
+        ),
+      patience,
+    );
+  listen(1);
+  await acknowledged(1);
+  send({ method: "notifications/cancelled", params: { requestId: 1 } });
+  listen(2);
+  await acknowledged(2);
+  send({ id: 3, method: "tools/call", params: { name: "touch", arguments: { uri: "test://one" }, _meta } });
+  await vi.waitFor(() => expect(heard.some((text) => text.includes("resources/updated"))).toBe(true), patience);
+  expect(heard.filter((text) => text.includes('"error"'))).toEqual([]);
+  socket.close();
+  await made.close();
+  server.close();
 });

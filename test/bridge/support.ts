@@ -5,11 +5,12 @@ import { fileURLToPath } from "node:url";
 import type { Command } from "../../src/api/index.js";
 import { type Bridge, type BridgeOptions, bridge } from "../../src/bridge/index.js";
 import type { Chain, ListenWire } from "../identity/chain.js";
+import { programFile } from "../support/programs.js";
 
 /** A legacy server of the SDK on stdio that asks, samples, lists roots, logs and notifies. */
 export const asker: Command = {
   command: process.execPath,
-  args: [fileURLToPath(new URL("../identity/fixtures/asker.mjs", import.meta.url)), "v1"],
+  args: [programFile(new URL("../identity/fixtures/asker.mjs", import.meta.url)), "v1"],
 };
 
 const fixture = (name: string, ...args: readonly string[]): Command => ({

@@ -22,8 +22,7 @@ const REMEMBERED = 1_000;
 export async function apiKeys(path: string, options: ApiKeysOptions = {}): Promise<AuthOptions> {
   const file = new KeyFile(path, options);
   await file.load();
-  // So that a key that was removed from the file soon loses its streams.
-  return { verify: (token) => file.verify(token), tokenHeader: "x-api-key", recheckMs: 5_000 };
+  return { verify: (token) => file.verify(token), tokenHeader: "x-api-key", recheckMs: defaultTimeouts.keyRecheckMs };
 }
 
 class KeyFile {
@@ -76,6 +75,7 @@ class KeyFile {
       if (read !== undefined) lines.push(read);
       else this.#options.onFault?.(new Fault("parse", `${this.#path}: line ${at + 1} is not name:sha256 or name:scrypt$…; it is ignored`));
     }
+    if (lines.length === 0) this.#options.onFault?.(new Fault("parse", `${this.#path} has no key, so every client is refused`));
     this.#lines = lines;
     this.#stamp = stamp;
     this.#slow = new Map();

@@ -4,8 +4,8 @@ import type { UpstreamState } from "../types.js";
 export interface OpsOptions extends GateOptions {
   /** Paths that answer `ok` as long as the process runs; `/healthz` unless given. */
   readonly health?: readonly string[] | undefined;
-  /** The state of the server, for `/readyz`. */
-  readonly state: () => UpstreamState;
+  /** The state of the server, for `/readyz`; `upstream.check()` of a bridge also asks a remote server whether it is there. */
+  readonly state: () => UpstreamState | Promise<UpstreamState>;
   /** The content of `/metrics`. Without it the path does not exist. */
   readonly metrics?: { text(): string; readonly contentType: string } | undefined;
 }
@@ -27,7 +27,8 @@ export function opsMount(options: OpsOptions): Mount {
       const exchange = nodeExchange(request, response);
       const { path, method } = exchange;
       if (method !== "GET" && method !== "HEAD") return exchange.reply(405, { ...plain, allow: "GET, HEAD" }, "");
-      if (path === "/readyz") return exchange.reply(ready.has(state()) ? 200 : 503, plain, `${state()}\n`);
+      if (path === "/readyz")
+        return void Promise.resolve(state()).then((now) => exchange.reply(ready.has(now) ? 200 : 503, plain, `${now}\n`));
       if (path !== "/metrics" || metrics === undefined) return exchange.reply(200, plain, "ok\n");
       void admit(exchange, options, path).then((admission) => {
         if ("status" in admission) exchange.reply(admission.status, admission.headers, admission.text);

@@ -13,7 +13,7 @@ export const supergateway: ForeignProgram = {
     { name: "streamableHttp", takes: "value", ours: "`<url>`" },
     { name: "outputTransport", takes: "value", ours: "`--listen` with `stdio:`, `sse+http://`, `ws://` or `http://`" },
     { name: "port", takes: "value", ours: "the port of `--listen`" },
-    { name: "baseUrl", takes: "value", ...sameOption("public-url") },
+    { name: "baseUrl", takes: "value", ours: "`--public-url`, with the path of `--listen`" },
     { name: "ssePath", takes: "value", ours: "the path of `--listen sse+http://`" },
     { name: "messagePath", takes: "value", ours: "the path of `--listen ws://`; over SSE the stream names the path itself" },
     { name: "streamableHttpPath", takes: "value", ours: "the path of `--listen http://`" },
@@ -63,8 +63,10 @@ function listenAt(given: ForeignArgs, otherwise: string): readonly string[] {
   };
   const chosen = given.text("outputTransport") ?? otherwise;
   const found = transports[chosen];
+  const base = given.text("baseUrl")?.replace(/\/+$/, "");
   if (found === undefined) throw misuse(`--outputTransport takes stdio, sse, ws or streamableHttp, not ${JSON.stringify(chosen)}`);
-  return found;
+  const path = /:\d+(\/.*)$/.exec(found[1] ?? "")?.[1];
+  return base === undefined || path === undefined ? found : [...found, "--public-url", `${base}${path}`];
 }
 
 function origins(given: ForeignArgs): readonly string[] {

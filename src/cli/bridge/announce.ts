@@ -27,20 +27,22 @@ export interface Announced {
 /** The addresses of the server, a line for each wire, and what to paste into a client. */
 export function announcement({ name, addresses, publicUrl, client, keyed }: Announced): readonly string[] {
   const rows = [...addresses].sort((a, b) => rank(a) - rank(b)).map(({ wire, address }) => [titleOf(wire), shown(wire, address)] as const);
-  const widest = Math.max(...rows.map(([title]) => title.length));
-  const http = addresses.find(({ wire }) => wire === "http")?.address;
-  const url = publicUrl === undefined ? http : publicAddress(publicUrl, http);
+  const [http, sse] = ["http", "sse"].map((name) => addresses.find(({ wire }) => wire === name));
+  const local = http ?? sse;
+  const plain = local && shown(local.wire, local.address);
+  const url = publicUrl === undefined ? plain : publicAddress(publicUrl, plain);
+  const all = publicUrl === undefined ? rows : [...rows, ["to clients", url] as const];
+  const widest = Math.max(...all.map(([title]) => title.length));
   return [
     `${name} is now at`,
-    ...rows.map(([title, address]) => `  ${title.padEnd(widest)}  ${address}`),
-    ...(publicUrl === undefined ? [] : [`  ${"to clients".padEnd(widest)}  ${url}`]),
-    ...(url === undefined ? [] : snippet(client, { name, url, keyed })),
+    ...all.map(([title, address]) => `  ${title.padEnd(widest)}  ${address}`),
+    ...(url === undefined ? [] : snippet(client, { name, url, keyed, type: http === undefined && sse !== undefined ? "sse" : "http" })),
   ];
 }
 
 /** A public URL without a path belongs to a proxy that passes the path on. */
-function publicAddress(given: URL, http: string | undefined): string {
-  return given.pathname === "/" && http !== undefined ? new URL(new URL(http).pathname, given).href : given.href;
+function publicAddress(given: URL, local: string | undefined): string {
+  return given.pathname === "/" && local !== undefined ? new URL(new URL(local).pathname, given).href : given.href;
 }
 
 function rank({ wire }: ListenAddress): number {

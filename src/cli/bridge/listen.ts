@@ -1,10 +1,10 @@
 import { createServer } from "node:net";
 import { toFault, wireFor } from "../../api/index.js";
+import { DEFAULT_PORT } from "../../core/index.js";
 import type { Options } from "../args/input.js";
 import { misuse } from "../session/mistake.js";
 
 export const HOST = "127.0.0.1";
-export const PORT = 8000;
 /** How many ports after the first are tried. */
 const TRIED = 100;
 
@@ -18,11 +18,10 @@ export interface Listening {
 /** The addresses of `--listen`. Without any: every wire on the first free port from 8000 on. */
 export async function listening(options: Options): Promise<Listening> {
   const given = options.texts("listen");
-  const secure = options.has("tls-cert") ? "s" : "";
   if (given.length === 0) {
     const port = await freePort();
-    const note = port === PORT ? undefined : `port ${PORT} is in use; listening on ${port}`;
-    return { addresses: [`any${secure}://${HOST}:${port}`], note };
+    const note = port === DEFAULT_PORT ? undefined : `port ${DEFAULT_PORT} is in use; listening on ${port}`;
+    return { addresses: [`any://${HOST}:${port}`], note };
   }
   for (const address of given) {
     if (address.startsWith("memory:")) throw misuse("--listen memory: reaches nobody outside this process");
@@ -30,6 +29,8 @@ export async function listening(options: Options): Promise<Listening> {
       throw misuse(`--listen: ${toFault(error).message}`);
     });
   }
+  if (options.has("base-path") && !given.some((address) => address.startsWith("any")))
+    throw misuse("--base-path is for any://; on other addresses the path is part of the address, as in http://127.0.0.1:8000/team/mcp");
   if (given.filter(isStdio).length > 1) throw misuse("--listen stdio: is given twice, and there is one stdin and stdout");
   return { addresses: given };
 }
@@ -40,8 +41,8 @@ export function isStdio(address: string): boolean {
 }
 
 async function freePort(): Promise<number> {
-  for (let port = PORT; port < PORT + TRIED; port++) if (await isFree(port)) return port;
-  throw misuse(`ports ${PORT} to ${PORT + TRIED - 1} are all in use; name one with --listen`);
+  for (let port = DEFAULT_PORT; port < DEFAULT_PORT + TRIED; port++) if (await isFree(port)) return port;
+  throw misuse(`ports ${DEFAULT_PORT} to ${DEFAULT_PORT + TRIED - 1} are all in use; name one with --listen`);
 }
 
 function isFree(port: number): Promise<boolean> {

@@ -10,6 +10,8 @@ export interface BridgeLog {
   readonly observe: Observer | undefined;
   /** Prints a line for the person who runs it. */
   notice(text: string): void;
+  /** Prints why the bridge ends, in any form. */
+  ends(text: string): void;
   /** A line that the server wrote on its stderr. */
   server(line: string): void;
 }
@@ -35,11 +37,13 @@ export function bridgeLog(options: BridgeLogOptions): BridgeLog {
     if (backlog() <= BACKLOG_BYTES) view.line(line);
   };
   const json = (members: object): void => write(JSON.stringify({ time: new Date().toISOString(), ...members }));
-  if (form === "none") return { observe: undefined, notice: () => {}, server: () => {} };
+  const ends = (text: string): void => view.line(`anywire: ${redactText(text)}`);
+  if (form === "none") return { observe: undefined, notice: () => {}, ends, server: () => {} };
   if (form === "json")
     return {
       observe: jsonLog({ write }),
       notice: (text) => json({ event: "notice", text: redactText(text) }),
+      ends: (text) => json({ event: "end", text: redactText(text) }),
       server: paced((line) => json({ event: "stderr", text: fits(line) })),
     };
   const { dim } = view.style;
@@ -48,6 +52,7 @@ export function bridgeLog(options: BridgeLogOptions): BridgeLog {
   return {
     observe: combineObservers(text, ...frames),
     notice: (line) => write(`anywire: ${redactText(line)}`),
+    ends,
     server: paced((line) => write(dim(`server| ${fits(cleanLine(line))}`))),
   };
 }
@@ -55,9 +60,9 @@ export function bridgeLog(options: BridgeLogOptions): BridgeLog {
 /** Logs changes of the server, and with `-v` each call and refusal. */
 function textLog(write: (line: string) => void, verbose: boolean): Observer {
   const told: Partial<Record<UpstreamEvent["kind"], (event: UpstreamEvent) => string>> = {
-    lost: (event) => `lost the server: ${reasonOf(event)}; starting it again`,
+    lost: (event) => `lost the server: ${reasonOf(event)}; trying again`,
     restart: (event) => `the server is back${"milliseconds" in event ? ` after ${Math.round(event.milliseconds)} ms` : ""}`,
-    failed: (event) => `the server cannot be started: ${reasonOf(event)}; it is tried again from time to time`,
+    failed: (event) => `the server does not come back: ${reasonOf(event)}; it is tried again from time to time`,
     ...(verbose ? { ready: (event) => `the server is ready: ${"protocolVersion" in event ? event.protocolVersion : ""}` } : {}),
   };
   const upstream = (event: UpstreamEvent): void => {

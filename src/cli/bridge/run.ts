@@ -1,7 +1,7 @@
 import type { ServeOptions } from "../../api/index.js";
 import { combineObservers, type Observer } from "../../api/index.js";
 import { type Bridge, type BridgeOptions, bridge, filterTools, limitRate, opsMount } from "../../bridge/index.js";
-import { defaultTimeouts } from "../../core/index.js";
+import { defaultTimeouts, type Fault } from "../../core/index.js";
 import { type Metrics, metrics } from "../../observe/index.js";
 import type { Input } from "../args/input.js";
 import { secretOf } from "../session/pem.js";
@@ -16,6 +16,8 @@ export interface Around {
   readonly log: BridgeLog;
   /** Called with each line of the server's stderr. It is also quoted if the server does not start. */
   readonly onStderr: (line: string) => void;
+  /** Called with what goes wrong outside any call while the server starts. Until then there are no clients, so it is about the server. */
+  readonly onFault: (fault: Fault) => void;
   /** Prints where to sign in. */
   readonly print: (line: string) => void;
   /** Fires when no more calls are accepted. */
@@ -23,7 +25,11 @@ export interface Around {
 }
 
 /** Starts the bridge that a command line describes. */
-export async function startBridge(input: Input, listen: readonly string[], { log, onStderr, print, stopping }: Around): Promise<Bridge> {
+export async function startBridge(
+  input: Input,
+  listen: readonly string[],
+  { log, onStderr, onFault, print, stopping }: Around,
+): Promise<Bridge> {
   const { options } = input;
   const target = upstreamTarget(input);
   const to = await upstreamAddress(target, options);
@@ -33,8 +39,8 @@ export async function startBridge(input: Input, listen: readonly string[], { log
   let started: Bridge | undefined;
   const ops = opsMount({
     ...gate,
-    health: options.has("health") ? options.texts("health") : undefined,
-    state: () => (stopping.aborted ? "stopped" : (started?.upstream.state ?? "starting")),
+    health: options.has("health") ? options.texts("health").map(rooted) : undefined,
+    state: () => (stopping.aborted ? "stopped" : (started?.upstream.check() ?? "starting")),
     metrics: counted,
   });
   const settings: BridgeOptions = {
@@ -53,6 +59,7 @@ export async function startBridge(input: Input, listen: readonly string[], { log
     observe: combined(log.observe, counted),
     onStderr,
     onFault: (fault) => {
+      if (started === undefined) onFault(fault);
       if (options.times("verbose") > 0) log.notice(`${fault.code}: ${fault.message}`);
     },
   };
@@ -72,11 +79,17 @@ function serveOptions({ options }: Input): ServeOptions {
   const keepAliveMs = options.number("keepalive");
   return {
     stateless: options.has("stateless"),
-    basePath: options.text("base-path"),
+    basePath: rooted(options.text("base-path") ?? ""),
+    relativeEndpoint: options.has("public-url"),
     drainMs: options.number("drain"),
     ...(keepAliveMs === undefined ? undefined : { keepAliveMs, pingMs: keepAliveMs }),
     ...(max === undefined ? undefined : { limits: { messageBytes: max } }),
   };
+}
+
+/** A path of a port begins with a slash, also if the user left it out. */
+function rooted(path: string): string {
+  return path === "" ? path : path.replace(/^\/*/, "/");
 }
 
 async function layersOf({ options }: Input): Promise<BridgeOptions["layers"]> {

@@ -4,6 +4,8 @@ import type { Target } from "../args/input.js";
 export interface SnippetOptions {
   readonly name: string;
   readonly url: string;
+  /** Streamable HTTP, or HTTP+SSE. */
+  readonly type: "http" | "sse";
   /** Whether clients need a key. */
   readonly keyed: boolean;
 }
@@ -12,17 +14,17 @@ type Snippet = (options: SnippetOptions) => { readonly where: string; readonly l
 
 /** By client, as `--snippet` names it. */
 const snippets: Readonly<Record<string, Snippet>> = {
-  claude: ({ name, url, keyed }) => ({
+  claude: ({ name, url, type, keyed }) => ({
     where: "For Claude Code, run",
-    lines: [`claude mcp add --transport http ${name} ${url}${keyed ? ' --header "Authorization: Bearer <key>"' : ""}`],
+    lines: [`claude mcp add --transport ${type} ${name} ${url}${keyed ? ' --header "Authorization: Bearer <key>"' : ""}`],
   }),
   cursor: ({ name, url, keyed }) => ({
     where: "For Cursor, in ~/.cursor/mcp.json",
     lines: pretty({ mcpServers: { [name]: { url, ...headers(keyed) } } }),
   }),
-  vscode: ({ name, url, keyed }) => ({
+  vscode: ({ name, url, type, keyed }) => ({
     where: "For VS Code, in .vscode/mcp.json",
-    lines: pretty({ servers: { [name]: { type: "http", url, ...headers(keyed) } } }),
+    lines: pretty({ servers: { [name]: { type, url, ...headers(keyed) } } }),
   }),
 };
 
@@ -33,8 +35,8 @@ export function snippet(client: string | undefined, options: SnippetOptions): re
   return ["", `${where}:`, ...lines.map((line) => `  ${line}`)];
 }
 
-function short({ name, url, keyed }: SnippetOptions): ReturnType<Snippet> {
-  const entry = JSON.stringify({ type: "http", url, ...headers(keyed) });
+function short({ name, url, type, keyed }: SnippetOptions): ReturnType<Snippet> {
+  const entry = JSON.stringify({ type, url, ...headers(keyed) });
   return { where: `For "mcpServers" of your client (or see --snippet)`, lines: [`"${name}": ${entry}`] };
 }
 

@@ -47,7 +47,7 @@ export function dialOptions(target: Target, options: Options): UpstreamDialOptio
     calls: options.oneOf("calls", ["session", "rpc"]),
     http2: options.oneOf("http2", ["own", "node"]),
     handshakeMs: wait,
-    probeMs: Math.min(5_000, wait / 2),
+    probeMs: Math.min(defaultTimeouts.commandProbeMs, wait / 2),
     ...(max === undefined ? undefined : { limits: { messageBytes: max } }),
   };
 }

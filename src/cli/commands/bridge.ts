@@ -1,6 +1,5 @@
 import { type Fault, toFault } from "../../api/index.js";
 import { type Bridge, isKeyName, newKey } from "../../bridge/index.js";
-import { redactText } from "../../core/index.js";
 import type { Input } from "../args/input.js";
 import { announcement } from "../bridge/announce.js";
 import { publicUrlOf } from "../bridge/gate.js";
@@ -10,7 +9,7 @@ import { startBridge } from "../bridge/run.js";
 import { serverName } from "../bridge/snippet.js";
 import { upstreamTarget } from "../bridge/upstream.js";
 import { say } from "../out/say.js";
-import { type Screen, screen } from "../out/screen.js";
+import { screen } from "../out/screen.js";
 import { styleFor } from "../out/style.js";
 import { configured } from "../session/config.js";
 import { explainFault } from "../session/explain.js";
@@ -30,7 +29,7 @@ export async function runBridge(given: Input): Promise<number> {
     view,
     backlog: () => process.stderr.writableLength,
   });
-  const words = serverWords(view, true);
+  const words = serverWords(view, false);
   const stop = stops();
   try {
     if (options.has("as")) throw misuse("--as comes right after bridge: anywire bridge --as <program> and its flags");
@@ -41,7 +40,15 @@ export async function runBridge(given: Input): Promise<number> {
       words.keep(line);
       log.server(line);
     };
-    const starting = startBridge(input, addresses, { log, onStderr, print: (line) => view.line(line), stopping: stop.signal });
+    // Somebody who waits for the server should see at once that its stdout is something else.
+    const onFault = (fault: Fault): void => {
+      const known = words.garbage;
+      words.onFault(fault);
+      if (known === undefined && words.garbage !== undefined)
+        log.notice(`the server printed on stdout what is not an MCP message (${words.garbage}); its log belongs on stderr`);
+    };
+    const print = (line: string): void => view.line(line);
+    const starting = startBridge(input, addresses, { log, onStderr, onFault, print, stopping: stop.signal });
     // What was started ends with this process.
     const bridge = await Promise.race([starting, interrupted(stop.signal)]);
     if (note !== undefined) log.notice(note);
@@ -52,9 +59,9 @@ export async function runBridge(given: Input): Promise<number> {
     if (options.has("demo")) await showTour(bridge, stop.signal, log);
     const reason = await bridge.closed;
     if (stop.code !== undefined) return stop.code === exitCodes.terminated ? exitCodes.ok : stop.code;
-    return reason === undefined ? exitCodes.ok : await failed(reason, { view, words, input });
+    return reason === undefined ? exitCodes.ok : await failed(reason, { log, words, input });
   } catch (error) {
-    return stop.code ?? (await failed(toFault(error), { view, words, input }));
+    return stop.code ?? (await failed(toFault(error), { log, words, input }));
   } finally {
     stop.release();
   }
@@ -96,12 +103,12 @@ function interrupted(signal: AbortSignal): Promise<never> {
 
 async function failed(
   fault: Fault,
-  { view, words, input }: { readonly view: Screen; readonly words: ServerWords; readonly input: Input },
+  { log, words, input }: { readonly log: BridgeLog; readonly words: ServerWords; readonly input: Input },
 ): Promise<number> {
   if (fault.code === "unavailable") await words.settled();
   const target = input.options.text("to") ?? input.target ?? "";
   const { code, message } = explainFault(inOptions(fault), { target, connected: false, words });
-  view.line(`anywire: ${redactText(message)}`);
+  log.ends(message);
   return code;
 }
 

@@ -1,4 +1,5 @@
 import { Fault } from "../../api/index.js";
+import { timerMs } from "../../stream/index.js";
 import type { Input } from "../args/input.js";
 import { cleanLine } from "../out/clean.js";
 import { type WithClient, withClient } from "../session/session.js";
@@ -29,7 +30,7 @@ function limited(signal: AbortSignal, ms: number | undefined): { readonly signal
   if (ms === undefined) return { signal, release: () => {} };
   const controller = new AbortController();
   const abort = (): void => controller.abort(signal.reason);
-  const timer = setTimeout(() => controller.abort(new Fault("deadline", `the watch ended after ${ms} ms`)), ms);
+  const timer = setTimeout(() => controller.abort(new Fault("deadline", `the watch ended after ${ms} ms`)), timerMs(ms));
   if (signal.aborted) abort();
   else signal.addEventListener("abort", abort, { once: true });
   return {

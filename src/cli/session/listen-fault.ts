@@ -11,5 +11,7 @@ const wanted: Readonly<Record<string, string>> = {
 /** A fault of listening, in which what the library asks for is replaced by the options of the command. */
 export function inOptions(fault: Fault): Fault {
   const ask = isObject(fault.data) ? wanted[String(fault.data["reason"])] : undefined;
+  // Wrong PEM files, and an address that has no TLS.
+  if (fault.code === "invalid-params" && /\btls\b/i.test(fault.message) && ask === undefined) return misuse(fault.message);
   return ask === undefined ? fault : misuse(fault.message.replace(/(give|pass) .*$/, ask));
 }

@@ -53,7 +53,6 @@ export interface AgainOptions extends WorkOptions {
 /** Gives a command its connection. */
 export type WithClient = (input: Input, work: CommandWork, options?: WorkOptions) => Promise<number>;
 
-const PROBE_MS = 5_000;
 /** Milliseconds after which a person at a terminal is told what the command waits for. */
 const WAITING_MS = 1_000;
 
@@ -150,7 +149,7 @@ async function connectOptions(options: Options, around: Surroundings): Promise<C
     roots,
     timeout,
     handshakeMs: timeout ?? defaultTimeouts.handshakeMs,
-    probeMs: Math.min(PROBE_MS, (timeout ?? defaultTimeouts.handshakeMs) / 2),
+    probeMs: Math.min(defaultTimeouts.commandProbeMs, (timeout ?? defaultTimeouts.handshakeMs) / 2),
     onStderr: words.onStderr,
     onFault: words.onFault,
     observe: verbose > 0 ? log : undefined,

@@ -39,6 +39,8 @@ export async function signedIn<T>(
   return opened;
 }
 
+const none: Promise<Readonly<Record<string, string>>> = Promise.resolve({});
+
 /** OAuth that is loaded at the first 401. */
 class LateAuth implements HttpAuth {
   /** From now on a 401 is handled within its call. */
@@ -72,8 +74,8 @@ class LateAuth implements HttpAuth {
     return inner;
   }
 
-  async headers(request: Parameters<HttpAuth["headers"]>[0]): Promise<Readonly<Record<string, string>>> {
-    return this.#inner === undefined ? {} : this.#inner.headers(request);
+  headers(request: Parameters<HttpAuth["headers"]>[0]): Promise<Readonly<Record<string, string>>> {
+    return this.#inner === undefined ? none : this.#inner.headers(request);
   }
 
   async challenged(challenge: Parameters<HttpAuth["challenged"]>[0]): Promise<boolean> {

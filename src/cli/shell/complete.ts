@@ -55,11 +55,13 @@ const byCommand: { readonly [name in CommandName]?: Completer } = {
   },
 };
 
-const toolNames: Completer = ({ client, signal }) => some(client.tools({ signal }), ({ name }) => name);
+const toolNames: Completer = ({ client, signal }) => some(client.tools({ signal, exactNumbers: true }), ({ name }) => name);
 const promptNames: Completer = ({ client, signal }) => some(client.prompts({ signal }), ({ name }) => name);
 
 async function toolArguments({ client, signal, words: [tool, ...given], word }: Typing): Promise<string[]> {
-  const [schema = {}] = await some(client.tools({ signal }), ({ name, inputSchema }) => (name === tool ? inputSchema : undefined));
+  const [schema = {}] = await some(client.tools({ signal, exactNumbers: true }), ({ name, inputSchema }) =>
+    name === tool ? inputSchema : undefined,
+  );
   const properties: JsonObject = isObject(schema["properties"]) ? schema["properties"] : {};
   const [key, value] = pair(word);
   if (value !== undefined) return valueTexts(properties[key], schema).map((text) => `${key}=${text}`);

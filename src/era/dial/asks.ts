@@ -8,7 +8,6 @@ import {
   type Identity,
   isObject,
   type JsonObject,
-  jsonText,
   noParams,
   type Request,
   toRpcError,
@@ -48,141 +47,155 @@ interface OpenAsk {
 }
 
 export function serverAsks(peer: Peer): ServerAsks {
-  const open = new Map<Id, OpenAsk>();
+  return new PeerAsks(peer);
+}
 
-  const settle = (asked: OpenAsk, result: JsonObject | undefined, fault: Fault | undefined): void => {
-    if (!open.delete(asked.id)) return;
+class PeerAsks implements ServerAsks {
+  readonly #peer: Peer;
+  readonly #open = new Map<Id, OpenAsk>();
+
+  constructor(peer: Peer) {
+    this.#peer = peer;
+  }
+
+  take({ id, method, params, call }: IncomingRequest): void {
+    const peer = this.#peer;
+    if (method === "ping") return peer.answers.send({ jsonrpc: "2.0", id, result: {} });
+    if (this.#open.has(id))
+      return peer.fault(new Fault("invalid-request", `the server uses the id ${JSON.stringify(id)} for two open requests`));
+    if (this.#open.size >= peer.inFlight) {
+      const fault = new Fault("overload", "too many questions at a time", { data: { limit: "inFlight", max: peer.inFlight } });
+      peer.watch?.refusal("refused", fault, method);
+      return peer.answers.send({ jsonrpc: "2.0", id, error: toRpcError(fault, "legacy") });
+    }
+    const { progressToken, request, named } = strip(method, params);
+    const stated = peer.callOf(isId(named) ? named : call);
+    const asked: OpenAsk = {
+      id,
+      request,
+      progressToken,
+      origin: "guessed",
+      owner: stated?.context.client.identity,
+      call: undefined,
+      cancel: new Canceller(),
+      timer: undefined,
+    };
+    this.#open.set(id, asked);
+    if (stated !== undefined) return this.#askIn(asked, stated, "stated");
+    const owner = peer.presence.owner();
+    if (owner === undefined && !peer.presence.nobody) return this.#settle(asked, undefined, ambiguous(request, peer.presence.option));
+    if (owner !== undefined && this.#place(asked, owner)) return;
+    // The question most likely belongs to the call that was given up, and nobody waits for that.
+    if (owner !== undefined && peer.presence.gaveUp(owner)) this.#settle(asked, undefined, nobody(request));
+    else this.#hold(asked);
+  }
+
+  withdraw(id: Id | undefined, reason: unknown): void {
+    if (id === undefined) return this.#peer.fault(new Fault("invalid-request", "a cancellation that names no request"));
+    const asked = this.#open.get(id);
+    // One that crossed the answer is of no open request, and is ignored, as MCP wants it.
+    if (asked === undefined) return;
+    this.#open.delete(id);
+    clearTimeout(asked.timer);
+    asked.cancel.fire(new Fault("cancelled", typeof reason === "string" ? reason : "the server withdrew its request"));
+  }
+
+  found({ identity }: Client): void {
+    const { presence } = this.#peer;
+    for (const asked of this.#open.values()) {
+      if (asked.timer === undefined) continue;
+      const owner = asked.owner ?? presence.owner();
+      if (owner === undefined) this.#settle(asked, undefined, ambiguous(asked.request, presence.option));
+      else if (owner === identity && this.#place(asked, owner)) {
+        clearTimeout(asked.timer);
+        asked.timer = undefined;
+      }
+    }
+  }
+
+  ended(call: LinkCall, givenUp: boolean): void {
+    const { identity } = call.context.client;
+    for (const asked of [...this.#open.values()]) {
+      if (asked.call !== call) continue;
+      const gone = new Fault("cancelled", "the call that this was asked for has ended");
+      const before = asked.cancel;
+      // A server may ask outside its calls. A client that listens is asked there, unless it gave the call up.
+      const late = asked.origin === "sole" && !givenUp && this.#peer.unnamed.listener(identity) !== undefined;
+      if (!(asked.origin === "guessed" || late) || !this.#place(asked, identity)) this.#settle(asked, undefined, gone);
+      before.fire(gone);
+    }
+  }
+
+  close(reason: Fault): void {
+    const all = [...this.#open.values()];
+    this.#open.clear();
+    for (const { cancel, timer } of all) {
+      clearTimeout(timer);
+      cancel.fire(reason);
+    }
+  }
+
+  #settle(asked: OpenAsk, result: JsonObject | undefined, fault: Fault | undefined): void {
+    if (!this.#open.delete(asked.id)) return;
     clearTimeout(asked.timer);
     // No client was asked this question.
-    if (fault !== undefined && asked.call === undefined) peer.watch?.refusal("refused", fault, asked.request.method);
-    peer.answers.send(
+    if (fault !== undefined && asked.call === undefined) this.#peer.watch?.refusal("refused", fault, asked.request.method);
+    this.#peer.answers.send(
       fault === undefined
         ? { jsonrpc: "2.0", id: asked.id, result: result ?? {} }
         : { jsonrpc: "2.0", id: asked.id, error: toRpcError(fault, "legacy") },
     );
-  };
+  }
+
   /** The question as an ask. A question that moves is a new ask for the call that gets it. */
-  const askOf = (asked: OpenAsk, origin: Ask["origin"]): Ask => {
+  #askOf(asked: OpenAsk, origin: Ask["origin"]): Ask {
+    const peer = this.#peer;
     const cancel = (asked.cancel = new Canceller());
     const { id, request, progressToken } = asked;
-    const current = (): boolean => open.get(id) === asked && asked.cancel === cancel;
+    const current = (): boolean => this.#open.get(id) === asked && asked.cancel === cancel;
     return {
       key: String(id),
       request,
       origin,
       cancel,
       wantsProgress: progressToken !== undefined,
-      answer: (result) => void (current() && settle(asked, result, undefined)),
-      refuse: (fault) => void (current() && settle(asked, undefined, fault)),
+      answer: (result) => void (current() && this.#settle(asked, result, undefined)),
+      refuse: (fault) => void (current() && this.#settle(asked, undefined, fault)),
       progress(progress) {
         if (progressToken !== undefined && current()) peer.notify("notifications/progress", { progressToken, ...progress }).catch(() => {});
       },
     };
-  };
-  const askIn = (asked: OpenAsk, call: LinkCall, origin: Ask["origin"]): void => {
+  }
+
+  #askIn(asked: OpenAsk, call: LinkCall, origin: Ask["origin"]): void {
     asked.call = call;
     asked.origin = origin;
-    call.push({ kind: "ask", ask: askOf(asked, origin) });
-  };
+    call.push({ kind: "ask", ask: this.#askOf(asked, origin) });
+  }
+
   /** Asks the owner in a call, or where it listens; false if neither is possible. */
-  const place = (asked: OpenAsk, owner: Identity): boolean => {
+  #place(asked: OpenAsk, owner: Identity): boolean {
     asked.owner = owner;
-    const calls = peer.presence.calls(owner);
-    const listener = peer.unnamed.listener(owner);
+    const calls = this.#peer.presence.calls(owner);
+    const listener = this.#peer.unnamed.listener(owner);
     const able = calls.filter((call) => lacking(asked.request, call.context.client.capabilities) === undefined);
     const inCall = able[0] ?? calls[0];
     if (inCall !== undefined && (calls.length === 1 || listener === undefined)) {
-      askIn(asked, inCall, calls.length === 1 ? "sole" : "guessed");
+      this.#askIn(asked, inCall, calls.length === 1 ? "sole" : "guessed");
       return true;
     }
     if (listener === undefined) return false;
     asked.call = undefined;
-    const ask = askOf(asked, "guessed");
+    const ask = this.#askOf(asked, "guessed");
     if (!listener.push({ kind: "ask", ask })) ask.refuse(new Fault("overload", "the client does not read its questions"));
     return true;
-  };
-  const hold = (asked: OpenAsk): void => {
+  }
+
+  #hold(asked: OpenAsk): void {
     asked.call = undefined;
     asked.cancel = new Canceller();
-    asked.timer ??= setTimeout(() => settle(asked, undefined, nobody(asked.request)), fixedTimeouts.questionMs);
-  };
-
-  return {
-    take({ id, method, params, call }) {
-      if (method === "ping") {
-        peer.answers.send({ jsonrpc: "2.0", id, result: {} });
-        return;
-      }
-      if (open.has(id)) {
-        peer.fault(new Fault("invalid-request", `the server uses the id ${JSON.stringify(id)} for two open requests`));
-        return;
-      }
-      if (open.size >= peer.inFlight) {
-        const fault = new Fault("overload", "too many questions at a time", { data: { limit: "inFlight", max: peer.inFlight } });
-        peer.watch?.refusal("refused", fault, method);
-        return peer.answers.send({ jsonrpc: "2.0", id, error: toRpcError(fault, "legacy") });
-      }
-      const { progressToken, request, named } = strip(method, params);
-      const stated = peer.callOf(isId(named) ? named : call);
-      const asked: OpenAsk = {
-        id,
-        request,
-        progressToken,
-        origin: "guessed",
-        owner: stated?.context.client.identity,
-        call: undefined,
-        cancel: new Canceller(),
-        timer: undefined,
-      };
-      open.set(id, asked);
-      if (stated !== undefined) return askIn(asked, stated, "stated");
-      const owner = peer.presence.owner();
-      if (owner === undefined && !peer.presence.nobody) return settle(asked, undefined, ambiguous(request, peer.presence.option));
-      if (owner !== undefined && place(asked, owner)) return;
-      // The question most likely belongs to the call that was given up, and nobody waits for that.
-      if (owner !== undefined && peer.presence.gaveUp(owner)) settle(asked, undefined, nobody(request));
-      else hold(asked);
-    },
-    withdraw(id, reason) {
-      const asked = id === undefined ? undefined : open.get(id);
-      if (id === undefined || asked === undefined)
-        return peer.fault(new Fault("invalid-request", `a cancellation of no open request: id ${jsonText(id)}`));
-      open.delete(id);
-      clearTimeout(asked.timer);
-      asked.cancel.fire(new Fault("cancelled", typeof reason === "string" ? reason : "the server withdrew its request"));
-    },
-    found({ identity }) {
-      for (const asked of open.values()) {
-        if (asked.timer === undefined) continue;
-        const owner = asked.owner ?? peer.presence.owner();
-        if (owner === undefined) settle(asked, undefined, ambiguous(asked.request, peer.presence.option));
-        else if (owner === identity && place(asked, owner)) {
-          clearTimeout(asked.timer);
-          asked.timer = undefined;
-        }
-      }
-    },
-    ended(call, givenUp) {
-      const { identity } = call.context.client;
-      for (const asked of [...open.values()]) {
-        if (asked.call !== call) continue;
-        const gone = new Fault("cancelled", "the call that this was asked for has ended");
-        const before = asked.cancel;
-        // A server may ask outside its calls. A client that listens is asked there, unless it gave the call up.
-        const late = asked.origin === "sole" && !givenUp && peer.unnamed.listener(identity) !== undefined;
-        if (!(asked.origin === "guessed" || late) || !place(asked, identity)) settle(asked, undefined, gone);
-        before.fire(gone);
-      }
-    },
-    close(reason) {
-      const all = [...open.values()];
-      open.clear();
-      for (const { cancel, timer } of all) {
-        clearTimeout(timer);
-        cancel.fire(reason);
-      }
-    },
-  };
+    asked.timer ??= setTimeout(() => this.#settle(asked, undefined, nobody(asked.request)), fixedTimeouts.questionMs);
+  }
 }
 
 function ambiguous({ method }: Request, { name, use }: Presence["option"]): Fault {

@@ -36,121 +36,141 @@ export interface ChangesOptions {
   readonly onlyListener: () => AmbientCall | undefined;
 }
 
-export function changes({ capabilities, ask, callBytes, listeners, onlyListener }: ChangesOptions): ServerChanges {
-  const subscribers = new Set<Subscriber>();
-  const counts = new Map<string, { count: number; subscribed: Promise<JsonObject> }>();
-  /** The URIs that legacy clients subscribed to themselves. */
-  const sessions = new Map<Identity, Set<string>>();
+export function changes(options: ChangesOptions): ServerChanges {
+  return new Changes(options);
+}
 
-  const feature = (name: string, member: string): boolean => {
-    const declared = capabilities()[name];
-    return isObject(declared) && declared[member] === true;
-  };
-  const subscribe = (uri: string, params: JsonObject = { uri }, trace?: Context["trace"]): Promise<JsonObject> => {
-    const entry = counts.get(uri);
+class Changes implements ServerChanges {
+  readonly #options: ChangesOptions;
+  readonly #subscribers = new Set<Subscriber>();
+  readonly #counts = new Map<string, { count: number; subscribed: Promise<JsonObject> }>();
+  /** The URIs that legacy clients subscribed to themselves. */
+  readonly #sessions = new Map<Identity, Set<string>>();
+
+  constructor(options: ChangesOptions) {
+    this.#options = options;
+  }
+
+  async *listen(params: JsonObject, context: Context): AsyncGenerator<Reply, JsonObject> {
+    const { honoured, methods, uris } = this.#wanted(params);
+    const subscriber: Subscriber = { methods, uris: new Set(uris), unread: new ChangeQueue(this.#options.callBytes) };
+    // Before the acknowledgement, so that no change is missed between it and the subscription.
+    this.#subscribers.add(subscriber);
+    const unhook = context.cancel.on(() => subscriber.unread.end());
+    const held: string[] = [];
+    try {
+      for (const uri of uris) held.push(uri);
+      await Promise.all(uris.map((uri) => this.#subscribe(uri)));
+      const accepted = uris.length > 0 ? { ...honoured, resourceSubscriptions: uris } : honoured;
+      yield { kind: "note", method: ACKNOWLEDGED, params: { notifications: accepted } };
+      while (!context.cancel.fired) {
+        const note = await subscriber.unread.next();
+        if (note !== undefined) yield note;
+      }
+      return {};
+    } finally {
+      unhook();
+      this.#subscribers.delete(subscriber);
+      for (const uri of held) this.#leave(uri);
+    }
+  }
+
+  async subscribe(params: JsonObject, { client, trace }: Context): Promise<JsonObject> {
+    const { uri } = params;
+    if (typeof uri !== "string") return this.#options.ask("resources/subscribe", params, trace);
+    const uris = this.#sessionOf(client.identity);
+    if (uris.has(uri)) return {};
+    uris.add(uri);
+    try {
+      return await this.#subscribe(uri, params, trace);
+    } catch (error) {
+      uris.delete(uri);
+      throw error;
+    }
+  }
+
+  unsubscribe(params: JsonObject, { client, trace }: Context): Promise<JsonObject> {
+    const { uri } = params;
+    const pass = (): Promise<JsonObject> => this.#options.ask("resources/unsubscribe", params, trace);
+    if (typeof uri !== "string") return pass();
+    if (this.#sessions.get(client.identity)?.delete(uri) === true) return this.#unsubscribe(uri, params, trace);
+    return this.#counts.has(uri) ? Promise.resolve({}) : pass();
+  }
+
+  take(method: string, params: JsonObject): boolean {
+    const list = [...lists.values()].some((each) => each.method === method);
+    if (!list && method !== UPDATED) return false;
+    const uri = String(params["uri"]);
+    for (const subscriber of this.#subscribers) {
+      if (list ? !subscriber.methods.has(method) : !covers(subscriber.uris, uri)) continue;
+      subscriber.unread.add(list ? method : `${method} ${uri}`, { kind: "note", method, params });
+    }
+    const { listeners, onlyListener } = this.#options;
+    // A legacy server may report changes of resources that nobody subscribed to.
+    const unasked = list || covers(this.#counts, uri) ? undefined : onlyListener();
+    for (const listener of listeners()) {
+      const uris = this.#sessions.get(listener.context.client.identity);
+      if (listener.changes && (list || listener === unasked || (uris !== undefined && covers(uris, uri))))
+        listener.push({ kind: "note", method, params });
+    }
+    return true;
+  }
+
+  close(reason: Fault): void {
+    for (const { unread } of this.#subscribers) unread.end(reason);
+  }
+
+  #subscribe(uri: string, params: JsonObject = { uri }, trace?: Context["trace"]): Promise<JsonObject> {
+    const entry = this.#counts.get(uri);
     if (entry !== undefined) {
       entry.count++;
       return entry.subscribed;
     }
-    const begun = { count: 1, subscribed: ask("resources/subscribe", params, trace) };
-    counts.set(uri, begun);
-    begun.subscribed.catch(() => counts.get(uri) === begun && counts.delete(uri));
+    const begun = { count: 1, subscribed: this.#options.ask("resources/subscribe", params, trace) };
+    this.#counts.set(uri, begun);
+    begun.subscribed.catch(() => this.#counts.get(uri) === begun && this.#counts.delete(uri));
     return begun.subscribed;
-  };
-  const unsubscribe = (uri: string, params: JsonObject = { uri }, trace?: Context["trace"]): Promise<JsonObject> => {
-    const entry = counts.get(uri);
+  }
+
+  #unsubscribe(uri: string, params: JsonObject = { uri }, trace?: Context["trace"]): Promise<JsonObject> {
+    const entry = this.#counts.get(uri);
     if (entry !== undefined && --entry.count > 0) return Promise.resolve({});
-    counts.delete(uri);
-    return ask("resources/unsubscribe", params, trace);
-  };
-  const leave = (uri: string): void => void (counts.has(uri) && unsubscribe(uri).catch(() => {}));
-  const sessionOf = (identity: Identity): Set<string> => {
-    const known = sessions.get(identity);
+    this.#counts.delete(uri);
+    return this.#options.ask("resources/unsubscribe", params, trace);
+  }
+
+  #leave(uri: string): void {
+    if (this.#counts.has(uri)) this.#unsubscribe(uri).catch(() => {});
+  }
+
+  #sessionOf(identity: Identity): Set<string> {
+    const known = this.#sessions.get(identity);
     if (known !== undefined) return known;
     const uris = new Set<string>();
-    sessions.set(identity, uris);
+    this.#sessions.set(identity, uris);
     identity.ended.on(() => {
-      sessions.delete(identity);
-      for (const uri of uris) leave(uri);
+      this.#sessions.delete(identity);
+      for (const uri of uris) this.#leave(uri);
     });
     return uris;
-  };
-  const wanted = (params: JsonObject): { honoured: JsonObject; methods: Set<string>; uris: string[] } => {
+  }
+
+  #feature(name: string, member: string): boolean {
+    const declared = this.#options.capabilities()[name];
+    return isObject(declared) && declared[member] === true;
+  }
+
+  #wanted(params: JsonObject): { readonly honoured: JsonObject; readonly methods: ReadonlySet<string>; readonly uris: readonly string[] } {
     const filter = isObject(params["notifications"]) ? params["notifications"] : {};
     const honoured: Record<string, unknown> = {};
     const methods = new Set<string>();
     for (const [name, list] of lists) {
-      if (filter[name] !== true || !feature(list.feature, "listChanged")) continue;
+      if (filter[name] !== true || !this.#feature(list.feature, "listChanged")) continue;
       honoured[name] = true;
       methods.add(list.method);
     }
     const asked = filter["resourceSubscriptions"];
-    const uris = Array.isArray(asked) && feature("resources", "subscribe") ? asked.filter((uri) => typeof uri === "string") : [];
+    const uris = Array.isArray(asked) && this.#feature("resources", "subscribe") ? asked.filter((uri) => typeof uri === "string") : [];
     return { honoured, methods, uris };
-  };
-
-  return {
-    async *listen(params, context) {
-      const { honoured, methods, uris } = wanted(params);
-      const subscriber: Subscriber = { methods, uris: new Set(uris), unread: new ChangeQueue(callBytes) };
-      // Before the acknowledgement, so that no change is missed between it and the subscription.
-      subscribers.add(subscriber);
-      const unhook = context.cancel.on(() => subscriber.unread.end());
-      const held: string[] = [];
-      try {
-        for (const uri of uris) held.push(uri);
-        await Promise.all(uris.map((uri) => subscribe(uri)));
-        const accepted = uris.length > 0 ? { ...honoured, resourceSubscriptions: uris } : honoured;
-        yield { kind: "note", method: ACKNOWLEDGED, params: { notifications: accepted } };
-        while (!context.cancel.fired) {
-          const note = await subscriber.unread.next();
-          if (note !== undefined) yield note;
-        }
-        return {};
-      } finally {
-        unhook();
-        subscribers.delete(subscriber);
-        for (const uri of held) leave(uri);
-      }
-    },
-    async subscribe(params, { client, trace }) {
-      const { uri } = params;
-      if (typeof uri !== "string") return ask("resources/subscribe", params, trace);
-      const uris = sessionOf(client.identity);
-      if (uris.has(uri)) return {};
-      uris.add(uri);
-      try {
-        return await subscribe(uri, params, trace);
-      } catch (error) {
-        uris.delete(uri);
-        throw error;
-      }
-    },
-    unsubscribe(params, { client, trace }) {
-      const { uri } = params;
-      if (typeof uri !== "string") return ask("resources/unsubscribe", params, trace);
-      if (sessions.get(client.identity)?.delete(uri) === true) return unsubscribe(uri, params, trace);
-      return counts.has(uri) ? Promise.resolve({}) : ask("resources/unsubscribe", params, trace);
-    },
-    take(method, params) {
-      const list = [...lists.values()].some((each) => each.method === method);
-      if (!list && method !== UPDATED) return false;
-      const uri = String(params["uri"]);
-      for (const subscriber of subscribers) {
-        if (list ? !subscriber.methods.has(method) : !covers(subscriber.uris, uri)) continue;
-        subscriber.unread.add(list ? method : `${method} ${uri}`, { kind: "note", method, params });
-      }
-      // A legacy server may report changes of resources that nobody subscribed to.
-      const unasked = list || covers(counts, uri) ? undefined : onlyListener();
-      for (const listener of listeners()) {
-        const uris = sessions.get(listener.context.client.identity);
-        if (listener.changes && (list || listener === unasked || (uris !== undefined && covers(uris, uri))))
-          listener.push({ kind: "note", method, params });
-      }
-      return true;
-    },
-    close(reason) {
-      for (const { unread } of subscribers) unread.end(reason);
-    },
-  };
+  }
 }

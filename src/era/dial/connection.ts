@@ -5,6 +5,7 @@ import {
   type Era,
   Fault,
   failing,
+  fixedTimeouts,
   guard,
   itemsOfPages,
   type JsonObject,
@@ -44,7 +45,8 @@ export function connection(peer: Peer, agreed: Agreed): Connection {
   peer.ready = true;
   const plain = (request: Request, context: Context): Replies => peer.call(request, context);
   let closing: Promise<void> | undefined;
-  // The handshake's result answers the first discover. A later one asks the server again.
+  // The handshake's result answers a discover that follows at once. A later one asks the server, which may be another by then.
+  const until = Date.now() + fixedTimeouts.freshMs;
   let found: JsonObject | undefined = beyondLink(agreed.found);
   const listens = new SharedListens({ self: peer.self, callBytes: peer.callBytes, call: plain });
   peer.renewed = (initialized) => {
@@ -52,7 +54,7 @@ export function connection(peer: Peer, agreed: Agreed): Connection {
     legacy?.renewed(initialized);
   };
   const discover = async (request: Request, context: Context): Promise<JsonObject> => {
-    const known = found;
+    const known = Date.now() < until ? found : undefined;
     found = undefined;
     return known ?? beyondLink(await resultOf(plain(request, context)));
   };

@@ -13,6 +13,7 @@ import {
 } from "../../core/index.js";
 import { safeListener } from "../safe-listener.js";
 import { linkWatch, observedAs } from "../watch/link-watch.js";
+import { checkedBy } from "./check.js";
 import { connection } from "./connection.js";
 import { type EraVerdict, shakeHands } from "./handshake.js";
 import { inTime } from "./in-time.js";
@@ -63,7 +64,10 @@ async function agree(peer: Peer, options: DialOptions): Promise<Connection> {
     progress: false,
     metadata: {},
   });
-  const made = shakeHands(peer, options, context).then((verdict) => begin(peer, verdict, context));
+  const made = shakeHands(peer, options, context).then(async (verdict) => {
+    const check = checkedBy(peer, verdict.era, context, options);
+    return { ...(await begin(peer, verdict, context)), check };
+  });
   return inTime(made, options.handshakeMs);
 }
 

@@ -1,5 +1,5 @@
 import type { Id, IncomingNotification, IncomingRequest } from "../../codec/index.js";
-import { type Era, isObject, type JsonObject, noParams } from "../../core/index.js";
+import { type Era, isObject, type JsonObject, noParams, type RpcError } from "../../core/index.js";
 import type { RelayedCaller, Stamps } from "../envelope.js";
 import type { LinkCall } from "./link-call.js";
 import type { Peer } from "./peer.js";
@@ -13,6 +13,10 @@ export interface EraRules {
   request(message: IncomingRequest): void;
   /** Handles a notification that is not progress and names no call; true if it was handled. */
   notification(message: IncomingNotification): boolean;
+  /** The result in the form that the caller expects. */
+  result?(call: LinkCall, value: JsonObject): JsonObject;
+  /** The result that stands for an error; undefined if the call fails with it. */
+  resultOf?(call: LinkCall, error: RpcError): JsonObject | undefined;
   /** Called when a call is about to be sent, and when it has ended. */
   opened?(call: LinkCall): void;
   ended?(call: LinkCall, givenUp: boolean): void;
@@ -29,7 +33,7 @@ export function stampsOf(peer: Peer, call: LinkCall, id: Id, era: Era): Stamps {
     onePage: isAnywirePeer && call.context.onePage === true && traits.inParts(method),
     caller: isAnywirePeer ? callerOf(peer, call, era) : undefined,
     bare: isAnywirePeer ? bareness(call.request.params) : undefined,
-    peer: method === "server/discover" && call.context.client.identity === peer.self,
+    peer: method === "server/discover" && (isAnywirePeer || call.context.client.identity === peer.self),
   };
 }
 

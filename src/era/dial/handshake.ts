@@ -14,7 +14,9 @@ import {
   resultOf,
   toFault,
 } from "../../core/index.js";
+import { timerMs } from "../../stream/index.js";
 import { anywireKeys } from "../keys.js";
+import { httpStatus } from "../watch/reach.js";
 import type { LinkCall } from "./link-call.js";
 import { modernRules } from "./modern.js";
 import type { Peer } from "./peer.js";
@@ -26,7 +28,8 @@ export interface EraVerdict {
   readonly result: JsonObject;
 }
 
-const SILENT = Symbol("silent");
+/** In place of an answer that did not come in time. */
+export const SILENT: unique symbol = Symbol("silent");
 
 /** Errors that only a modern server sends. */
 const modernErrors: ReadonlySet<number | undefined> = new Set([-32020, -32021, -32022]);
@@ -72,6 +75,18 @@ export async function shakeHands(peer: Peer, options: DialOptions, context: (era
   }
 }
 
+/** Whether an answer to `server/discover` is that of a modern server. Rejects if it says nothing about that. */
+export function isModernServer(answer: Promise<JsonObject>): Promise<boolean> {
+  return answer.then(
+    (found) => modern(found) !== undefined,
+    (error) => {
+      const fault = toFault(error);
+      if (saysNothing(fault)) throw fault;
+      return offersOurs(fault) || refused(fault) !== undefined;
+    },
+  );
+}
+
 /** After silence both requests are open, and the first success decides. */
 async function firstOf(verdict: Promise<EraVerdict | undefined>, opening: Promise<JsonObject>): Promise<EraVerdict> {
   const found = verdict.then((modern) => modern ?? Promise.reject());
@@ -109,12 +124,6 @@ function refused(fault: Fault): undefined {
   throw fault.code === "unsupported-version" ? nothingInCommon(versions, fault) : fault;
 }
 
-/** The HTTP status that a fault came with, if it did. */
-function httpStatus({ data, cause }: Fault): number | undefined {
-  if (isObject(data) && typeof data["status"] === "number") return data["status"];
-  return cause instanceof Fault ? httpStatus(cause) : undefined;
-}
-
 function legacy(result: JsonObject): EraVerdict {
   const version = result["protocolVersion"];
   if (typeof version === "string" && isLegacyVersion(version)) return { era: "legacy", version, result };
@@ -133,10 +142,10 @@ function nothingInCommon(theirs: readonly unknown[], cause?: Fault): Fault {
   return new Fault("unsupported-version", message, { cause, data: { supported: theirs, requested: modernVersions[0] } });
 }
 
-async function orSilence<T>(promise: Promise<T>, ms: number): Promise<T | typeof SILENT> {
+export async function orSilence<T>(promise: Promise<T>, ms: number): Promise<T | typeof SILENT> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const silence = new Promise<typeof SILENT>((resolve) => {
-    timer = setTimeout(resolve, ms, SILENT);
+    timer = setTimeout(resolve, timerMs(ms), SILENT);
   });
   try {
     return await Promise.race([promise, silence]);

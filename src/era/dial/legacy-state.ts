@@ -1,5 +1,6 @@
 import type { IncomingError, IncomingNotification, IncomingResult, OutgoingNotification, OutgoingRequest } from "../../codec/index.js";
-import { Fault, fromRpcError, isLegacyVersion, isObject } from "../../core/index.js";
+import { Fault, fromRpcError, isLegacyVersion, isObject, type JsonObject } from "../../core/index.js";
+import { otherEra, refusesLegacy } from "./loss.js";
 import { newsOfSession, renewedAs } from "./news.js";
 
 /** Sends to a session that has just begun, or is about to. */
@@ -18,6 +19,7 @@ const askable = ["elicitation", "sampling", "roots"] as const;
 /** What a legacy session has set up, so that a session that replaces it can be given the same. */
 export class LegacyState {
   #initialize: OutgoingRequest | undefined;
+  #initialized: JsonObject = {};
   #level: OutgoingRequest | undefined;
   readonly #subscriptions = new Map<unknown, OutgoingRequest>();
 
@@ -38,23 +40,40 @@ export class LegacyState {
     else if (request.method === "resources/unsubscribe") this.#subscriptions.delete(request.params?.["uri"]);
   }
 
+  /** The notifications for its users if something was lost: nobody knows what has changed meanwhile. */
+  get news(): readonly IncomingNotification[] {
+    const { capabilities } = this.#initialized;
+    return newsOfSession(isObject(capabilities) ? capabilities : {}, this.#subscriptions.keys());
+  }
+
+  /** What the server said about itself last. */
+  get initialized(): JsonObject {
+    return this.#initialized;
+  }
+
   /** Notes a request that the server has answered with a result. */
-  granted(request: OutgoingRequest): void {
-    if (request.method === "initialize") this.#initialize = request;
-    else if (request.method === "resources/subscribe") this.#subscriptions.set(request.params?.["uri"], request);
+  granted(request: OutgoingRequest, result: JsonObject): void {
+    if (request.method === "initialize") {
+      this.#initialize = request;
+      this.#initialized = result;
+    } else if (request.method === "resources/subscribe") this.#subscriptions.set(request.params?.["uri"], request);
     else this.asked(request);
   }
 
   /**
-   * Gives a fresh session the state of the lost one. Resolves with the notifications for its users, because nobody knows what has changed
-   * meanwhile. If a subscription is refused now, `onFault` is called, and the next session tries it again.
+   * Gives a fresh session the state of the lost one. Resolves with the notifications for its users. If a subscription is refused now,
+   * `onFault` is called, and the next session tries it again.
    */
   async restore(session: FreshSession, onFault: (fault: Fault) => void): Promise<readonly IncomingNotification[]> {
     const begun = await session.request(this.#initialize as OutgoingRequest);
-    if (begun.kind === "error") throw fromRpcError(begun.error);
-    const { capabilities, protocolVersion } = begun.value;
+    if (begun.kind === "error") {
+      const fault = fromRpcError(begun.error);
+      throw refusesLegacy(fault) ? otherEra("legacy", undefined, fault) : fault;
+    }
+    const { protocolVersion } = begun.value;
     if (!isLegacyVersion(String(protocolVersion)))
       throw new Fault("unsupported-version", `the server came back with another protocol version: ${String(protocolVersion)}`);
+    this.#initialized = begun.value;
     await session.notify({ jsonrpc: "2.0", method: "notifications/initialized" });
     const again = [...(this.#level === undefined ? [] : [this.#level]), ...this.#subscriptions.values()];
     const give = async (request: OutgoingRequest): Promise<void> => {
@@ -62,6 +81,6 @@ export class LegacyState {
       if (answer.kind === "error") onFault(fromRpcError(answer.error));
     };
     for (let at = 0; at < again.length; at += AT_ONCE) await Promise.all(again.slice(at, at + AT_ONCE).map(give));
-    return [renewedAs(begun.value), ...newsOfSession(isObject(capabilities) ? capabilities : {}, this.#subscriptions.keys())];
+    return [renewedAs(begun.value), ...this.news];
   }
 }

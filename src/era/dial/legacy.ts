@@ -4,6 +4,7 @@ import {
   askingMethods,
   Canceller,
   type Context,
+  extended,
   Fault,
   failing,
   guard,
@@ -14,8 +15,11 @@ import {
   once,
   type Replies,
   type Request,
+  type RpcError,
   resultOf,
 } from "../../core/index.js";
+import { lacking } from "../capabilities.js";
+import { withServerInfo } from "../dress.js";
 import { sealLegacy } from "../envelope.js";
 import { beyondLink, ofLegacyServer } from "../extensions.js";
 import { serverAsks } from "./asks.js";
@@ -60,11 +64,17 @@ export function legacyDial(peer: Peer, first: JsonObject, context: (cancel: Canc
     era: "legacy",
     params: (call, id) => sealLegacy(call.request, call.context, stampsOf(peer, call, id, "legacy")),
     request: (message) => asks.take(message),
+    result({ context }, value) {
+      const { serverInfo } = initialized;
+      if (context.client.era !== "modern" || !isObject(serverInfo)) return value;
+      return extended(value, { _meta: withServerInfo(value["_meta"], serverInfo) });
+    },
     notification({ method, params }) {
       if (method !== "notifications/cancelled") return listening.take(method, params);
       asks.withdraw(namedCall(params), params["reason"]);
       return true;
     },
+    resultOf: urlsRequired,
     opened(call) {
       const { logLevel, client } = call.context;
       if (logLevel !== undefined) unwant.set(call, levels.want(logLevel, client.identity));
@@ -96,7 +106,10 @@ export function legacyDial(peer: Peer, first: JsonObject, context: (cancel: Canc
       const { method, params } = request;
       switch (method) {
         case "server/discover":
-          return once(callContext, () => ofLegacyServer(beyondLink(discovered(initialized))));
+          return once(callContext, async () => {
+            initialized = (await peer.refresh()) ?? initialized;
+            return ofLegacyServer(beyondLink(discovered(initialized)));
+          });
         case "subscriptions/listen":
           return guard((inner) => listening.listen(params, inner), callContext);
         case AMBIENT:
@@ -128,6 +141,19 @@ function accept(request: Request, { client }: Context): Request {
   if (params["inputResponses"] === undefined) return request;
   const { inputResponses, ...rest } = params;
   return { method, params: rest };
+}
+
+/** The code with which a legacy server wants its client to visit pages, and then to make the call again. */
+const URL_ELICITATION_REQUIRED = -32042;
+
+/** A modern client has no such error. It gets the pages as questions, and makes the call again with their answers. */
+function urlsRequired({ request, context: { client } }: LinkCall, { code, data }: RpcError): JsonObject | undefined {
+  if (client.era !== "modern" || code !== URL_ELICITATION_REQUIRED || !askingMethods.has(request.method) || !isObject(data))
+    return undefined;
+  const asked = Array.isArray(data["elicitations"]) ? data["elicitations"].filter(isObject) : [];
+  const questions = asked.map((params) => ({ method: "elicitation/create", params }));
+  if (questions.length === 0 || questions.some((question) => lacking(question, client.capabilities) !== undefined)) return undefined;
+  return { resultType: "input_required", inputRequests: Object.fromEntries(questions.map((question, at) => [`url-${at + 1}`, question])) };
 }
 
 /** An InitializeResult as a DiscoverResult. */

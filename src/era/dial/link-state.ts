@@ -13,10 +13,12 @@ import {
   type OutgoingRequest,
   type SendOptions,
 } from "../../codec/index.js";
-import { AMBIENT, type Fault, isObject, meta } from "../../core/index.js";
+import { AMBIENT, clientInfo, type Fault, fromRpcError, isObject, type JsonObject, meta, newest } from "../../core/index.js";
 import { Registry } from "../../stream/index.js";
 import type { LinkWatch } from "../watch/link-watch.js";
+import { isModernServer, orSilence, SILENT } from "./handshake.js";
 import { LegacyState } from "./legacy-state.js";
+import { otherEra } from "./loss.js";
 import { ACKNOWLEDGED, newsOfListen, renewedAs } from "./news.js";
 
 type Message = Incoming | IncomingPart;
@@ -38,6 +40,9 @@ export class LinkState {
   readonly #watch: LinkWatch | undefined;
   readonly #onFault: (fault: Fault) => void;
   readonly #legacy = new LegacyState();
+  readonly #probeMs: number | undefined;
+  /** The request that a modern server was found with. */
+  #discover: OutgoingRequest | undefined;
   readonly #calls = new Registry<OutgoingRequest>();
   /** The peer's own requests that wait for an answer. */
   readonly #asked = new Set<Id>();
@@ -47,9 +52,11 @@ export class LinkState {
   readonly #again = new Map<Id, Again>();
   #count = 0;
 
-  constructor(watch: LinkWatch | undefined, onFault: (fault: Fault) => void) {
+  /** `probeMs`: how long a server that comes back may be silent before it is asked in the other era, too. Undefined: its era is given. */
+  constructor(watch: LinkWatch | undefined, onFault: (fault: Fault) => void, probeMs: number | undefined) {
     this.#watch = watch;
     this.#onFault = onFault;
+    this.#probeMs = probeMs;
   }
 
   /** Whether a session or a call needs a link although nobody makes a new call. Between two links only listening calls are open. */
@@ -116,7 +123,10 @@ export class LinkState {
 
   /** Gives a fresh link the session of the lost one. Resolves with the notifications for the callers. */
   async restore(link: Link): Promise<readonly IncomingNotification[]> {
-    if (!this.#legacy.begun) return [renewedAs({})];
+    if (!this.#legacy.begun) {
+      if (this.#discover !== undefined && !(await this.#isModern(link, this.#discover))) throw otherEra("modern");
+      return [renewedAs({})];
+    }
     const session = { request: (request: OutgoingRequest) => this.#ask(link, request), notify: this.#tell.bind(this, link) };
     return this.#legacy.restore(session, this.#onFault);
   }
@@ -124,6 +134,18 @@ export class LinkState {
   /** Opens the listening calls again. */
   reopen(link: Link): void {
     for (const request of this.#calls.values()) this.#tell(link, request).catch(this.#onFault);
+  }
+
+  /** Whether a server that came back is modern, as it was. That it answers shows that the link leads to it. Both requests are open after a silence, and the first success decides. */
+  async #isModern(link: Link, discover: OutgoingRequest): Promise<boolean> {
+    const answer = this.#ask(link, discover);
+    if (this.#probeMs === undefined) return answer.then(() => true);
+    const modern = isModernServer(answer.then(resultIn));
+    const early = await orSilence(modern, this.#probeMs);
+    if (early !== SILENT) return early;
+    const params = { protocolVersion: newest.legacy, capabilities: {}, clientInfo: { ...clientInfo } };
+    const legacy = this.#ask(link, { jsonrpc: "2.0", id: 0, method: "initialize", params }).then(resultIn);
+    return Promise.any([modern, legacy.then(() => false)]).catch(() => modern);
   }
 
   #ask(link: Link, { method, params }: OutgoingRequest): Promise<Answer> {
@@ -174,7 +196,9 @@ export class LinkState {
     const request = this.#calls.get(id);
     if (request === undefined) return undefined;
     this.leave(id);
-    if (message.kind === "result") this.#legacy.granted(request);
+    if (message.kind !== "result") return undefined;
+    if (request.method === "server/discover") this.#discover ??= request;
+    else this.#legacy.granted(request, message.value);
     return undefined;
   }
 
@@ -191,4 +215,9 @@ export class LinkState {
     this.#accepted.add(id);
     return undefined;
   }
+}
+
+function resultIn(answer: Answer): JsonObject {
+  if (answer.kind === "error") throw fromRpcError(answer.error);
+  return answer.value;
 }

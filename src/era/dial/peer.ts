@@ -28,6 +28,7 @@ import { Registry } from "../../stream/index.js";
 import { keptFor } from "../kept.js";
 import { anywireKeys } from "../keys.js";
 import type { LinkWatch } from "../watch/link-watch.js";
+import { Reach } from "../watch/reach.js";
 import { PeerAnswers } from "./answers.js";
 import { Credit } from "./credit.js";
 import type { EraRules } from "./era-rules.js";
@@ -59,6 +60,7 @@ export class Peer implements LinkCaller {
   /** Set when the handshake is done. Until then a peer may only ping. */
   ready = false;
   readonly watch: LinkWatch | undefined;
+  readonly #reach: Reach | undefined;
   readonly #link: Link;
   readonly #limits: Limits;
   readonly #onFault: (fault: Fault) => void;
@@ -73,6 +75,7 @@ export class Peer implements LinkCaller {
   constructor(link: Link, limits: Limits, onFault: (fault: Fault) => void, fanIn: FanIn = sharedByAll, watch?: LinkWatch) {
     this.#link = link;
     this.watch = watch;
+    this.#reach = watch !== undefined && link.traits.ownStream("tools/call") ? new Reach(watch) : undefined;
     this.presence = new Presence(fanIn);
     this.unnamed = new Unnamed(this.presence, limits.callBytes, (reply) => this.#dropped(reply));
     this.#limits = limits;
@@ -160,6 +163,11 @@ export class Peer implements LinkCaller {
     call.fail(new Fault("cancelled", "the call was given up"));
   }
 
+  /** What a legacy server says about itself, if that may be new. */
+  refresh(): Promise<JsonObject | undefined> | undefined {
+    return this.#link.refresh?.();
+  }
+
   pace(call: LinkCall, held: boolean): void {
     this.#link.pace(call.id, held);
   }
@@ -225,6 +233,7 @@ export class Peer implements LinkCaller {
       for await (const batch of this.#link.incoming) {
         for (const message of batch) {
           this.watch?.received(message);
+          if (this.ready) this.#reach?.take(message);
           receive(this, message);
         }
       }

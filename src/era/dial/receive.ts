@@ -21,13 +21,14 @@ function take(peer: Peer, message: Incoming | IncomingPart): void {
     case "error": {
       const call = message.id === undefined ? undefined : peer.settle(message.id);
       if (call === undefined) return peer.late(message);
-      if (message.kind === "result")
-        call.push({
-          kind: "result",
-          value: message.value,
-          ...(message.size === undefined ? undefined : { weight: message.size }),
-        });
-      else call.fail(fromRpcError(message.error));
+      if (message.kind === "result") {
+        const value = peer.rules?.result?.(call, message.value) ?? message.value;
+        call.push(message.size === undefined ? { kind: "result", value } : { kind: "result", value, weight: message.size });
+      } else {
+        const instead = peer.rules?.resultOf?.(call, message.error);
+        if (instead === undefined) call.fail(fromRpcError(message.error));
+        else call.push({ kind: "result", value: instead });
+      }
       return;
     }
     case "notification": {

@@ -12,8 +12,8 @@ import {
   type SendOptions,
   sharedStream,
 } from "../../codec/index.js";
-import { type DialOptions, Fault, fixedTimeouts, RELEASE, toFault } from "../../core/index.js";
-import { Backoff, type Iteration } from "../../stream/index.js";
+import { type DialOptions, defaultTimeouts, Fault, fixedTimeouts, RELEASE, toFault } from "../../core/index.js";
+import { Backoff, type Iteration, timerMs } from "../../stream/index.js";
 import { anywireKeys } from "../keys.js";
 import { safeListener } from "../safe-listener.js";
 import { type LinkWatch, linkWatch } from "../watch/link-watch.js";
@@ -86,7 +86,8 @@ class Renewing<L extends Link> implements RenewingLink<L> {
     this.#backoff = new Backoff(options.restart);
     this.#proven = options.proven ?? false;
     this.#watch = linkWatch(options, { side: "dial" });
-    this.#state = new LinkState(this.#watch, safeListener(options.onFault));
+    const { era = "auto", probeMs = defaultTimeouts.probeMs } = options;
+    this.#state = new LinkState(this.#watch, safeListener(options.onFault), era === "auto" ? probeMs : undefined);
     this.#waiting = new WaitingCalls(options, () => this.#backoff.fault);
     this.#steps = first.incoming[Symbol.asyncIterator]();
     const messages: Iteration<Batch> = {
@@ -145,7 +146,8 @@ class Renewing<L extends Link> implements RenewingLink<L> {
 
   readonly #heard = (step: Step): Step | Promise<Step> => {
     if (step.done === true) return this.#broken(closedByPeer());
-    this.#proven = true;
+    // A program that prints something else is no server.
+    this.#proven ||= step.value.some(({ kind }) => kind !== "bad");
     const value = this.#state.take(step.value);
     return value === step.value ? step : { done: false, value };
   };
@@ -242,7 +244,7 @@ class Renewing<L extends Link> implements RenewingLink<L> {
   /** Resolves when it may be time to connect: after a wait, or as soon as something has changed. */
   #due(wait: number | undefined): Promise<void> {
     return new Promise((resolve) => {
-      const timer = wait === undefined ? undefined : setTimeout(resolve, wait);
+      const timer = wait === undefined ? undefined : setTimeout(resolve, timerMs(wait));
       this.#wake = () => {
         clearTimeout(timer);
         resolve();

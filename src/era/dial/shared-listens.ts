@@ -42,6 +42,7 @@ interface Entry {
 interface Stream {
   readonly cancel: Canceller;
   readonly topics: readonly Topic[];
+  acknowledged: boolean;
 }
 
 interface Subscriber {
@@ -131,7 +132,7 @@ export class SharedListens {
         replaced.push(last);
         this.#streams.pop();
       }
-      const stream: Stream = { cancel: new Canceller(), topics: [...topics] };
+      const stream: Stream = { cancel: new Canceller(), topics: [...topics], acknowledged: false };
       const opened = await this.#read(stream, context);
       if (!opened) this.#streams.push(...replaced.reverse());
       else {
@@ -174,6 +175,7 @@ export class SharedListens {
 
   #accept(stream: Stream, { notifications }: JsonObject): void {
     const honoured = new Set(topicsOf(isObject(notifications) ? notifications : {}));
+    stream.acknowledged = true;
     for (const topic of stream.topics) {
       const entry = this.#entries.get(topic);
       if (entry === undefined) continue;
@@ -200,6 +202,11 @@ export class SharedListens {
     return [...uris].some((each) => covers(new Set([each]), uri) && told(RESOURCE + each));
   }
 
+  /** Whether a topic without a stream waits for this one. After its last subscriber left, a topic may wait for another already. */
+  #waitsFor({ acknowledged }: Stream, topic: Topic, { stream }: Entry): boolean {
+    return stream === undefined && !acknowledged && !this.#wanted.has(topic);
+  }
+
   /** The stream has ended. The subscriptions that it reported end with it, and so do those that waited for it. */
   #end(stream: Stream, fault: Fault | undefined): void {
     this.#streams = this.#streams.filter((each) => each !== stream);
@@ -207,7 +214,7 @@ export class SharedListens {
     const over = new Set<Topic>();
     for (const topic of stream.topics) {
       const entry = this.#entries.get(topic);
-      if (entry === undefined || (entry.stream !== undefined && entry.stream !== stream)) continue;
+      if (entry === undefined || !(entry.stream === stream || this.#waitsFor(stream, topic, entry))) continue;
       entry.settle(reason);
       over.add(topic);
     }

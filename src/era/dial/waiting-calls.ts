@@ -1,5 +1,6 @@
 import type { Id } from "../../codec/index.js";
 import { type DialOptions, defaultLimits, defaultTimeouts, Fault } from "../../core/index.js";
+import { timerMs } from "../../stream/index.js";
 
 interface Waiting<L> {
   readonly call: Id | undefined;
@@ -29,7 +30,7 @@ export class WaitingCalls<L> {
   add<T>(call: Id | undefined, act: (link: L) => Promise<T>): Promise<T> {
     if (this.#waiting.size >= this.#most) return Promise.reject(tooMany(this.#most));
     return new Promise<T>((resolve, reject) => {
-      const timer = setTimeout(() => waiting.fail(notBack(this.#ms, this.#why())), this.#ms);
+      const timer = setTimeout(() => waiting.fail(notBack(this.#ms, this.#why())), timerMs(this.#ms));
       const leave = (): void => {
         clearTimeout(timer);
         this.#waiting.delete(waiting);

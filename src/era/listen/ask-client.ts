@@ -13,6 +13,8 @@ export interface AskClient {
    * understands it.
    */
   ask(ask: Ask, call: Id | undefined, stated: boolean): Promise<void>;
+  /** A call is over: what its client was sent to a page for is complete. A modern server does not say that itself. */
+  ended(call: Id): Promise<void> | undefined;
   /** Takes a response; true if it answers an ask. */
   settle(response: IncomingResult | IncomingError): boolean;
   /** Refuses an ask whose answer could not be read; false if there is no such ask. */
@@ -23,7 +25,9 @@ export interface AskClient {
 }
 
 export function askClient(client: Client, send: (message: OutgoingMessage, options?: SendOptions) => Promise<void>): AskClient {
-  const open = new Map<Id, { readonly ask: Ask; readonly unhook: () => void }>();
+  const open = new Map<Id, { readonly ask: Ask; readonly call: Id | undefined; readonly unhook: () => void }>();
+  /** The elicitations by URL that this edge gave an id and the client accepted, by their calls. */
+  const visited = new Map<Id, string[]>();
   // A late answer, on the stream of another session, must not be taken for an answer to a question of this one.
   const mark = randomToken().slice(0, 8);
   let count = 0;
@@ -33,6 +37,11 @@ export function askClient(client: Client, send: (message: OutgoingMessage, optio
     open.delete(id);
     entry?.unhook();
     return entry?.ask;
+  };
+  const accepted = (id: Id, result: JsonObject): void => {
+    const { ask, call } = open.get(id) ?? {};
+    if (call === undefined || ask === undefined || result["action"] !== "accept" || !lacksId(ask)) return;
+    visited.set(call, [...(visited.get(call) ?? []), String(id)]);
   };
 
   return {
@@ -55,8 +64,9 @@ export function askClient(client: Client, send: (message: OutgoingMessage, optio
           params: { requestId: id, reason: ask.cancel.reason?.message ?? "withdrawn" },
         }).catch(() => {});
       });
-      open.set(id, { ask, unhook });
-      const { method, params } = ask.request;
+      open.set(id, { ask, call, unhook });
+      const { method } = ask.request;
+      const params = lacksId(ask) ? { ...ask.request.params, elicitationId: id } : ask.request.params;
       const stamps = {
         ...(ask.wantsProgress ? { progressToken: id } : undefined),
         ...(stated ? { [anywireKeys.call]: call } : undefined),
@@ -67,7 +77,17 @@ export function askClient(client: Client, send: (message: OutgoingMessage, optio
       // If the question cannot be sent, it is refused. The asker decides what that means.
       return send({ jsonrpc: "2.0", id, method, params: stamped }, { call }).catch((error) => end(id)?.refuse(toFault(error)));
     },
+    ended(call) {
+      const ids = visited.size === 0 ? undefined : visited.get(call);
+      if (ids === undefined) return undefined;
+      visited.delete(call);
+      const complete = ids.map((elicitationId) =>
+        send({ jsonrpc: "2.0", method: "notifications/elicitation/complete", params: { elicitationId } }, { call }).catch(() => {}),
+      );
+      return Promise.all(complete).then(() => {});
+    },
     settle(response) {
+      if (response.kind === "result") accepted(response.id, response.value);
       const ask = response.id === undefined ? undefined : end(response.id);
       if (ask === undefined) return false;
       if (response.kind === "result") ask.answer(response.value);
@@ -87,4 +107,9 @@ export function askClient(client: Client, send: (message: OutgoingMessage, optio
       for (const id of [...open.keys()]) end(id)?.refuse(reason);
     },
   };
+}
+
+/** Legacy clients need an id for an elicitation by URL, which modern servers do not give. */
+function lacksId({ request: { method, params } }: Ask): boolean {
+  return method === "elicitation/create" && params["mode"] === "url" && params["elicitationId"] === undefined;
 }

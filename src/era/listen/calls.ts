@@ -73,10 +73,10 @@ export class Calls {
   readonly #deadline: number | undefined;
   readonly #endless: ReadonlySet<string> | undefined;
   readonly #live = new Registry<{ readonly id: Id; readonly cancel: Canceller; readonly sink: Sink }>();
-  /** Everything that is being answered, including subscriptions. */
-  readonly #running = new Set<Promise<void>>();
+  /** Subscriptions and other calls without an end. The two sets are made on first use: some wires make a link for every request. */
+  #running: Set<Promise<void>> | undefined;
   #held = 0;
-  readonly #idle = new Set<() => void>();
+  #idle: Set<() => void> | undefined;
   /** The reason why open calls are now answered with an error. */
   #failing: Fault | undefined;
 
@@ -117,8 +117,9 @@ export class Calls {
     const running = this.#run({ id, envelope, client, era, context, cancel, sink, held, asks, neutral }, over, respond, release);
     const { method } = envelope.request;
     if (method !== "subscriptions/listen" && method !== AMBIENT && this.#endless?.has(method) !== true) return this.hold(running);
-    this.#running.add(running);
-    void running.finally(() => this.#running.delete(running));
+    const all = (this.#running ??= new Set());
+    all.add(running);
+    void running.finally(() => all.delete(running));
   }
 
   /** Counts something as being answered until it settles. */
@@ -128,7 +129,7 @@ export class Calls {
   }
 
   readonly #settled = (): void => {
-    if (--this.#held > 0) return;
+    if (--this.#held > 0 || this.#idle === undefined) return;
     for (const tell of this.#idle) tell();
     this.#idle.clear();
   };
@@ -140,7 +141,7 @@ export class Calls {
   }
 
   #answered(): Promise<void> {
-    return this.#held === 0 ? Promise.resolve() : new Promise((resolve) => this.#idle.add(resolve));
+    return this.#held === 0 ? Promise.resolve() : new Promise((resolve) => (this.#idle ??= new Set()).add(resolve));
   }
 
   /** False if there is no such call. */
@@ -162,7 +163,7 @@ export class Calls {
   async fail(reason: Fault): Promise<void> {
     this.#failing = reason;
     this.end(reason);
-    await Promise.all([this.#answered(), ...this.#running]);
+    await Promise.all([this.#answered(), ...(this.#running ?? [])]);
   }
 
   end(reason: Fault): void {
@@ -182,6 +183,8 @@ export class Calls {
     }
     if (this.#live.get(id)?.cancel === job.cancel) this.#live.delete(id);
     release();
+    const told = job.asks?.ended(id);
+    if (told !== undefined) await told;
     if (job.cancel.fired) {
       job.held.free();
       // A caller that cancelled wants no answer.

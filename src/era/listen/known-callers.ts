@@ -1,5 +1,5 @@
 import { Caller, fixedTimeouts, type Identity, type IdentityOptions, Owned, quotaOwner } from "../../core/index.js";
-import { unref } from "../../stream/index.js";
+import { timerMs, unref } from "../../stream/index.js";
 
 /**
  * How long callers without a connection of their own are remembered, how many in total, and how many of one principal or remote address.
@@ -44,8 +44,8 @@ export class KnownCallers {
     if (known === undefined) return callerOfOneCall(options);
     this.#known.delete(name);
     this.#known.set(name, known);
-    this.#owned.delete(known.owner, name);
     this.#owned.add(known.owner, name);
+    this.#owned.touch(known.owner, name);
     known.calls++;
     let released = false;
     const release = (): void => {
@@ -92,7 +92,7 @@ export class KnownCallers {
 
   #arm(): void {
     if (this.#timer !== undefined) return;
-    this.#timer = setTimeout(() => this.#sweep(), this.#idleMs);
+    this.#timer = setTimeout(() => this.#sweep(), timerMs(this.#idleMs));
     // In a browser a timer is a number.
     unref(this.#timer);
   }
@@ -106,7 +106,7 @@ export class KnownCallers {
 }
 
 /** A caller that cannot be told apart from others. It is known for one call. */
-export function callerOfOneCall(options: IdentityOptions): CallerLease {
-  const identity = new Caller({ ...options, span: "call" });
+export function callerOfOneCall({ principal, remote, session, idle }: IdentityOptions): CallerLease {
+  const identity = new Caller({ principal, remote, session, idle, span: "call" });
   return { identity, release: () => identity.end() };
 }

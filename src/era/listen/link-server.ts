@@ -1,5 +1,6 @@
 import {
   type AnswerPart,
+  hasRoom,
   type Id,
   type Incoming,
   type IncomingBad,
@@ -226,8 +227,10 @@ export class LinkServer implements Serving, LegacyHost, Notified {
     return this.legacy.session === undefined ? "modern" : "legacy";
   }
 
-  readonly #respond: Respond = (message) =>
-    message === undefined ? Promise.resolve() : this.send(message).catch((error) => this.#unsent(message, error));
+  readonly #respond: Respond = (message) => {
+    const sent = message === undefined ? hasRoom : this.send(message);
+    return message === undefined || sent === hasRoom ? sent : sent.catch((error) => this.#unsent(message, error));
+  };
 
   /** If a response cannot be written, an error is sent instead, so that the caller is never left without an answer. */
   async #unsent(message: OutgoingMessage, error: unknown): Promise<void> {

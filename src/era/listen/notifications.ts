@@ -26,8 +26,9 @@ export function takeNotification(at: Notified, { method, params }: IncomingNotif
     case "notifications/cancelled": {
       const reason = typeof params["reason"] === "string" ? params["reason"] : "the client cancelled the call";
       const id = namedCall(params);
-      if (id === undefined || !at.calls.cancel(id, new Fault("cancelled", reason)))
-        at.onFault(new Fault("invalid-request", `a cancellation of no open call: id ${jsonText(params["requestId"])}`));
+      // One that crossed the answer is of no open call, and is ignored, as MCP wants it.
+      if (id !== undefined) at.calls.cancel(id, new Fault("cancelled", reason));
+      else at.onFault(new Fault("invalid-request", `a cancellation that names no call: id ${jsonText(params["requestId"])}`));
       return undefined;
     }
     case anywireKeys.credit: {

@@ -48,6 +48,6 @@ function linkServer(service: Service, link: AnswerOutlet, given: ServeLinkOption
   const watch = new ServingWatch(seen);
   const server = new LinkServer(service, new WatchedOutlet(link, watch), options, watch);
   const { identity } = server.caller(undefined);
-  if (identity.span !== "call") seen.at = { ...seen.at, identity: identity.key };
+  if (identity.span !== "call") seen.at = { side: seen.at.side, wire: seen.at.wire, identity: identity.key };
   return server;
 }

@@ -3,7 +3,7 @@ import { Canceller, type Client, type Context, isObject, type JsonObject, meta, 
 /** Milliseconds that a result waits for the server's info. A result should have it, but need not. */
 const WAIT_MS = 1_000;
 
-/** The server's info, for results of a service that does not add it itself. The service is asked once. */
+/** The server's info, for results of a service that does not add it itself. The service is asked once, and each later answer counts. */
 export class ServerInfo {
   readonly #service: Service;
   #asked: Promise<JsonObject | undefined> | undefined;
@@ -15,7 +15,7 @@ export class ServerInfo {
 
   /** The info for a result of `method`, without waiting if it is known. */
   get(method: string, result: JsonObject, client: Client): JsonObject | undefined | Promise<JsonObject | undefined> {
-    if (this.#found === undefined && method === "server/discover") this.#found = { info: infoOf(result) };
+    if (method === "server/discover") this.#found = { info: infoOf(result) };
     if (this.#found !== undefined) return this.#found.info;
     this.#asked ??= this.#ask(client);
     return this.#soon(this.#asked);

@@ -131,8 +131,7 @@ export class SessionTable<S extends TableSession> {
       this.#sessions.delete(id);
       this.#sessions.set(id, found);
     }
-    this.#owned.delete(owner, session);
-    this.#owned.add(owner, session);
+    this.#owned.touch(owner, session);
     return session;
   }
 

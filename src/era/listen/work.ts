@@ -64,11 +64,16 @@ export class Work {
   }
 
   /** The next reply; WAITING when it is time to send the client the open asks. */
-  async step(): Promise<Step | typeof WAITING> {
+  step(): Promise<Step | typeof WAITING> {
     // A handler may never wait for anything, and neither may a link whose client has left or wants nothing. So this yields to others now
     // and then.
     const rest = overtime(++this.#steps);
-    if (rest !== undefined) await rest;
+    if (rest !== undefined) return rest.then(() => this.#step());
+    // Not in an async function: returning a promise from one takes three turns of the microtask queue.
+    return this.#asks === undefined || this.#asks.size === 0 ? this.next() : this.#step();
+  }
+
+  async #step(): Promise<Step | typeof WAITING> {
     if (this.#asks === undefined || this.#asks.size === 0) return this.next();
     if (Date.now() - this.#asked > GATHER_MS) return WAITING;
     const step = await this.soon();

@@ -57,8 +57,8 @@ export class CallWatch {
 
   result(value: JsonObject): void {
     const outcome = outcomeOf(value);
-    const asked = outcome === "input_required" && isObject(value["inputRequests"]) ? value["inputRequests"] : {};
-    for (const request of Object.values(asked)) if (isObject(request)) this.question(String(request["method"]));
+    if (outcome === "input_required" && isObject(value["inputRequests"]))
+      for (const request of Object.values(value["inputRequests"])) if (isObject(request)) this.question(String(request["method"]));
     this.#end(outcome, undefined, this.#bytes + weigh(value));
   }
 

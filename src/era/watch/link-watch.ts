@@ -76,8 +76,8 @@ export class LinkWatch {
 }
 
 /** The watch for a wire's options; undefined if there is no observer, so that it costs nothing. */
-export function linkWatch({ observe, wire }: WireOptions, at: Omit<Observed, "wire">): LinkWatch | undefined {
-  return observe === undefined ? undefined : new LinkWatch(observe, { ...at, wire: wire ?? "link" });
+export function linkWatch({ observe, wire = "link" }: WireOptions, { side, identity }: Omit<Observed, "wire">): LinkWatch | undefined {
+  return observe === undefined ? undefined : new LinkWatch(observe, { side, wire, identity });
 }
 
 /** The options of a wire under its name. Whatever goes to `onFault` is also reported to the observer, as dropped. */
