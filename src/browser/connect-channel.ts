@@ -1,7 +1,7 @@
 import { defaultLimits, Fault, isObject, toFault } from "../core/index.js";
 import { httpToGrpc, statusFault, statusNames, UNKNOWN } from "../io/grpc/portable.js";
 import type { Channel, ClientCall, Metadata, Status } from "../io/index.js";
-import { concat } from "../stream/index.js";
+import { concat, timerMs } from "../stream/index.js";
 import { bodyOf, unreached, wholeOf } from "./body.js";
 import { envelope, envelopes } from "./envelopes.js";
 
@@ -68,7 +68,7 @@ class ConnectCall implements ClientCall {
     whole?.catch(() => {});
     this.messages = this.#read(response, whole);
     if (deadline !== undefined)
-      this.#late = setTimeout(() => this.cancel(new Fault("deadline", "the deadline passed")), deadline - Date.now());
+      this.#late = setTimeout(() => this.cancel(new Fault("deadline", "the deadline passed")), timerMs(deadline - Date.now()));
   }
 
   send(message: Uint8Array, tail?: Uint8Array): undefined {

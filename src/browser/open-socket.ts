@@ -1,5 +1,6 @@
 import { type DialOptions, defaultTimeouts, Fault } from "../core/index.js";
 import type { Link } from "../era/index.js";
+import { timerMs } from "../stream/index.js";
 import { socketLink } from "../wires/websocket/link.js";
 
 /** Opens the page's own WebSocket. It cannot carry headers, and does not say why it was refused. */
@@ -12,7 +13,10 @@ export function openPageSocket(address: string, { signal, limits, handshakeMs = 
       reject(fault);
       socket.close();
     };
-    const timer = setTimeout(() => fail(new Fault("deadline", `the server opened no socket within ${handshakeMs} ms`)), handshakeMs);
+    const timer = setTimeout(
+      () => fail(new Fault("deadline", `the server opened no socket within ${handshakeMs} ms`)),
+      timerMs(handshakeMs),
+    );
     settled.signal.addEventListener("abort", () => clearTimeout(timer));
     const refused = (): void => fail(new Fault("unavailable", `cannot reach ${new URL(address).origin}`, { data: { reason: "failed" } }));
     const giveUp = (): void => fail(new Fault("cancelled", "dialing was given up", { cause: signal?.reason }));

@@ -83,8 +83,10 @@ export { closingFault, listenerOf } from "./listener.js";
 export {
   type BrokenRule,
   type CallTypedOptions,
+  isMessage,
   type MessageSupport,
   type MessageTools,
+  noteMessage,
   supportMessages,
   type ToolMessages,
   type TypedHandler,
@@ -194,7 +196,14 @@ export type { Awaitable, Handled } from "./server/run.js";
 export { createServer } from "./server/server.js";
 export type { Source } from "./server/source.js";
 export type { InputOf, OutputOf, Schema, SchemaIssue, StandardResult, StandardSchema } from "./server/standard.js";
-export type { AnyToolHandler, ToolCatalogue, ToolHandler, ToolOptions, ToolResult } from "./server/tools.js";
+export {
+  type AnyToolHandler,
+  INVALID_ARGUMENTS,
+  type ToolCatalogue,
+  type ToolHandler,
+  type ToolOptions,
+  type ToolResult,
+} from "./server/tools.js";
 export type { MethodHandler, NotificationHandler, Server, ServerOptions } from "./server/types.js";
 export { log, note, progress, type Yield } from "./server/yields.js";
 export {
@@ -249,4 +258,4 @@ export type {
   Wire,
   WireOptions,
 } from "./wire.js";
-export { layeredConnection } from "./wire.js";
+export { DEFAULT_PORT, layeredConnection } from "./wire.js";

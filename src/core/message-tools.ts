@@ -84,6 +84,18 @@ export function messageSupport(): MessageSupport | Fault {
   return support ?? new Fault("invalid-params", 'messages of protobuf need their module: add import "anywire/typed"');
 }
 
+const messages = new WeakSet<object>();
+
+/** Notes that arguments came as a message of protobuf. In JSON they are `{ "@type", "value" }`, which may be ordinary arguments, too. */
+export function noteMessage(args: object): void {
+  messages.add(args);
+}
+
+/** Whether arguments are known to be a message of protobuf: no JSON, so nothing for a tool that takes JSON. */
+export function isMessage(args: unknown): args is { readonly "@type": string } {
+  return isObject(args) && messages.has(args);
+}
+
 /** Whether a tool's options are those of one that takes messages. */
 export function takesMessages(options: { readonly input?: unknown }): options is TypedToolOptions<DescMessage, DescMessage> {
   const { input } = options;

@@ -29,9 +29,9 @@ const reserved =
  * call are the headers of its client, and they are not passed on. Throws for names and values that cannot be sent.
  */
 export function outgoingMetadata({ client, metadata }: Context): Metadata | undefined {
+  if (client.identity.span !== "self") return undefined;
   let given: Record<string, string | readonly string[]> | undefined;
   for (const name in metadata) {
-    if (client.identity.span !== "self") return undefined;
     const value = metadata[name] as string | readonly string[];
     const lower = name.toLowerCase();
     if (!/^[!#$%&'*+.^_`|~0-9a-z-]+$/.test(lower) || reserved.test(lower)) throw refused(name, "the name is not allowed");

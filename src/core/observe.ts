@@ -60,11 +60,11 @@ export interface SessionEvent extends Observed {
 export type UpstreamChange =
   | { readonly kind: "start" }
   | { readonly kind: "ready"; readonly era: Era; readonly protocolVersion: string; readonly milliseconds: number }
-  /** The connection broke. It is made again when it is needed. */
+  /** The connection broke, or a call did not reach the server. The connection is made again when it is needed. */
   | { readonly kind: "lost"; readonly reason: Fault }
   /** Too many attempts to reconnect have failed, so calls are refused at once. The next attempt comes after `retryMs`. */
   | { readonly kind: "failed"; readonly reason: Fault; readonly retryMs: number }
-  /** The connection is back. `milliseconds` is the duration of the attempt that succeeded. */
+  /** The connection is back. `milliseconds`: how long that took. */
   | { readonly kind: "restart"; readonly milliseconds: number }
   /** The connection ended. `reason` is absent if this side closed it. */
   | { readonly kind: "exit"; readonly reason?: Fault };

@@ -1,4 +1,4 @@
-import { unref } from "../stream/index.js";
+import { timerMs, unref } from "../stream/index.js";
 import type { Cancel } from "./cancel.js";
 import { Fault } from "./fault.js";
 import { type Identity, quotaOwner } from "./identity.js";
@@ -67,7 +67,7 @@ export function park<T>({ limits, ms, spareMs, release }: ParkOptions<T>): Park<
       clearTimeout(timer);
       timer = undefined;
     } else if (timer === undefined) {
-      timer = setTimeout(sweep, Math.max(0, first[1].since + ms - Date.now()));
+      timer = setTimeout(sweep, timerMs(Math.max(0, first[1].since + ms - Date.now())));
       // A parked value must not keep the process running. In a browser a timer is a number.
       unref(timer);
     }

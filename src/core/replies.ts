@@ -1,4 +1,4 @@
-import { overtime } from "../stream/index.js";
+import { overtime, timerMs } from "../stream/index.js";
 import { Canceller, reasonOf } from "./cancel.js";
 import { Fault, toFault } from "./fault.js";
 import type { JsonObject } from "./json.js";
@@ -254,7 +254,7 @@ class TimedReplies implements Timed {
   #start(): void {
     if (this.#timer !== undefined) return;
     this.#since = Date.now();
-    this.#timer = setTimeout(() => this.#expire(), Math.min(Math.max(this.#left, 0), 2 ** 31 - 1));
+    this.#timer = setTimeout(() => this.#expire(), timerMs(Math.max(this.#left, 0)));
   }
 
   #stop(): void {

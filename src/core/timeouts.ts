@@ -4,6 +4,8 @@ export const defaultTimeouts = {
   handshakeMs: 60_000,
   /** Silence after which a probed server counts as legacy. */
   probeMs: 10_000,
+  /** The option `probeMs` as the command sets it: a person waits. */
+  commandProbeMs: 5_000,
   /** How long a call waits for a lost connection to come back. */
   reconnectMs: 5_000,
   /** For a gRPC connection to open. */
@@ -36,6 +38,8 @@ export const defaultTimeouts = {
   sdkIdleMs: 60_000,
   /** The option `recheckMs` of `apiKeys`: after which the key file is checked again. */
   keyFileMs: 1_000,
+  /** The `recheckMs` of credentials from `apiKeys`: a key that was removed from the file soon loses its streams. */
+  keyRecheckMs: 5_000,
   /** After which a client of a bridge that has left silently loses its session. */
   clientIdleMs: 300_000,
   /** The same for a client of a bridge that had a stream open and closed it. */
@@ -52,10 +56,14 @@ export const fixedTimeouts = {
   lastAnswersMs: 250,
   /** How long calls in flight have after the client closed its side. */
   halfClosedMs: 250,
+  /** For the exit of a child process whose pipes have closed: the exit gives the reason. */
+  exitMs: 200,
   /** For a peer to close its side of a connection, before it is destroyed. */
   lingerMs: 1_000,
   /** After which a connection, session or stream counts as good, so that the next reconnect starts with a short pause again. */
   lastedMs: 1_000,
+  /** How long the answer of a handshake counts as new. After that a server may have been replaced. */
+  freshMs: 10_000,
   /** Silence on a TCP connection after which the system checks whether the peer is there. */
   tcpKeepAliveMs: 15_000,
   /** How long an HTTP connection without a request is kept. */

@@ -1,3 +1,4 @@
+import type { Cancel } from "./cancel.js";
 import type { FanIn } from "./fan-in.js";
 import type { Fault } from "./fault.js";
 import type { JsonObject } from "./json.js";
@@ -20,6 +21,9 @@ export interface Command {
 
 /** Where a wire listens or dials: `memory:name`, `stdio:`, a URL, or a command to start. */
 export type Address = string | Command;
+
+/** The port of an address that names none, and the first that the command tries. */
+export const DEFAULT_PORT = 8000;
 
 export interface WireOptions {
   /** See docs/limits.md. */
@@ -110,6 +114,11 @@ export interface Connection extends Service, AsyncDisposable {
   readonly closed: Promise<Fault | undefined>;
   /** Fails every open call, and stops what dialing started. */
   close(): Promise<void>;
+  /**
+   * Asks the server whether it is there. Rejects if no answer comes, or when `cancel` fires. If the server now speaks another era, the
+   * connection ends, unless an era was demanded.
+   */
+  readonly check?: ((cancel: Cancel) => Promise<void>) | undefined;
 }
 
 /** A connection with layers around it, the first outermost. */
@@ -123,6 +132,7 @@ export function layeredConnection(connection: Connection, ...layers: readonly La
     protocolVersion: connection.protocolVersion,
     closed: connection.closed,
     close: () => connection.close(),
+    check: connection.check,
     [Symbol.asyncDispose]: () => connection.close(),
   };
 }

@@ -1,7 +1,8 @@
 import { randomUUID } from "node:crypto";
-import { mkdir, readFile, rm, stat, utimes, writeFile } from "node:fs/promises";
+import { readFile, rm, stat, utimes, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
 import { Fault, toFault } from "../core/index.js";
+import { makeFolder } from "../io/index.js";
 import { codeOf } from "../stream/index.js";
 
 /** A holder that has not touched its lock for this many milliseconds has died. */
@@ -14,7 +15,7 @@ const RETRY_MS = 20;
 export async function locked<T>(path: string, work: () => Promise<T>): Promise<T> {
   const lock = `${path}.lock`;
   const name = randomUUID();
-  await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+  await makeFolder(dirname(path), { mode: 0o700 });
   const until = Date.now() + WAIT_MS;
   while (!(await taken(lock, name))) {
     if (Date.now() > until)

@@ -1,9 +1,10 @@
 import { randomUUID } from "node:crypto";
-import { mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { readFile, rename, rm, writeFile } from "node:fs/promises";
 import { homedir } from "node:os";
 import { dirname, join } from "node:path";
 import type { StoredOAuthClientInformation, StoredOAuthTokens } from "@modelcontextprotocol/client";
 import { Fault, isObject, toFault } from "../core/index.js";
+import { makeFolder } from "../io/index.js";
 import { locked } from "./lock.js";
 
 /** What one authorization server issued for one MCP server. */
@@ -43,7 +44,7 @@ export function tokenStore(path: string = tokenPath()): TokenStore {
       return text === undefined ? new Map() : parse(text, path);
     },
     async save(shelf) {
-      await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+      await makeFolder(dirname(path), { mode: 0o700 });
       const fresh = `${path}.${randomUUID()}`;
       try {
         await writeFile(fresh, `${JSON.stringify(plain(shelf), undefined, 2)}\n`, { mode: 0o600, flag: "wx" });

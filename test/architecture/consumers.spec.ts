@@ -15,6 +15,36 @@ const { version: oldest } = JSON.parse(readFileSync(join(root, "tools/typescript
 const user = `
 import { connect, createServer, type McpClient, serve } from "anywire";
 import { deadline } from "anywire/stream";
+import type { Message } from "@bufbuild/protobuf";
+import type { GenMessage } from "@bufbuild/protobuf/codegenv2";
+// As protoc-gen-es writes them.
+type GreetRequest = Message<"acme.v1.GreetRequest"> & { name: string };
+type GreetResponse = Message<"acme.v1.GreetResponse"> & { letters: bigint };
+declare const GreetRequestSchema: GenMessage<GreetRequest>;
+declare const GreetResponseSchema: GenMessage<GreetResponse>;
+declare const response: GreetResponse;
+const messages = { input: GreetRequestSchema, output: GreetResponseSchema };
+createServer({ name: "n", version: "1" })
+  .tool("greet", { ...messages, description: "greets" }, (message) => (message.name.length > 0 ? response : "nobody"))
+  .tool("slowly", messages, async function* ({ name }) {
+    name.trim();
+    return response;
+  })
+  .tool("text", { input: GreetRequestSchema }, async ({ name }) => name.trim())
+  // @ts-expect-error there is no such field
+  .tool("field", messages, (message) => message.nothing)
+  // @ts-expect-error another message than the tool gives
+  .tool("other", messages, (message) => message);
+export async function call(client: McpClient): Promise<bigint> {
+  // @ts-expect-error a name is a string
+  await client.callTyped("greet", messages, { name: 5 });
+  // @ts-expect-error there is no such field
+  await client.callTyped("greet", messages, { nme: "Ada" });
+  const { letters } = await client.callTyped("greet", messages, { name: "Ada" });
+  // @ts-expect-error it is a bigint
+  const short: number = letters;
+  return letters + BigInt(short);
+}
 const server = createServer({ name: "n", version: "1" }).tool(
   "add",
   { input: { type: "object", properties: { a: { type: "number" } } } },

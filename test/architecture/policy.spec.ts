@@ -9,8 +9,8 @@ describe('"Where to change what"', () => {
   const section = page.split(/^## /m).find((part) => part.startsWith("Where to change what\n")) ?? "";
   const rows = [...section.matchAll(/^\| ([^|]+) \| `([^`]+)` \| `([^`]+)` \|$/gm)].map(([, what, file, name]) => ({ what, file, name }));
 
-  it("has a row for each of the 36 behaviours", () => {
-    expect(rows.length).toBe(36);
+  it("has a row for each of the 37 behaviours", () => {
+    expect(rows.length).toBe(37);
   });
 
   it.each(rows)("$what: $file has $name", ({ file = "", name = "" }) => {
@@ -21,12 +21,24 @@ describe('"Where to change what"', () => {
   });
 });
 
-describe("the era of a request", () => {
-  const sources = readdirSync(src, { recursive: true, encoding: "utf8" })
-    .filter((path) => path.endsWith(".ts") && !path.endsWith(".spec.ts") && !/^codec.gen/.test(path))
-    .map((path) => [path.replaceAll("\\", "/"), readFileSync(join(src, path), "utf8")] as const);
-  const having = (pattern: RegExp): string[] => sources.filter(([, text]) => pattern.test(text)).map(([path]) => path);
+const sources = readdirSync(src, { recursive: true, encoding: "utf8" })
+  .filter((path) => path.endsWith(".ts") && !path.endsWith(".spec.ts") && !/^codec.gen/.test(path))
+  .map((path) => [path.replaceAll("\\", "/"), readFileSync(join(src, path), "utf8")] as const);
+const having = (pattern: RegExp): string[] => sources.filter(([, text]) => pattern.test(text)).map(([path]) => path);
 
+it("every file that the page names is there", () => {
+  const folders = readdirSync(src, { withFileTypes: true }).flatMap((entry) => (entry.isDirectory() ? [entry.name] : []));
+  const named = [...page.matchAll(new RegExp(`\`((?:${folders.join("|")})/[\\w./-]+)\``, "g"))].map(([, path = ""]) => path);
+  expect(named.length).toBeGreaterThan(60);
+  expect(named.filter((path) => !existsSync(join(src, path)))).toEqual([]);
+});
+
+it("only io/port listens, and the two that the page names", () => {
+  const listening = having(/^import (?!type)[^;]*\bcreate(?:Secure)?Server\b[^;]* from "node:(?:net|tls|https?|http2)"/m);
+  expect(listening.filter((path) => !path.startsWith("io/port/")).sort()).toEqual(["cli/bridge/listen.ts", "oauth/callback.ts"]);
+});
+
+describe("the era of a request", () => {
   it("is found out in core/versions.ts alone: no other file names a version", () => {
     // The tables of faults are by revision.
     expect(having(/"20\d\d-\d\d-\d\d"/).filter((path) => !/^core\/faults\/|^cli\/ask\//.test(path))).toEqual(["core/versions.ts"]);

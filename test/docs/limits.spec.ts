@@ -59,6 +59,19 @@ it("no default of a limit or time-out is written a second time", () => {
   expect(again).toEqual([]);
 });
 
+it("a default that the comment of an option names is that of the table", () => {
+  const defaults: Readonly<Record<string, number>> = { ...limits, ...defaultTimeouts };
+  // Options of one name whose defaults differ, as the page says. Those of schemas have a page of their own.
+  const others: Readonly<Record<string, string>> = { pingMs: "keepAliveMs", recheckMs: "keyFileMs", idleMs: "sdkIdleMs" };
+  const named = sources.flatMap(([path, text]) =>
+    [...text.matchAll(/([\d,]+) unless given(?:(?!\*\/).)*\*\/\s*readonly (\w+)\??: number/gs)].flatMap(([, value = "", name = ""]) =>
+      defaults[name] === undefined || path.startsWith("schema") ? [] : [{ path, name, value: Number(value.replaceAll(",", "")) }],
+    ),
+  );
+  expect(named.length).toBeGreaterThan(20);
+  expect(named.filter(({ name, value }) => value !== defaults[name] && value !== defaults[others[name] ?? ""])).toEqual([]);
+});
+
 describe("data.limit", () => {
   it("is a name of the table wherever it is written", () => {
     const used = sources.flatMap(([path, text]) => [...text.matchAll(/\blimit: "([^"]*)"/g)].map(([, name]) => [path, name] as const));

@@ -232,7 +232,7 @@ describe("a server that is wrong", () => {
       { jsonrpc: "2.0", method: 5 },
     ];
     expect((await client.callTool("after", { lines })).structuredContent).toEqual({ after: lines.length });
-    expect(faults.length).toBeGreaterThanOrEqual(8);
+    expect(faults.length).toBeGreaterThanOrEqual(7);
     await echo(client);
   });
 

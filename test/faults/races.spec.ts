@@ -41,15 +41,14 @@ function service(counts: Counts): Server {
 }
 
 /** Both ends on the memory wire, the calling one open to be looked into. */
-function ends(counts: Counts): { peer: Peer; faults: Fault[]; strays: Fault[]; served: Promise<void> } {
+function ends(counts: Counts): { peer: Peer; faults: Fault[]; served: Promise<void> } {
   const [mine, theirs] = linkPair();
   const faults: Fault[] = [];
-  const strays: Fault[] = [];
-  const served = serveLink(service(counts), theirs, { limits: { inFlight: IN_FLIGHT }, onFault: (fault) => strays.push(fault) });
+  const served = serveLink(service(counts), theirs, { limits: { inFlight: IN_FLIGHT }, onFault: (fault) => faults.push(fault) });
   const peer = new Peer(mine, defaultLimits, (fault) => faults.push(fault));
   peer.rules = modernRules(peer);
   peer.ready = true;
-  return { peer, faults, strays, served };
+  return { peer, faults, served };
 }
 
 function context(cancel: Canceller, era: Era = "modern"): Context {
@@ -86,7 +85,7 @@ async function outcome(replies: AsyncIterator<Reply>, at: number): Promise<strin
 describe("a cancel that races the response", () => {
   test("100,000 times: one outcome each, and nothing is left behind", { timeout: 120_000 }, async () => {
     const counts: Counts = { started: 0, ended: 0 };
-    const { peer, faults, strays, served } = ends(counts);
+    const { peer, faults, served } = ends(counts);
     const total: Record<string, number> = { result: 0, cancelled: 0, left: 0 };
     const since = performance.now();
     const [waves, width] = [12_500, 8];
@@ -106,13 +105,12 @@ describe("a cancel that races the response", () => {
         }),
       );
     }
-    figure(`${waves * width} races: ${JSON.stringify(total)}, ${strays.length} cancels came late`, since);
+    figure(`${waves * width} races: ${JSON.stringify(total)}`, since);
     expect(Object.keys(total)).toEqual(["result", "cancelled", "left"]);
     expect(Object.values(total).reduce((sum, many) => sum + many)).toBe(waves * width);
     // Each of them has to have happened, or nothing was raced.
     for (const many of Object.values(total)) expect(many).toBeGreaterThan(1_000);
-    expect(strays.length).toBeGreaterThan(100);
-    for (const { code } of strays) expect(code).toBe("invalid-request");
+    // A cancel that comes after the answer is nobody's fault.
     expect(faults).toEqual([]);
     expect(peer.pending.size).toBe(0);
 

@@ -1,7 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import {
   type Address,
   type Command,
@@ -13,6 +12,7 @@ import {
   wireFor,
 } from "../../src/api/index.js";
 import { childServer } from "../interop/child-server.js";
+import { programFile } from "../support/programs.js";
 import { offered } from "./caller.js";
 
 /** What a relay listens on. */
@@ -46,7 +46,7 @@ export interface Chain {
   close(): Promise<void>;
 }
 
-const script = (name: string): string => fileURLToPath(new URL(`fixtures/${name}`, import.meta.url));
+const script = (name: string): string => programFile(new URL(`fixtures/${name}`, import.meta.url));
 const listenOn: Readonly<Record<InnerWire, string>> = {
   http: "http",
   sse: "sse+http",

@@ -20,6 +20,7 @@ async function openServer(wire: WireName, era: Era): Promise<Opened> {
 /** A client of the contract's service, with bridges between the two. Only the first hop speaks the client's era. */
 export function bridged({ hops, client: front, server: back }: Passage): Subject {
   return {
+    hops: hops.length,
     async open(options = {}) {
       let behind = await openServer(hops[hops.length - 1] as WireName, back);
       for (let at = hops.length - 2; at >= 0; at--) {

@@ -1,4 +1,3 @@
-import { fileURLToPath } from "node:url";
 import type { Address, Era } from "../../src/api/index.js";
 import { type Bridge, bridge } from "../../src/bridge/index.js";
 import { type Caller, within } from "../identity/caller.js";
@@ -6,11 +5,11 @@ import type { Chain } from "../identity/chain.js";
 import { type Row, rows } from "../identity/rows.js";
 import { atOnce, crossed, question, secretOf, sideBySide, Tally } from "../identity/scenarios.js";
 import { childServer } from "../interop/child-server.js";
+import { programFile } from "../support/programs.js";
 
-const script = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
-const legacyAsker = script("../identity/fixtures/asker.mjs");
-const modernAsker = script("fixtures/modern-asker.mjs");
-const bridgeProcess = script("bridge.mjs");
+const legacyAsker = programFile(new URL("../identity/fixtures/asker.mjs", import.meta.url));
+const modernAsker = programFile(new URL("fixtures/modern-asker.mjs", import.meta.url));
+const bridgeProcess = programFile(new URL("bridge.mjs", import.meta.url));
 const people = ["Adaqua", "Borvix"];
 const schemes = { http: "http", sse: "sse+http", ws: "ws", grpc: "grpc", stdio: "stdio" } as const;
 

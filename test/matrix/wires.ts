@@ -1,6 +1,6 @@
-import { fileURLToPath } from "node:url";
 import type { Address, Era } from "../../src/api/index.js";
 import { type Bridge, bridge } from "../../src/bridge/index.js";
+import { programFile } from "../support/programs.js";
 
 /** A wire as the matrix has it: where a bridge listens with it, and how one dials it. */
 export interface MatrixWire {
@@ -49,8 +49,8 @@ export interface Opened {
   close(): Promise<void>;
 }
 
-const bridgeProcess = fileURLToPath(new URL("bridge.mjs", import.meta.url));
-const contractProcess = fileURLToPath(new URL("../fixtures/contract-server.mjs", import.meta.url));
+const bridgeProcess = programFile(new URL("bridge.mjs", import.meta.url));
+const contractProcess = programFile(new URL("../fixtures/contract-server.mjs", import.meta.url));
 
 /** What a client dials to be served by a script of its own. */
 export function processAddress(name: WireName, script: string, args: readonly string[]): Address {

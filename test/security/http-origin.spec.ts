@@ -109,6 +109,16 @@ describe("2: a foreign Host on a loopback bind", () => {
       expect(await raw(http.url, { ...modernHeaders(body), host }, "POST", JSON.stringify(body))).toBe(200);
   });
 
+  it("is refused where only another listener of the process allows it", async () => {
+    await using one = await open({ allowedHosts: ["one.example"] });
+    await using other = await open({ allowedHosts: ["other.example"] });
+    const post = (url: string, host: string): Promise<number> => raw(url, { ...modernHeaders(body), host }, "POST", JSON.stringify(body));
+    for (let time = 0; time < 2; time++) {
+      expect([await post(one.url, "one.example"), await post(other.url, "one.example")]).toEqual([200, 403]);
+      expect([await post(other.url, "other.example"), await post(one.url, "other.example")]).toEqual([200, 403]);
+    }
+  });
+
   it("is refused over HTTP/2, in either place", async () => {
     await using at = await open();
     const session = connectHttp2(at.url);

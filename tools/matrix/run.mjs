@@ -2,6 +2,7 @@ import { fork } from "node:child_process";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
+import bundlePrograms from "../test-programs.mjs";
 import { tables } from "./tables.mjs";
 
 // Every listen × every upstream × both eras through bridges: npm run matrix -- [--only listen,upstream] [--part TEXT] [--again] [--minutes N] [--workers N]
@@ -36,6 +37,8 @@ function keep(id, result) {
   mkdirSync(fileURLToPath(new URL("../../.cache", import.meta.url)), { recursive: true });
   writeFileSync(file, JSON.stringify(results, undefined, 1));
 }
+
+await bundlePrograms();
 
 /** A worker that has loaded the cells. */
 async function started() {

@@ -1,4 +1,4 @@
-// Makes dist/ as small as it is published: scripts without comments, indented by tabs, with short names of local variables, descriptors packed,
+// Makes dist/ as small as it is published: scripts without comments and indentation, with short names of local variables, descriptors packed,
 // no declarations that no entry point leads to, and those that are left compile where Node's types are not installed.
 // Lines, statements and the names of functions and classes stay, so stack traces can be read. This is a part of `prepare`, the last script that npm runs
 // before it packs, and does nothing when `prepare` runs after an install. After packing all is built again.
@@ -32,7 +32,15 @@ function slim(file) {
   const mangle = { toplevel: false, keepNames: true };
   const printed = minifySync(file, text, { module: true, compress: false, mangle, codegen: { removeWhitespace: false } });
   if (printed.errors.length > 0) throw new Error(`${file}: ${printed.errors[0].message}`);
-  return (/copyright|licen[cs]e/i.test(licence) ? licence : "") + printed.code;
+  return (/copyright|licen[cs]e/i.test(licence) ? licence : "") + flush(file, printed.code);
+}
+
+/** The code without indentation, unless a line of a template literal would lose it. */
+function flush(file, code) {
+  const flat = code.replace(/^\t+/gm, "");
+  const dense = (text) =>
+    minifySync(file, text, { module: true, compress: false, mangle: false, codegen: { removeWhitespace: true } }).code;
+  return dense(flat) === dense(code) ? flat : code;
 }
 
 /** Generated code with its descriptor deflated: a large one is nine tenths of its file, and shrinks to a fifth or less. */

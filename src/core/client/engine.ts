@@ -20,6 +20,7 @@ export interface Terms extends CallOptions {
   readonly lasting?: boolean;
   readonly range?: Range;
   readonly pageSize?: number | undefined;
+  readonly exactNumbers?: boolean | undefined;
 }
 
 const plain: Terms = {};
@@ -76,7 +77,7 @@ export class Engine implements Home {
 
   exchange(method: string, params: JsonObject, terms: Terms = plain): CallExchange {
     const request: Request = { method, params: terms.meta === undefined ? params : extended(params, { _meta: terms.meta }) };
-    return new CallExchange(this, request, () => this.#start(terms));
+    return new CallExchange(this, request, () => this.#start(terms), terms.exactNumbers === true);
   }
 
   async notify(notification: Message): Promise<void> {

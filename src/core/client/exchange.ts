@@ -47,6 +47,8 @@ export class CallExchange implements Replies {
   readonly #home: Home;
   readonly #begin: () => ExchangeStart;
   readonly #request: Request;
+  /** Whether the reader takes exact numbers. */
+  readonly #exact: boolean;
   #start: ExchangeStart | undefined;
   #inner: Replies | undefined;
   #timed: Timed | undefined;
@@ -59,7 +61,8 @@ export class CallExchange implements Replies {
   #resolve: ((step: Step) => void) | undefined;
   #reject: ((fault: Fault) => void) | undefined;
 
-  constructor(home: Home, request: Request, begin: () => ExchangeStart) {
+  constructor(home: Home, request: Request, begin: () => ExchangeStart, exact = false) {
+    this.#exact = exact;
     this.#home = home;
     this.#request = request;
     this.#begin = begin;
@@ -147,7 +150,7 @@ export class CallExchange implements Replies {
   #give(reply: Reply): void {
     let value: Reply;
     try {
-      value = readable(reply);
+      value = this.#exact ? reply : readable(reply);
     } catch (error) {
       if (!("params" in reply)) return this.fail(toFault(error));
       this.#home.report(toFault(error));

@@ -81,4 +81,6 @@ export interface CallOptions {
 export interface ListOptions extends CallOptions {
   /** Items in a page, where the wire has pages and the server lets the client choose. */
   readonly pageSize?: number | undefined;
+  /** Whether numbers that JavaScript cannot hold are `ExactNumber`s, for `jsonText` to write. Otherwise the call fails at the first. */
+  readonly exactNumbers?: boolean | undefined;
 }

@@ -24,6 +24,11 @@ export function readChunks(engine: Engine, uri: string, options: ReadOptions): S
       const step = await exchange.next();
       if (step.done === true) return;
       const reply = step.value;
+      const whole = cutter.whole(reply);
+      if (whole !== undefined) {
+        yield whole;
+        continue;
+      }
       if (reply.kind === "result") engine.complete(reply.value);
       if (!engine.hear(reply, "resources/read", params, options)) for (const part of cutter.cut(reply)) yield part;
       if (reply.kind === "result") return;

@@ -78,7 +78,7 @@ async function load(schema: JsonObject): Promise<Validator> {
 
 /** Makes the validator count what may look at a value more than once: references, and elements that are compared with each other. */
 async function countSteps({ RULES }: Ajv, spend: (steps: number) => void): Promise<void> {
-  const { _ } = await import("ajv");
+  const { _ } = (await import("ajv")).default;
   const references = (): void => spend(REFERENCE);
   const pairs = (count: number): void => spend((count * count) / 2);
   for (const keyword of ["$ref", "$dynamicRef", "uniqueItems"]) {
@@ -101,13 +101,14 @@ function areScalars(items: unknown): boolean {
   return types.length > 0 && types.every((each) => each !== "object" && each !== "array");
 }
 
+/** Ajv is CommonJS. A bundler that splits code gives such a module only its default export. */
 async function instance(dialect: unknown, options: Options): Promise<Ajv> {
   switch (typeof dialect === "string" ? dialect.replace(/#$/, "") : dialect) {
     case undefined:
     case latest:
-      return new (await import("ajv/dist/2020.js")).Ajv2020(options);
+      return new (await import("ajv/dist/2020.js")).default.Ajv2020(options);
     case draft07:
-      return new (await import("ajv")).Ajv(options);
+      return new (await import("ajv")).default.Ajv(options);
     default:
       throw new Fault("internal", `the JSON Schema dialect is not supported: ${String(dialect)} (supported: ${latest}, ${draft07})`);
   }

@@ -23,21 +23,9 @@ type AnyToolOptions = ToolOptions<Schema, Schema> | TypedToolOptions<DescMessage
 export function createServer(options: ServerOptions): Server {
   if (typeof options?.name !== "string" || typeof options.version !== "string")
     throw new Fault("invalid-params", 'createServer needs { name, version }, such as createServer({ name: "example", version: "1.0.0" })');
-  const notified = new Map<string, Set<NotificationHandler>>();
-  const faults = new Set<(fault: Fault) => void>();
+  const { tell, onFault } = faultListeners();
+  const { notify, onNotification } = notificationHandlers(tell);
   const completions: CompleteAny[] = [];
-  const tell = (fault: Fault): void => {
-    for (const listener of faults) {
-      try {
-        listener(fault);
-      } catch (error) {
-        // A listener that throws must not change the answer to a call.
-        queueMicrotask(() => {
-          throw error;
-        });
-      }
-    }
-  };
   const report = (error: unknown): void => {
     if (!(error instanceof Fault)) tell(toFault(error));
   };
@@ -49,15 +37,12 @@ export function createServer(options: ServerOptions): Server {
   const methods = methodAnswers(parts);
   let typed: MessageTools | undefined;
 
-  const hear = async (handler: NotificationHandler, notification: Message, ctx: HandlerContext): Promise<void> => {
-    try {
-      await handler(notification, ctx);
-    } catch (error) {
-      // A notification gets no answer, so even a Fault is only reported.
-      tell(toFault(error));
-    }
-  };
-
+  const chained =
+    <Given extends readonly unknown[]>(add: (...given: Given) => void) =>
+    (...given: Given): Server => {
+      add(...given);
+      return server;
+    };
   const server: Server = {
     call: (given, context) => {
       let request: Request;
@@ -74,7 +59,82 @@ export function createServer(options: ServerOptions): Server {
       if (typed !== undefined && request.method === "tools/list") return typed.list(request, context, (within) => answer(request, within));
       return answer(request, context);
     },
-    notify: (given, context) => {
+    notify,
+    tool: (name: string, given: AnyToolOptions | ToolHandler, handler?: AnyToolHandler) => {
+      if (typeof given === "function") tools.add(name, {}, given);
+      else if (takesMessages(given)) {
+        const support = messageSupport();
+        if (support instanceof Fault) throw support;
+        typed ??= support.tools();
+        const made = typed.convert(name, given, handler);
+        tools.add(name, made.options, made.handler, true);
+      } else tools.add(name, given, handler);
+      return server;
+    },
+    tools: chained((catalogue) => tools.addCatalogue(catalogue)),
+    resource: chained((resource, read) => resources.add(resource, read)),
+    resourceTemplate: chained((template, read) => resources.addTemplate(template, read)),
+    resources: chained((catalogue) => resources.addCatalogue(catalogue)),
+    prompt: (name, promptOptions, handler) => {
+      prompts.add(name, promptOptions, handler);
+      return server;
+    },
+    prompts: chained((catalogue) => prompts.addCatalogue(catalogue)),
+    completion: chained((complete) => completions.push(complete)),
+    method: (name, handler) => {
+      if (methods.has(name)) throw new Fault("invalid-params", `the method ${name} already has a handler`);
+      methods.set(name, custom(handler, report));
+      return server;
+    },
+    onNotification,
+    onFault,
+    changed: (feature) => changes.changed(feature),
+    updated: (uri) => changes.updated(uri),
+    log: (level, data, logger) => changes.log(log(level, data, logger)),
+    get droppedLogs(): number {
+      return changes.dropped;
+    },
+    close: () => changes.close(),
+  };
+  return server;
+}
+
+/** Those who want to know what goes wrong in handlers. */
+function faultListeners(): Pick<Server, "onFault"> & { tell(fault: Fault): void } {
+  const listeners = new Set<(fault: Fault) => void>();
+  return {
+    onFault(listener) {
+      listeners.add(listener);
+      return () => void listeners.delete(listener);
+    },
+    tell(fault) {
+      for (const listener of listeners) {
+        try {
+          listener(fault);
+        } catch (error) {
+          // A listener that throws must not change the answer to a call.
+          queueMicrotask(() => {
+            throw error;
+          });
+        }
+      }
+    },
+  };
+}
+
+/** The handlers of notifications, by method. */
+function notificationHandlers(tell: (fault: Fault) => void): Pick<Server, "notify" | "onNotification"> {
+  const byMethod = new Map<string, Set<NotificationHandler>>();
+  const hear = async (handler: NotificationHandler, notification: Message, ctx: HandlerContext): Promise<void> => {
+    try {
+      await handler(notification, ctx);
+    } catch (error) {
+      // A notification gets no answer, so even a Fault is only reported.
+      tell(toFault(error));
+    }
+  };
+  return {
+    notify(given, context) {
       // Only edges use this notification, and the server is behind the last of them.
       if (given.method === RELEASE) return Promise.resolve();
       let notification: Message;
@@ -86,70 +146,14 @@ export function createServer(options: ServerOptions): Server {
       }
       const ctx = new Handling(context, notification);
       for (const key of [notification.method, "*"]) {
-        for (const handler of notified.get(key) ?? []) void hear(handler, notification, ctx);
+        for (const handler of byMethod.get(key) ?? []) void hear(handler, notification, ctx);
       }
       return Promise.resolve();
     },
-    tool: (name: string, given: AnyToolOptions | ToolHandler, handler?: AnyToolHandler) => {
-      if (typeof given === "function") tools.add(name, {}, given);
-      else if (takesMessages(given)) {
-        const support = messageSupport();
-        if (support instanceof Fault) throw support;
-        typed ??= support.tools();
-        const made = typed.convert(name, given, handler);
-        tools.add(name, made.options, made.handler);
-      } else tools.add(name, given, handler);
-      return server;
-    },
-    tools: (catalogue) => {
-      tools.addCatalogue(catalogue);
-      return server;
-    },
-    resource: (resource, read) => {
-      resources.add(resource, read);
-      return server;
-    },
-    resourceTemplate: (template, read) => {
-      resources.addTemplate(template, read);
-      return server;
-    },
-    resources: (catalogue) => {
-      resources.addCatalogue(catalogue);
-      return server;
-    },
-    prompt: (name, promptOptions, handler) => {
-      prompts.add(name, promptOptions, handler);
-      return server;
-    },
-    prompts: (catalogue) => {
-      prompts.addCatalogue(catalogue);
-      return server;
-    },
-    completion: (complete) => {
-      completions.push(complete);
-      return server;
-    },
-    method: (name, handler) => {
-      if (methods.has(name)) throw new Fault("invalid-params", `the method ${name} already has a handler`);
-      methods.set(name, custom(handler, report));
-      return server;
-    },
-    onNotification: (method, handler) => {
-      const handlers = notified.get(method) ?? new Set();
-      notified.set(method, handlers.add(handler));
+    onNotification(method, handler) {
+      const handlers = byMethod.get(method) ?? new Set();
+      byMethod.set(method, handlers.add(handler));
       return () => void handlers.delete(handler);
     },
-    onFault: (listener) => {
-      faults.add(listener);
-      return () => void faults.delete(listener);
-    },
-    changed: (feature) => changes.changed(feature),
-    updated: (uri) => changes.updated(uri),
-    log: (level, data, logger) => changes.log(log(level, data, logger)),
-    get droppedLogs(): number {
-      return changes.dropped;
-    },
-    close: () => changes.close(),
   };
-  return server;
 }

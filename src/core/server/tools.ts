@@ -1,6 +1,7 @@
 import { Fault } from "../fault.js";
 import { fixed } from "../fixed.js";
 import { isObject, type JsonObject } from "../json.js";
+import { isMessage } from "../message-tools.js";
 import type { CallToolResult, ContentBlock, Tool, ToolAnnotations } from "../protocol.js";
 import type { Context, Reply, Request } from "../service.js";
 import type { Checked, ValueCheck } from "./check.js";
@@ -63,6 +64,8 @@ interface Entry {
   readonly input: ValueCheck;
   readonly output: ValueCheck | undefined;
   readonly handler: AnyToolHandler;
+  /** Whether it may take messages of protobuf. */
+  readonly messages: boolean;
 }
 /** A tool found for one call. */
 type Found = Omit<Entry, "tool" | "input"> & { readonly input: ValueCheck | undefined };
@@ -83,7 +86,7 @@ export class Tools {
     return this.#entries.size > 0 || this.#catalogues.length > 0;
   }
 
-  add(name: string, options: ToolOptions<Schema, Schema>, handler: AnyToolHandler | undefined): void {
+  add(name: string, options: ToolOptions<Schema, Schema>, handler: AnyToolHandler | undefined, messages = false): void {
     if (this.#entries.has(name)) throw new Fault("invalid-params", `a tool named ${name} is there already`);
     checkRegistration(name, options, handler);
     const { input, output, inputSchema, outputSchema, ...rest } = options;
@@ -101,6 +104,7 @@ export class Tools {
       input: takes === anyObject ? checkObject : checker(input ?? takes),
       output: gives === undefined ? undefined : checker(output ?? gives),
       handler,
+      messages,
     });
   }
 
@@ -119,6 +123,7 @@ export class Tools {
     let output: ValueCheck | undefined;
     const invoke = (found: Found): unknown => {
       output = found.output;
+      if (!found.messages && isMessage(args)) return failure(`${INVALID_ARGUMENTS}arguments: ${args["@type"]}, and the tool takes JSON`);
       const checked = (found.input ?? checkObject)(args, "arguments");
       if (checked instanceof Promise) return checked.then((late) => enter(late, found.handler, ctx));
       return enter(checked, found.handler, ctx);
@@ -147,11 +152,11 @@ export class Tools {
   async #find(name: string, ctx: HandlerContext): Promise<Found> {
     for (const catalogue of this.#catalogues) {
       const handler = (args: JsonObject): unknown => catalogue.call(name, args, ctx);
-      if (catalogue.find === undefined) return { input: undefined, output: undefined, handler };
+      if (catalogue.find === undefined) return { input: undefined, output: undefined, handler, messages: true };
       const tool = await catalogue.find(name, ctx);
       if (tool === undefined) continue;
       const { inputSchema, outputSchema } = tool;
-      return { input: jsonSchemaCheck(inputSchema), output: outputSchema && jsonSchemaCheck(outputSchema), handler };
+      return { input: jsonSchemaCheck(inputSchema), output: outputSchema && jsonSchemaCheck(outputSchema), handler, messages: true };
     }
     throw unknownTool(name);
   }
@@ -166,11 +171,14 @@ function unknownTool(name: string): Fault {
 }
 
 function enter(checked: Checked, handler: AnyToolHandler, ctx: HandlerContext): unknown {
-  if ("problem" in checked) return failure(`invalid arguments\n${checked.problem}`);
+  if ("problem" in checked) return failure(`${INVALID_ARGUMENTS}${checked.problem}`);
   // The caller may have left while the arguments were checked.
   if (ctx.cancel.fired) throw ctx.cancel.reason;
   return handler(checked.value as never, ctx);
 }
+
+/** How the text of a result begins if the tool did not run because of its arguments. */
+export const INVALID_ARGUMENTS = "invalid arguments\n";
 
 function failure(message: string): CallToolResult {
   return { content: [{ type: "text", text: message }], isError: true };

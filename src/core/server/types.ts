@@ -32,11 +32,16 @@ export interface ServerOptions {
 export type MethodHandler = (params: JsonObject, ctx: HandlerContext) => Handled<JsonObject | undefined>;
 export type NotificationHandler = (notification: Message, ctx: HandlerContext) => void | Promise<void>;
 
+/** No schema of a message: otherwise TypeScript takes the handler of such a tool for one of JSON. */
+interface NoMessage {
+  readonly typeName?: never;
+}
+
 /** A service made of handlers. Each name can be registered once. You can register more while it serves. */
 export interface Server extends Service {
   tool(name: string, handler: ToolHandler): Server;
   /** A tool with JSON Schemas, or schemas of a library such as Zod. */
-  tool<I extends Schema = JsonObject, O extends Schema = JsonObject>(
+  tool<I extends Schema & NoMessage = JsonObject, O extends Schema = JsonObject>(
     name: string,
     options: ToolOptions<I, O>,
     handler: ToolHandler<OutputOf<I>, InputOf<O>>,

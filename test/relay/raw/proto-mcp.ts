@@ -172,7 +172,9 @@ export const protomcp: RawWire = {
       messages(socket, (message) => {
         const { id = 0n, payload } = message;
         if (payload.case === "initializeRequest" && payload.value.probe === true)
-          socket.write(framed({ id, payload: { case: "initializeResponse", value: { protocolVersion: "1.3.0" } } }));
+          socket.write(
+            framed({ id, payload: { case: "initializeResponse", value: { protocolVersion: "1.3.0", mcpVersion: "2026-07-28" } } }),
+          );
         else take(textIn(message));
       });
     });
