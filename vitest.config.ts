@@ -23,7 +23,10 @@ export default defineConfig({
     globalSetup: "tools/test-programs.mjs",
     // A process a file costs most of a second. It goes to those that measure their process, end it or start many others.
     projects: [
-      { extends: true, test: { name: "shared", isolate: false, include: specs, exclude: ownProcess, setupFiles: "test/support/processes-left.ts" } },
+      {
+        extends: true,
+        test: { name: "shared", isolate: false, include: specs, exclude: ownProcess, setupFiles: "test/support/processes-left.ts" },
+      },
       { extends: true, test: { name: "own process", include: ownProcess } },
     ],
     // Many tests wait for children and timers: one worker more than two cores takes a sixth less time, and more than that makes them wait for each other.
