@@ -14,12 +14,15 @@ export function equal(actual: unknown, expected: unknown, what: string): void {
   if (!same(actual, expected)) throw new ContractError(`${what}: expected ${show(expected)}, got ${show(actual)}`);
 }
 
+/** A condition may call the service, and behind a bridge each call may take a process of its own, of which there are not many. */
+const LONGEST_PAUSE_MS = 500;
+
 /** Waits until `condition` holds. */
 export async function eventually(condition: () => boolean | Promise<boolean>, what: string, ms = 10_000): Promise<void> {
   const until = Date.now() + ms;
-  while (!(await condition())) {
+  for (let pause = 5; !(await condition()); pause = Math.min(2 * pause, LONGEST_PAUSE_MS)) {
     if (Date.now() > until) throw new ContractError(`${what}: not so within ${ms} ms`);
-    await new Promise((resolve) => setTimeout(resolve, 5));
+    await new Promise((resolve) => setTimeout(resolve, pause));
   }
 }
 
