@@ -1,7 +1,8 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { afterAll, beforeAll, expect, it, vi } from "vitest";
 import { connect, type JsonObject } from "../../src/api/index.js";
+import { patience } from "../fixtures/children/index.js";
 import { LEGACY } from "./requests.js";
 
 /**
@@ -11,6 +12,11 @@ import { LEGACY } from "./requests.js";
 class AskingServer {
   /** The stream of each session, once it is open. */
   readonly sessions = new Map<string, ServerResponse | undefined>();
+  /** What the answer to a client's `initialized` waits for. */
+  greeted: Promise<void> | undefined;
+  /** How many clients have sent `initialized`. */
+  greetings = 0;
+  /** The calls whose question is open, by its id. */
   readonly #waiting = new Map<string, ServerResponse>();
   readonly #server = createServer((request, response) => void this.#handle(request, response));
   #count = 0;
@@ -51,15 +57,20 @@ class AskingServer {
       response.writeHead(200, { "content-type": "text/event-stream" }).flushHeaders();
       return void this.sessions.set(session, response);
     }
+    if (message["method"] === "notifications/initialized") {
+      this.greetings++;
+      await this.greeted;
+    }
     if (message["method"] === "tools/call") {
-      this.#waiting.set(session, response);
-      response.on("close", () => this.#waiting.delete(session));
+      const id = `of ${message.id}`;
+      this.#waiting.set(id, response);
+      response.on("close", () => this.#waiting.delete(id));
       const params = { message: "who?", requestedSchema: { type: "object", properties: {} } };
-      const question = { jsonrpc: "2.0", id: `of ${message.id}`, method: "elicitation/create", params };
+      const question = { jsonrpc: "2.0", id, method: "elicitation/create", params };
       return void this.sessions.get(session)?.write(`data: ${JSON.stringify(question)}\n\n`);
     }
     if (message["method"] === undefined && message["result"] !== undefined) {
-      const call = this.#waiting.get(session);
+      const call = this.#waiting.get(String(message.id));
       const id = String(message.id).replace("of ", "");
       if (call !== undefined) answer({ content: [{ type: "text", text: "asked" }] }, call, Number.isNaN(Number(id)) ? id : Number(id));
     }
@@ -79,4 +90,23 @@ it("a call in which a legacy server asks waits for the stream that it asks on, a
   expect((await client.callTool("ask")).content).toEqual([{ type: "text", text: "asked" }]);
   server.sessions.clear();
   expect((await client.callTool("ask")).content).toEqual([{ type: "text", text: "asked" }]);
+});
+
+it("a call that comes while a session begins anew waits for that stream, too", async () => {
+  await using client = await connect(url, { era: "legacy", elicit: () => ({ action: "accept", content: {} }) });
+  await client.callTool("ask");
+  let greet = (): void => {};
+  server.greeted = new Promise((resolve) => {
+    greet = resolve;
+  });
+  server.greetings = 0;
+  server.sessions.clear();
+  const first = client.callTool("ask");
+  // The client knows the new session now, and has not asked for its stream.
+  await vi.waitFor(() => expect(server.greetings).toBe(1), patience);
+  const second = client.callTool("ask");
+  // Time for a call that would not wait.
+  await new Promise((resolve) => setTimeout(resolve, 100));
+  greet();
+  for (const { content } of await Promise.all([first, second])) expect(content).toEqual([{ type: "text", text: "asked" }]);
 });

@@ -95,7 +95,14 @@ export class DialedSession {
    * question while that is not open, and the call would never end.
    */
   get ready(): Promise<unknown> | undefined {
-    return this.#opening === undefined || !this.#state.canBeAsked ? undefined : within(this.#opening, READY_MS);
+    if (!this.#state.canBeAsked) return undefined;
+    // The id of a new session is known before its stream is asked for.
+    const restarted = this.#reviving?.then(
+      () => this.#opening,
+      () => undefined,
+    );
+    const opening = restarted ?? this.#opening;
+    return opening === undefined ? undefined : within(opening, READY_MS);
   }
 
   /** A GET of the stream that has the event `last`. */
