@@ -3,9 +3,9 @@ import { WINDOW_BYTES } from "../keys.js";
 import type { LinkCall } from "./link-call.js";
 
 /**
- * A read may have as much in flight as this many calls: with a round trip of 20 ms and the default of 1 MiB, that allows 200 MiB a second.
+ * A read may have as much in flight as this many calls: with a round trip of 20 ms and the default of 1 MiB, that allows 300 MiB a second.
  */
-const READ_CALLS = 4;
+const READ_CALLS = 6;
 
 /** Messages that may be read before the server is told, however light they are here: the server may weigh them differently. */
 const UNTOLD = 64;

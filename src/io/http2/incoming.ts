@@ -1,3 +1,4 @@
+import { creditStep } from "./bounds.js";
 import { broken } from "./broken.js";
 import { type FrameSink, Http2FrameReader } from "./frame-reader.js";
 import {
@@ -91,7 +92,7 @@ export class IncomingFrames implements FrameSink {
     // A slow reader only holds up its own stream. This window is shared by all streams, and only limits what arrives before it is
     // processed.
     this.#owed += length;
-    if (this.#owed < this.#listener.window / 2) return;
+    if (this.#owed < creditStep(this.#listener.window)) return;
     this.#listener.credit(0, this.#owed);
     this.#owed = 0;
   }

@@ -1,3 +1,4 @@
+import { creditStep } from "./bounds.js";
 import { broken } from "./broken.js";
 import { CANCEL, FLOW_CONTROL_ERROR, LARGEST_WINDOW, NO_ERROR, PROTOCOL_ERROR, STREAM_CLOSED } from "./frames.js";
 
@@ -235,9 +236,9 @@ export abstract class Http2Stream {
     this.shut(code, undefined);
   }
 
-  /** Half a window at a time: one update for many frames, and always in time. */
+  /** One update for many frames. */
   #credit(): void {
-    if (this.#paused || this.#over || this.#closed || this.#owed < this.#window / 2) return;
+    if (this.#paused || this.#over || this.#closed || this.#owed < creditStep(this.#window)) return;
     const owed = this.#owed;
     this.#owed = 0;
     this.#carrier.credit(this.id, owed);

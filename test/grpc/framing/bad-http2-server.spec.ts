@@ -101,8 +101,8 @@ describe("what breaks a stream", () => {
     expect(await texts(ask(dialled))).toEqual(["good"]);
     const credits = raw.server.peers[0]?.heard.filter(({ type, id }) => type === WINDOW_UPDATE && id === 0) ?? [];
     const granted = credits.reduce((sum, { payload }) => sum + payload.readUInt32BE(0), 0) - (WINDOW - 65_535);
-    // What came after the reset counts, too; less than half a window may be outstanding.
-    expect(granted).toBeGreaterThan(1.5 * WINDOW);
+    // What came after the reset counts, too; less than a part of the window may be outstanding.
+    expect(granted).toBeGreaterThan(1.75 * WINDOW);
     expect(raw.server.peers.length).toBe(1);
   });
 });

@@ -1,4 +1,5 @@
 import { describe, expect, it, vi } from "vitest";
+import { NARROW, WINDOW } from "../../../src/io/http2/bounds.js";
 import { CONTINUATION, END_HEADERS, HEADERS, hpack, RST_STREAM } from "./raw.js";
 import {
   answer,
@@ -125,6 +126,28 @@ describe("what is unusual and allowed", () => {
       peer.send(headers(id, [...head, ["grpc-status", "5"], ["grpc-message", "gone"]]), frame(RST_STREAM, 0, id, words(0)));
     });
     expect(await ask(dialled).status).toMatchObject({ code: 5, message: "gone" });
+  });
+});
+
+describe("a server far away", () => {
+  it("that has used up the window is given nearly all of it again, whatever the length of its frames", async () => {
+    const dialled = await start(() => {});
+    const call = ask(dialled);
+    const peer = await first();
+    const id = await peer.request(0);
+    const some = data(id, message(new Uint8Array(16_000)));
+    const count = Math.floor(WINDOW / 16_005);
+    peer.send(begin(id), ...Array.from({ length: count }, () => some));
+    let got = 0;
+    for await (const batch of call.messages) {
+      got += batch.length;
+      if (got === count) break;
+    }
+    const credit = (of: number): number =>
+      peer.heard.reduce((sum, { type, id: on, payload }) => (type === WINDOW_UPDATE && on === of ? sum + payload.readUInt32BE(0) : sum), 0);
+    // The first update of each opens the window itself.
+    await vi.waitFor(() => expect(credit(0) - (WINDOW - 65_535)).toBeGreaterThan(0.8 * WINDOW));
+    expect(credit(id) - (WINDOW - NARROW)).toBeGreaterThan(0.8 * WINDOW);
   });
 });
 
