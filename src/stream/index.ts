@@ -20,6 +20,7 @@ export { concat } from "./bytes.js";
 export { type Deadline, deadline } from "./deadline.js";
 export { codeOf } from "./error-code.js";
 export type { Iteration } from "./iteration.js";
+export { litter } from "./litter.js";
 export { merge } from "./merge.js";
 export { dropOldest } from "./oldest.js";
 export { type Pipe, type PipeOptions, pipe } from "./pipe.js";

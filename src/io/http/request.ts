@@ -1,13 +1,12 @@
-import { type Agent, request as httpRequest, type IncomingMessage, type OutgoingHttpHeaders } from "node:http";
-import { type Agent as HttpsAgent, request as httpsRequest } from "node:https";
-import { urlToHttpOptions } from "node:url";
-import { type Cancel, defaultTimeouts, extended, Fault, isObject } from "../../core/index.js";
+import { type Cancel, defaultTimeouts, Fault, isObject } from "../../core/index.js";
+import { HttpConnections } from "../http1/connections.js";
+import { sendOwn } from "../http1/send.js";
 import type { TlsDialOptions } from "../tls.js";
 import { REFUSED } from "./lane.js";
 import { lanes } from "./lanes.js";
-import { requestFault, type Sent, sent } from "./sent.js";
-import { type Awaits, beat, Silence, type SilenceOptions } from "./silence.js";
-import { Sockets } from "./sockets.js";
+import { sendSecure } from "./secure-request.js";
+import type { Sent } from "./sent.js";
+import { type Awaits, Silence, type SilenceOptions } from "./silence.js";
 
 export interface HttpSendOptions {
   readonly headers: Readonly<Record<string, string>>;
@@ -45,22 +44,22 @@ export function httpClient({
   probe,
   socketPath,
 }: HttpClientOptions = {}): HttpClient {
-  const agent = new Sockets({ most: 1024, kept: 256, path: socketPath });
+  const connections = new HttpConnections({ most: 1024, kept: 256, path: socketPath });
   const secure = lanes({ tls, pingMs, deadMs });
-  const silence = new Silence({ deadMs, probe }, dropKept);
+  const silence = new Silence({ deadMs, probe });
   return {
     send(method, url, options) {
-      if (url.protocol !== "https:") return sendPlain(method, url, options, { agent, silence });
+      if (url.protocol !== "https:") return sendOwn(method, url, options, { connections, silence });
       const attempt = (): Promise<Sent> =>
         secure.use(url, options.cancel, (lane) =>
-          "send" in lane ? lane.send(method, url, options) : sendPlain(method, url, options, { agent: lane, silence }),
+          "send" in lane ? lane.send(method, url, options) : sendSecure(method, url, options, { agent: lane, silence }),
         );
       // A refused request was not processed, so it may be sent again.
       return attempt().catch((error) => (isRefused(error) ? attempt() : Promise.reject(error)));
     },
     close() {
       silence.stop();
-      agent.destroy();
+      connections.destroy();
       secure.close();
     },
   };
@@ -68,52 +67,4 @@ export function httpClient({
 
 function isRefused(error: unknown): boolean {
   return error instanceof Fault && isObject(error.data) && error.data["reason"] === REFUSED;
-}
-
-/** Parsed URLs: a link sends everything to one. */
-const places = new WeakMap<URL, ReturnType<typeof urlToHttpOptions>>();
-
-function placeOf(url: URL): ReturnType<typeof urlToHttpOptions> {
-  let place = places.get(url);
-  if (place === undefined) places.set(url, (place = urlToHttpOptions(url)));
-  return place;
-}
-
-/** Closes the connections that have no request. */
-function dropKept(agent: Agent): void {
-  if (agent instanceof Sockets) return agent.dropKept();
-  for (const sockets of Object.values(agent.freeSockets)) for (const socket of sockets ?? []) socket.destroy();
-}
-
-interface Via {
-  readonly agent: Sockets | HttpsAgent;
-  readonly silence: Silence;
-}
-
-/** Sends over HTTP/1.1. */
-function sendPlain(
-  method: string,
-  url: URL,
-  { headers, body, cancel, awaits = "call" }: HttpSendOptions,
-  { agent, silence }: Via,
-): Promise<Sent> {
-  return new Promise((resolve, reject) => {
-    const { protocol, hostname, port, path, auth } = placeOf(url);
-    const lengthened = body === undefined ? headers : extended(headers, { "content-length": Buffer.byteLength(body) });
-    const options = { protocol, hostname, port, path, auth, method, headers: lengthened as OutgoingHttpHeaders, agent };
-    const request = (protocol === "https:" ? httpsRequest : httpRequest)(options);
-    const awaited = silence.add(request, agent, awaits);
-    request.once("response", (response: IncomingMessage) => {
-      awaited.response = response;
-      if (agent instanceof Sockets) agent.heed(response);
-      resolve(sent(response.statusCode ?? 0, response.headers, response, undefined, () => beat(awaited)));
-    });
-    request.on("error", (error: NodeJS.ErrnoException) => reject(requestFault(error, url)));
-    const unhook = cancel?.on(() => void request.destroy());
-    request.once("close", () => {
-      silence.remove(awaited);
-      unhook?.();
-    });
-    request.end(body);
-  });
 }

@@ -78,7 +78,8 @@ async function* bytesOf(stream: Readable, broken: () => boolean): AsyncGenerator
   if (broken()) throw cut(undefined);
 }
 
-function cut(error: unknown): Fault {
+/** The answer broke off. */
+export function cut(error: unknown): Fault {
   if (error instanceof Fault) return error;
   return new Fault("unavailable", "the server closed the connection", { cause: error, data: { reason: "closed" } });
 }

@@ -1,4 +1,4 @@
-import type { Agent, ClientRequest, IncomingMessage } from "node:http";
+import type { Socket } from "node:net";
 import { Fault } from "../../core/index.js";
 import { timerMs } from "../../stream/index.js";
 import { progressOf } from "../port/stalled.js";
@@ -17,12 +17,23 @@ export function deadPeer(ms: number, asked = false): Fault {
  */
 export type Awaits = "call" | "head" | "nothing";
 
-/** An open request, with its answer as far as it has come. */
+/** A request whose answer is not complete. */
+export interface OpenRequest {
+  /** Absent while it waits for a connection. */
+  readonly socket: Socket | null | undefined;
+  /** Whether its answer has begun. */
+  readonly answered: boolean;
+  /** Bytes of the answer that wait for their reader. */
+  readonly unread: number;
+  destroy(fault: Fault): void;
+  /** Closes the connections to the server that have no request: they are lost, too. */
+  dropIdle(): void;
+}
+
+/** An open request that is watched. */
 export interface Awaited {
-  readonly request: ClientRequest;
-  readonly agent: Agent;
+  readonly request: OpenRequest;
   readonly awaits: Awaits;
-  response: IncomingMessage | undefined;
   /** How far its connection was when last checked, and since when. */
   read: number | undefined;
   progress: string;
@@ -53,34 +64,20 @@ export class Silence {
   /** By index: a Set took a sixth of the time of a call. */
   readonly #open: (Awaited | undefined)[] = [];
   readonly #free: number[] = [];
-  readonly #drop: (agent: Agent) => void;
   #timer: ReturnType<typeof setInterval> | undefined;
   #looked = 0;
   #asking = false;
   /** When something last arrived on any of them. */
   #heard = 0;
 
-  /** `drop` closes the idle connections of an agent: they are lost too. */
-  constructor(options: SilenceOptions, drop: (agent: Agent) => void) {
+  constructor(options: SilenceOptions) {
     this.#options = options;
-    this.#drop = drop;
   }
 
-  add(request: ClientRequest, agent: Agent, awaits: Awaits): Awaited {
+  add(request: OpenRequest, awaits: Awaits): Awaited {
     const now = Date.now();
     const place = this.#free.pop() ?? this.#open.length;
-    const awaited: Awaited = {
-      request,
-      agent,
-      awaits,
-      response: undefined,
-      read: undefined,
-      progress: "",
-      since: now,
-      beat: now,
-      gap: 0,
-      place,
-    };
+    const awaited: Awaited = { request, awaits, read: undefined, progress: "", since: now, beat: now, gap: 0, place };
     this.#open[place] = awaited;
     const { deadMs } = this.#options;
     if (this.#timer === undefined && Number.isFinite(deadMs)) {
@@ -112,20 +109,20 @@ export class Silence {
     let ask = false;
     for (const awaited of this.#open) {
       if (awaited === undefined) continue;
-      const { request, response, awaits, gap } = awaited;
-      const { socket } = request;
-      const progress = progressOf(socket ?? undefined);
+      const { request, awaits, gap } = awaited;
+      const socket = request.socket ?? undefined;
+      const progress = progressOf(socket);
       const read = socket?.bytesRead;
       const more = read !== awaited.read;
       if (more && awaited.read !== undefined) this.#heard = now;
       awaited.read = read;
       // A request that waits for a connection, or for its reader, does not wait for the server.
-      if (heldUp || socket === null || more || progress !== awaited.progress || (response?.readableLength ?? 0) > 0) {
+      if (heldUp || socket === undefined || more || progress !== awaited.progress || request.unread > 0) {
         awaited.progress = progress;
         awaited.since = now;
       }
       if (now - awaited.since < Math.max(deadMs, MISSED * gap)) continue;
-      const owed = socket?.connecting === true || (response === undefined ? awaits === "head" : gap > 0);
+      const owed = socket?.connecting === true || (request.answered ? gap > 0 : awaits === "head");
       if (owed) this.#giveUp(awaited);
       else ask ||= awaits === "call";
     }
@@ -153,8 +150,8 @@ export class Silence {
 
   #giveUp(awaited: Awaited, asked = false): void {
     this.remove(awaited);
-    this.#drop(awaited.agent);
-    (awaited.response ?? awaited.request).destroy(deadPeer(Date.now() - awaited.since, asked));
+    awaited.request.dropIdle();
+    awaited.request.destroy(deadPeer(Date.now() - awaited.since, asked));
   }
 }
 

@@ -107,7 +107,7 @@ function answered(
       headers,
       {
         onResponse(head: IncomingHttpHeaders) {
-          answer = new StreamAnswer(head, { pause: () => stream.pause(), resume: () => stream.resume(), leave });
+          answer = new StreamAnswer(Number(head[":status"]), head, { pause: () => stream.pause(), resume: () => stream.resume(), leave });
           resolve(answer);
         },
         // Node reads pipes into new memory each time, so the bytes need no copy.

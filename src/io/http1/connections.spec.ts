@@ -1,14 +1,16 @@
-import { type ClientRequest, createServer, request, type Server } from "node:http";
+import { createServer, type Server } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { Canceller } from "../../core/index.js";
-import { type HttpClient, httpClient } from "./request.js";
-import { Sockets } from "./sockets.js";
+import { type HttpClient, httpClient } from "../http/request.js";
+import { Silence } from "../http/silence.js";
+import { HttpConnections } from "./connections.js";
+import { sendOwn } from "./send.js";
 
 let server: Server;
 let url: URL;
 let client: HttpClient;
-/** Connections in the order they came, and the one of each request. */
+/** HttpConnections in the order they came, and the one of each request. */
 let sockets: Socket[];
 let used: number[];
 /** Answers that wait for the test. */
@@ -101,19 +103,17 @@ describe("connections that are kept", () => {
   });
 
   it("have a limit, beyond which requests wait in turn; one that is given up meanwhile harms nobody", async () => {
-    const agent = new Sockets({ most: 2, kept: 1 });
-    const send = (path: string, given?: (sent: ClientRequest) => void): Promise<string> =>
-      new Promise((resolve, reject) => {
-        const sent = request({ hostname: "127.0.0.1", port: url.port, path, agent }, (response) =>
-          response.setEncoding("utf8").once("data", resolve),
-        );
-        sent.once("error", reject).end();
-        given?.(sent);
-      });
+    const connections = new HttpConnections({ most: 2, kept: 1 });
+    const silence = new Silence({ deadMs: Number.POSITIVE_INFINITY });
+    const send = async (path: string, cancel?: Canceller): Promise<string> => {
+      const options = { headers: {}, ...(cancel === undefined ? undefined : { cancel }) };
+      return (await sendOwn("GET", new URL(path, url), options, { connections, silence })).text(1000);
+    };
     const first = [send("/held"), send("/held")];
     await vi.waitFor(() => expect(held).toHaveLength(2));
-    // Node tells a request that has no connection yet of its end when its turn comes.
-    const given = expect(send("/", (sent) => void sent.destroy())).rejects.toThrow();
+    const cancel = new Canceller();
+    const given = expect(send("/", cancel)).rejects.toThrow();
+    cancel.fire();
     const behind = [send("/"), send("/")];
     await settled();
     expect(used).toHaveLength(2);
@@ -123,7 +123,7 @@ describe("connections that are kept", () => {
     expect(sockets).toHaveLength(2);
     // One is kept, the other let go.
     await vi.waitFor(() => expect(sockets.filter(({ destroyed }) => !destroyed)).toHaveLength(1));
-    agent.destroy();
+    connections.destroy();
     await vi.waitFor(() => expect(sockets.filter(({ destroyed }) => !destroyed)).toHaveLength(0));
   });
 

@@ -1,0 +1,153 @@
+import { connect } from "node:net";
+import { Fault, fixedTimeouts } from "../../core/index.js";
+import { ClientConnection } from "./client-connection.js";
+
+export interface HttpConnectionsOptions {
+  /** Connections to one host and port. Further requests wait. */
+  readonly most: number;
+  /** Connections that are kept without a request. */
+  readonly kept: number;
+  /** A Unix socket that all connections go to. */
+  readonly path?: string | undefined;
+}
+
+export interface HostAndPort {
+  readonly host: string;
+  readonly port: number;
+}
+
+/** A request that needs a connection. */
+export interface WaitingRequest {
+  /** Whether it was given up meanwhile. */
+  readonly over: boolean;
+  destroy(fault: Fault): void;
+  onConnection(connection: ClientConnection): void;
+}
+
+/** The connections to one host and port. */
+interface Pool {
+  readonly place: HostAndPort;
+  /** The last used is used next. */
+  readonly free: Kept[];
+  readonly waiting: WaitingRequest[];
+  open: number;
+  /** How many of the open ones are still connecting. */
+  connecting: number;
+}
+
+interface Kept {
+  readonly connection: ClientConnection;
+  /** When it must no longer be used: its server may be closing it by then. */
+  readonly until: number;
+}
+
+/** How long a server is assumed to keep a connection, if it does not say. */
+const IDLE_MS: number = fixedTimeouts.idleConnectionMs;
+/** Connections to a Unix socket that may be opening at the same time: beyond its backlog the system refuses them. */
+const CONNECTING = 64;
+
+/** Connections of HTTP/1.1 without TLS, which are kept for further requests. */
+export class HttpConnections {
+  readonly #options: HttpConnectionsOptions;
+  readonly #pools = new Map<string, Pool>();
+  /** The one that was asked for last. Most clients have only one. */
+  #last: Pool | undefined;
+  readonly #all = new Set<ClientConnection>();
+
+  constructor(options: HttpConnectionsOptions) {
+    this.#options = options;
+  }
+
+  /** Gives the request a connection, now or when there is one. */
+  take(place: HostAndPort, request: WaitingRequest): void {
+    const pool = this.#pool(place);
+    for (let kept = pool.free.pop(); kept !== undefined; kept = pool.free.pop()) {
+      const { connection, until } = kept;
+      const { socket } = connection;
+      if (socket.destroyed || !socket.writable) continue;
+      if (until > Date.now()) {
+        socket.ref();
+        return request.onConnection(connection);
+      }
+      socket.destroy();
+    }
+    if (this.#mayConnect(pool)) return request.onConnection(this.#connect(pool));
+    pool.waiting.push(request);
+    return undefined;
+  }
+
+  /** Closes the connections that have no request. */
+  dropKept(): void {
+    for (const { free } of this.#pools.values()) for (const { connection } of free.splice(0)) connection.socket.destroy();
+  }
+
+  destroy(): void {
+    const closed = new Fault("unavailable", "the client was closed", { data: { reason: "closed" } });
+    for (const { waiting } of this.#pools.values()) for (const request of waiting.splice(0)) request.destroy(closed);
+    for (const { socket } of this.#all) socket.destroy();
+  }
+
+  #pool(place: HostAndPort): Pool {
+    const last = this.#last;
+    if (last?.place.host === place.host && last.place.port === place.port) return last;
+    const name = `${place.host}:${place.port}`;
+    let pool = this.#pools.get(name);
+    if (pool === undefined) this.#pools.set(name, (pool = { place, free: [], waiting: [], open: 0, connecting: 0 }));
+    this.#last = pool;
+    return pool;
+  }
+
+  #mayConnect({ open, connecting }: Pool): boolean {
+    return open < this.#options.most && (this.#options.path === undefined || connecting < CONNECTING);
+  }
+
+  #connect(pool: Pool): ClientConnection {
+    const { path } = this.#options;
+    const socket = connect(
+      path === undefined
+        ? { ...pool.place, noDelay: true, keepAlive: true, keepAliveInitialDelay: fixedTimeouts.tcpKeepAliveMs }
+        : { path },
+    );
+    const connection = new ClientConnection(socket, { freed: (freed, keepMs) => this.#freed(pool, freed, keepMs) });
+    pool.open++;
+    pool.connecting++;
+    this.#all.add(connection);
+    let there = false;
+    const settled = (): void => {
+      if (!there) pool.connecting--;
+      there = true;
+    };
+    socket.once("connect", () => {
+      settled();
+      if (this.#mayConnect(pool)) next(pool)?.onConnection(this.#connect(pool));
+    });
+    socket.once("close", () => {
+      pool.open--;
+      settled();
+      this.#all.delete(connection);
+      const at = pool.free.findIndex((kept) => kept.connection === connection);
+      if (at >= 0) pool.free.splice(at, 1);
+      next(pool)?.onConnection(this.#connect(pool));
+    });
+    return connection;
+  }
+
+  #freed(pool: Pool, connection: ClientConnection, keepMs = IDLE_MS): void {
+    const request = next(pool);
+    if (request !== undefined) return request.onConnection(connection);
+    const { socket } = connection;
+    const keeps = Math.min(keepMs, IDLE_MS) - 1_000;
+    if (pool.free.length >= this.#options.kept || keeps <= 0) return void socket.destroy();
+    // Nobody waits for it, so it must not keep the process running.
+    socket.unref();
+    pool.free.push({ connection, until: Date.now() + keeps });
+    return undefined;
+  }
+}
+
+/** The next request that still wants a connection. */
+function next({ waiting }: Pool): WaitingRequest | undefined {
+  let request = waiting.shift();
+  while (request?.over === true) request = waiting.shift();
+  return request;
+}
