@@ -24,15 +24,20 @@ export interface ListenAgain {
   open(request: Request, context: Context): Replies;
   /** Whether there will be no next session. */
   over(): boolean;
+  /** Milliseconds in which the server has to accept a subscription to resources. A legacy client waits for that. */
+  readonly waitMs: number;
 }
 
 /**
  * A listening call on the current session with the server. When its session has ended for good, it is made again on the next. The second
  * acknowledgement becomes notifications of what may have changed meanwhile. So do the lists of a server whose changes come without one.
  */
-export function listenAgain({ open, over }: ListenAgain, request: Request, context: Context): Replies {
+export function listenAgain({ open, over, waitMs }: ListenAgain, request: Request, context: Context): Replies {
   return guard(async function* (inner) {
     const backoff = new Backoff<Fault>();
+    const { notifications } = request.params;
+    const awaited = context.client.era === "legacy" && isObject(notifications) && notifications["resourceSubscriptions"] !== undefined;
+    const until = awaited ? Date.now() + waitMs : Number.POSITIVE_INFINITY;
     let accepted = false;
     for (let first = true; ; first = false) {
       const since = Date.now();
@@ -52,10 +57,11 @@ export function listenAgain({ open, over }: ListenAgain, request: Request, conte
       } catch (error) {
         const fault = toFault(error);
         if (inner.cancel.fired || fault.code !== "unavailable" || over()) throw fault;
+        if (!accepted && Date.now() >= until) throw fault;
         if (Date.now() - since >= LASTED_MS) backoff.reset();
         backoff.failed(fault);
       }
-      await pause(backoff.wait, inner.cancel);
+      await pause(accepted ? backoff.wait : Math.min(backoff.wait, Math.max(0, until - Date.now())), inner.cancel);
       if (inner.cancel.fired) return {};
     }
   }, context);

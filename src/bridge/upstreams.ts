@@ -4,6 +4,7 @@ import {
   type Connection,
   type Context,
   clientInfo,
+  defaultTimeouts,
   type FanIn,
   Fault,
   held,
@@ -55,6 +56,7 @@ export class Upstreams implements Service {
   readonly #sessions: Connections;
   readonly #pool: Pool;
   readonly #waiting: Waiting;
+  readonly #waitMs: number;
   readonly #limit: Layer;
   /** Whether each call on the shared session is counted, because the session stops when there is none. */
   readonly #counts: boolean;
@@ -77,7 +79,8 @@ export class Upstreams implements Service {
       idleMs: idleStopMs ?? Number.POSITIVE_INFINITY,
       spareMs: GIVEN_UP_MS,
     });
-    this.#waiting = new Waiting(options.waitMs);
+    this.#waitMs = options.waitMs ?? defaultTimeouts.waitMs;
+    this.#waiting = new Waiting(this.#waitMs);
     this.#limit = options.callMs === undefined ? (service) => service : timeLimit(options.callMs);
     this.#pool = new Pool({
       size: typeof sessions === "object" ? sessions.pool : (options.poolSize ?? Math.ceil(max * POOL_SHARE)),
@@ -103,7 +106,7 @@ export class Upstreams implements Service {
       return this.#call(request, context);
     }
     const over = (): boolean => this.#dialer.state === "stopped";
-    return listenAgain({ open: (again, inner) => this.#call(again, inner), over }, request, context);
+    return listenAgain({ open: (again, inner) => this.#call(again, inner), over, waitMs: this.#waitMs }, request, context);
   }
 
   #call(request: Request, context: Context): Replies {

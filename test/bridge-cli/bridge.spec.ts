@@ -376,6 +376,16 @@ describe("what goes wrong", () => {
     expect(told).toHaveLength(2);
   });
 
+  it("a page in place of a server is told in one line, without a word on its stdout", async () => {
+    const page = createHttp((_request, response) => void response.writeHead(200, { "content-type": "text/html" }).end("<html>"));
+    const { code, stderr } = await run(["bridge", `http://127.0.0.1:${await portOf(page)}/mcp`]);
+    page.close();
+    expect(code).toBe(4);
+    expect(lines(stderr)).toEqual([
+      expect.stringMatching(/^anywire: cannot connect: the server's answer is not an MCP message: HTTP 200, text\/html$/),
+    ]);
+  });
+
   it("a program that prints something else and ends is no server that was lost", async () => {
     const { code, stderr } = await run(["bridge", ...script("console.log('Welcome!'); setTimeout(() => process.exit(0), 100)")]);
     expect(code).toBe(4);

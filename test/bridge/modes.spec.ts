@@ -5,7 +5,7 @@ import { describe, expect, it, vi } from "vitest";
 import type { JsonObject } from "../../src/api/index.js";
 import type { BridgeOptions, SessionMode } from "../../src/bridge/index.js";
 import { alive, patience } from "../fixtures/children/index.js";
-import { modern, postModern } from "../http/requests.js";
+import { modern, postModern, rpc } from "../http/requests.js";
 import { answerOf } from "../identity/caller.js";
 import { fetchCaller } from "../identity/peers/http.js";
 import { Ledger, openBridge, type TestBridge } from "./support.js";
@@ -272,4 +272,24 @@ it("auto: the server of a stateless call is told what its client can be asked, a
   expect(await told({ sampling: {} })).toEqual(["client anywire sampling"]);
   expect(await told({ elicitation: {}, roots: {} })).toEqual(["client anywire elicitation,roots"]);
   expect(await told({})).toEqual(["client anywire"]);
+});
+
+it("own: a call of a stateless client keeps its session while it waits for an answer, and no longer", TIMEOUT, async () => {
+  await using made = await openBridge(["http"], { sessions: "own", serve: { limits: { answerMs: 1500 } } });
+  const _meta = { "io.modelcontextprotocol/clientCapabilities": { elicitation: { form: {} } } };
+  const call = async (more: JsonObject = {}): Promise<JsonObject> => {
+    const request = modern(1, "tools/call", { name: "ask", arguments: { secret: "x" }, _meta, ...more });
+    return (await rpc(postModern(made.at("http").address, request))).result ?? {};
+  };
+  const { requestState, inputRequests } = await call();
+  const [key] = Object.keys((inputRequests ?? {}) as JsonObject);
+  await new Promise((resolve) => setTimeout(resolve, 300));
+  expect(made.upstream.sessions).toBe(1);
+  const answer = { action: "accept", content: { answer: "Ada" } };
+  expect(await call({ requestState, inputResponses: { [String(key)]: answer } })).toMatchObject({ content: [{ text: "x <- Ada" }] });
+  await vi.waitFor(() => expect(made.upstream.sessions).toBe(0), patience);
+  expect(await call()).toMatchObject({ resultType: "input_required" });
+  expect(made.upstream.sessions).toBe(1);
+  // Nobody answers this one.
+  await vi.waitFor(() => expect(made.upstream.sessions).toBe(0), patience);
 });

@@ -50,6 +50,21 @@ describe("39: credentials in an address", () => {
   });
 });
 
+it.each(["http", "sse+http"])("39: credentials do not show where a server on %s refuses them and quotes the request", async (scheme) => {
+  const server = createServer(({ method, headers, url }, response) => {
+    if (method === "POST") return void response.writeHead(403).end(`refused: ${headers.authorization} for http://localhost${url}`);
+    response.writeHead(200, { "content-type": "text/event-stream" }).write("event: endpoint\ndata: /mcp?api_key=s3cr3t\n\n");
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  onTestFinished(() => void server.close());
+  const address = `${scheme}://127.0.0.1:${(server.address() as AddressInfo).port}/mcp?api_key=s3cr3t`;
+  const fault = await connect(address, { headers: { authorization: "Bearer hunter2" } }).then(
+    () => expect.unreachable(),
+    (error: unknown) => toFault(error),
+  );
+  expect(fault.message).toContain("HTTP 403: refused: Bearer [redacted] for http://localhost/mcp?api_key=[redacted]");
+});
+
 it("39: secrets do not show in the log of messages, whatever holds them", async () => {
   const server = `
     const answers = {

@@ -40,11 +40,11 @@ export async function runBridge(given: Input): Promise<number> {
       words.keep(line);
       log.server(line);
     };
-    // Somebody who waits for the server should see at once that its stdout is something else.
+    // Somebody who waits for the server should see at once that its stdout is something else. A server at a URL has none.
     const onFault = (fault: Fault): void => {
       const known = words.garbage;
       words.onFault(fault);
-      if (known === undefined && words.garbage !== undefined)
+      if (known === undefined && words.garbage !== undefined && typeof upstreamTarget(input) !== "string")
         log.notice(`the server printed on stdout what is not an MCP message (${words.garbage}); its log belongs on stderr`);
     };
     const print = (line: string): void => view.line(line);

@@ -27,6 +27,8 @@ export async function answer(answerOptions: AnswerOptions, job: Job): Promise<Js
     // If sending to the client failed, the call itself still runs.
     work.leave();
     throw error;
+  } finally {
+    if (!work.parked) work.endCaller?.();
   }
 }
 

@@ -2,6 +2,7 @@ import { type Ask, askingMethods, Fault, type JsonObject, noParams, type Reply }
 import { lacking } from "../capabilities.js";
 import { randomToken } from "../seal.js";
 import { type AnswerOptions, type Job, keep } from "./answer-options.js";
+import { keepCaller } from "./known-callers.js";
 import type { Work } from "./work.js";
 
 /** Passes on every reply that is not an item, a content or the result. An ask of a modern client's call is held in its work. */
@@ -44,7 +45,11 @@ export async function inputRequired(answerOptions: AnswerOptions, job: Job, work
   // All asks may have been withdrawn meanwhile.
   if (work.asks.size === 0) return undefined;
   keep(job, answerOptions.parking.asked, call, work);
-  if (!job.cancel.fired) work.held = job.held.handOver();
+  if (!job.cancel.fired) {
+    work.held = job.held.handOver();
+    work.parked = true;
+    work.endCaller ??= keepCaller(job.client.identity);
+  }
   const inputRequests = Object.fromEntries(
     [...work.asks].map(
       ([

@@ -105,8 +105,27 @@ export class KnownCallers {
   }
 }
 
-/** A caller that cannot be told apart from others. It is known for one call. */
+/** Callers of one call that wait for its retry, and whether they are to end after that. */
+const waiting = new WeakMap<Identity, { over: boolean }>();
+
+/** A caller that cannot be told apart from others. It is known for one call with its retries. */
 export function callerOfOneCall({ principal, remote, session, idle }: IdentityOptions): CallerLease {
   const identity = new Caller({ principal, remote, session, idle, span: "call" });
-  return { identity, release: () => identity.end() };
+  const release = (): void => {
+    const retried = waiting.get(identity);
+    if (retried === undefined) identity.end();
+    else retried.over = true;
+  };
+  return { identity, release };
+}
+
+/** Keeps a caller of one call, because its call goes on in another request. The returned function says that the call has ended. */
+export function keepCaller(identity: Identity): () => void {
+  if (!(identity instanceof Caller) || identity.span !== "call") return () => {};
+  const retried = { over: false };
+  waiting.set(identity, retried);
+  return () => {
+    waiting.delete(identity);
+    if (retried.over) identity.end();
+  };
 }

@@ -22,6 +22,7 @@ export async function resumed(answerOptions: AnswerOptions, job: Job, request: R
   if ("state" in sealed) return { method: request.method, params: extended(request.params, { requestState: sealed.state }) };
   const work = asked.take(sealed.call);
   if (work === undefined) throw badState("its call has ended or expired, or waits in another process");
+  work.parked = false;
   answerAsks(work, request.params["inputResponses"]);
   takeOver(job.held, work.held);
   // This request's cancel ends the work that an earlier request began.

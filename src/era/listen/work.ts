@@ -15,6 +15,10 @@ export class Work {
   readonly contents: Contents = new Contents();
   /** Counts the contents while the call is parked. */
   held: Held | undefined;
+  /** Whether it waits for the client's next request. */
+  parked = false;
+  /** Ends the caller that made the first request, if it was kept for the others. */
+  endCaller: (() => void) | undefined;
   #asks: Map<string, Ask> | undefined;
   #replies: Replies;
   #next: Promise<Step> | undefined;
@@ -102,6 +106,7 @@ export class Work {
   leave(): void {
     this.held?.free();
     void this.#replies.return();
+    this.endCaller?.();
   }
 }
 

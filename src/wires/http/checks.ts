@@ -13,7 +13,7 @@ import {
   statedVersion,
 } from "../../core/index.js";
 import type { Exchange } from "../../io/index.js";
-import { JSON_TYPE, SSE_TYPE } from "./media-types.js";
+import { JSON_TYPE, mediaType, SSE_TYPE } from "./media-types.js";
 
 /** The Accept header of most clients of this protocol. */
 const USUAL = `${JSON_TYPE}, ${SSE_TYPE}`;
@@ -39,8 +39,7 @@ export function checkEnvelope({ params }: IncomingRequest): Fault | undefined {
 /** The body of a POST must be plain JSON. Nothing is decompressed here, so that nothing small can become large. */
 export function checkBody(exchange: Exchange): Fault | undefined {
   const type = exchange.header("content-type");
-  if (type !== JSON_TYPE && type?.split(";", 1)[0]?.trim().toLowerCase() !== JSON_TYPE)
-    return new Fault("invalid-request", `the Content-Type has to be ${JSON_TYPE}`);
+  if (type !== JSON_TYPE && mediaType(type) !== JSON_TYPE) return new Fault("invalid-request", `the Content-Type has to be ${JSON_TYPE}`);
   const encoding = exchange.header("content-encoding")?.trim().toLowerCase() ?? "identity";
   return encoding === "identity" ? undefined : new Fault("invalid-request", `the Content-Encoding ${encoding} is not taken`);
 }

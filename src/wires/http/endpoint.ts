@@ -176,8 +176,12 @@ class HttpEndpoint implements Endpoint {
     if (!json && !streams) return unacceptable();
     const message = traced(parseMessage(await exchange.body(this.#limits.messageBytes), { depth: this.#limits.depth }), exchange);
     if (message.kind === "bad") {
-      this.#options.onFault?.(message.fault);
-      return refuse(message.fault, message.id ?? null, true);
+      const { fault, answers } = message;
+      const session = answers === undefined ? undefined : this.#sessions.find(exchange.header("mcp-session-id") ?? "", caller.principal);
+      if (session === undefined) this.#options.onFault?.(fault);
+      // The question that it was to answer ends, too. No other answer will come.
+      else await session.take({ kind: "bad", ...(answers !== undefined && { answers }), silent: true, fault });
+      return refuse(fault, message.id ?? null, true);
     }
     // Other messages may be about a call in flight.
     if (this.#closing !== undefined && expectsAnswer(message)) return refuse(this.#closing, message.kind === "request" ? message.id : null);
@@ -247,7 +251,7 @@ class HttpEndpoint implements Endpoint {
           principal,
           parking: this.#parking,
           displace: (reason) => this.#sessions.end(session, reason),
-          // If initialize failed, there never was a session.
+          // If initialize failed or its client left, there never was a session.
           onRefused: () => this.#sessions.end(session, new Fault("unavailable", "the session did not begin")),
         }),
     );

@@ -40,7 +40,7 @@ export interface HttpSessionOptions extends ServeLinkOptions {
   readonly pingMs?: number | undefined;
   /** Ends the session because another needs its place. */
   readonly displace: (reason: Fault) => void;
-  /** Called when its first answer, the one to `initialize`, was an error. */
+  /** Called when its first answer, the one to `initialize`, was an error, or when the client did not wait for it. */
   readonly onRefused?: () => void;
 }
 
@@ -266,8 +266,10 @@ export class HttpSession implements TableSession {
     for (const id of ids) this.#posts.set(id, post);
     // The client disconnected before its answer began. A legacy call goes on, and its answer is kept.
     post.unhook = answering.exchange.onGone(() => {
-      if (!this.#closed && post.to === answering && post.ids.length > 0)
-        post.to = this.#open({ awayMs: this.#options.awayMs ?? defaultTimeouts.awayMs });
+      if (this.#closed || post.to !== answering || post.ids.length === 0) return;
+      // A client that was not told the id of its session cannot come back to it.
+      if (!this.established) return this.#options.onRefused?.();
+      post.to = this.#open({ awayMs: this.#options.awayMs ?? defaultTimeouts.awayMs });
     });
     if (answering.parts && message.kind === "request") this.#direct(message.id);
     else if (this.#options.pollMs !== undefined && comesBack(answering.exchange)) this.#begin(post, answering);

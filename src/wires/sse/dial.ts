@@ -7,6 +7,7 @@ import {
   Fault,
   type Limits,
   messageTooLarge,
+  redactText,
   statusMeaning,
   toFault,
 } from "../../core/index.js";
@@ -164,7 +165,11 @@ function sameOrigin(url: URL, data: string): URL {
 }
 
 function statusFault(status: number, body = ""): Fault {
-  return new Fault(statusMeaning(status), `the server answered HTTP ${status}${body === "" ? "" : `: ${body.slice(0, 200).trim()}`}`, {
-    data: { status },
-  });
+  return new Fault(
+    statusMeaning(status),
+    `the server answered HTTP ${status}${body === "" ? "" : `: ${redactText(body.slice(0, 200)).trim()}`}`,
+    {
+      data: { status },
+    },
+  );
 }

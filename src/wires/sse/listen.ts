@@ -109,8 +109,11 @@ export function sseMount(service: Service, given: SseOptions, path = "/sse"): Mo
     const text = await exchange.body(limits.messageBytes);
     const message = parseMessage(text, { depth: limits.depth });
     if (message.kind === "bad") {
-      options.onFault?.(message.fault);
-      return refuse(exchange, message.fault);
+      const { fault, answers } = message;
+      if (answers === undefined) options.onFault?.(fault);
+      // The question that it was to answer ends, too. No other answer will come.
+      else await session.inbox.write([{ kind: "bad", answers, silent: true, fault }]);
+      return refuse(exchange, fault);
     }
     if (session.pings.heard(message)) return exchange.reply(202, headers, "Accepted");
     // While the session is behind, clients that post to it wait. Their waiting messages are counted.

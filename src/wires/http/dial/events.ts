@@ -52,7 +52,8 @@ export async function caughtUp(open: HeldReader): Promise<void> {
   }
 }
 
-/** A message together with the call on whose stream it came. */
+/** A message together with the call on whose stream it came. An error that names no request is about that call. */
 function carried(message: ParsedEvent, call: Id): ParsedEvent {
+  if (message.kind === "error" && message.id === undefined) return { ...message, id: call };
   return message.kind === "notification" || message.kind === "request" ? { ...message, call } : message;
 }

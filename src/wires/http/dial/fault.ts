@@ -1,10 +1,10 @@
 import { parseMessage } from "../../../codec/index.js";
 import { defaultLimits, Fault, fromRpcError, type RpcError, redactText, statusMeaning } from "../../../core/index.js";
 
-/** The fault of an HTTP status without a message. Redirects are not followed, because credentials would be sent along. */
+/** The fault of an HTTP status without a message. Some servers and proxies quote the request with its credentials. Redirects are not followed, because credentials would be sent along. */
 export function httpFault(status: number, text: string, location?: string): Fault {
   const moved = status < 400 && location !== undefined ? `: it has moved to ${redactText(location)}` : undefined;
-  const detail = moved ?? (text.length > 0 && text.length < 300 ? `: ${text.trim()}` : "");
+  const detail = moved ?? (text.length > 0 && text.length < 300 ? `: ${redactText(text.trim())}` : "");
   return new Fault(statusMeaning(status), `the server answered HTTP ${status}${detail}`, { data: { status } });
 }
 

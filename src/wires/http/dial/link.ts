@@ -40,7 +40,7 @@ import {
 } from "../../../era/index.js";
 import type { HttpAuth, HttpClient, Sent, TlsDialOptions } from "../../../io/index.js";
 import { pipe, Registry } from "../../../stream/index.js";
-import { JSON_TYPE, PARTS_TYPE, SSE_TYPE } from "../media-types.js";
+import { JSON_TYPE, mediaType, PARTS_TYPE, SSE_TYPE } from "../media-types.js";
 import type { ToolHeaders } from "../tool-headers.js";
 import { caughtUp, type HeldReader, readEvents } from "./events.js";
 import { httpFault, isRefusal, isUnknownSession, noMessage, refusalFault } from "./fault.js";
@@ -93,6 +93,8 @@ interface Open extends HeldReader {
   /** The message, if it is a request. */
   readonly request: OutgoingRequest | undefined;
   readonly cancel: Canceller;
+  /** The session in which it was sent, or that it began. */
+  session: string | undefined;
   /** Whether the server has begun to answer with a stream. */
   streams: boolean;
   /** Whether the caller has received the acknowledgement of its subscription. */
@@ -164,6 +166,7 @@ class PostLink implements HttpLink {
       return hasRoom;
     }
     const text = serialise(single);
+    if (!("method" in single)) this.#session.answered(single.id);
     if (text.length > this.#limits.messageBytes) throw messageTooLarge(this.#limits.messageBytes);
     const posted = this.#post(single, text, options?.metadata);
     // A message outside any call must arrive before those that follow it.
@@ -226,7 +229,18 @@ class PostLink implements HttpLink {
     if (request?.method === "initialize") this.#legacy = true;
     this.#underWay += text.length;
     const cancel = new Canceller();
-    const open: Open = { message, text, metadata, request, cancel, held: false, wake: undefined, streams: false, accepted: false };
+    const open: Open = {
+      message,
+      text,
+      metadata,
+      request,
+      cancel,
+      session: undefined,
+      held: false,
+      wake: undefined,
+      streams: false,
+      accepted: false,
+    };
     if (request !== undefined) {
       this.#open.set(request.id, open);
       this.#session.asked(request);
@@ -254,7 +268,10 @@ class PostLink implements HttpLink {
     const begins = request?.method === "initialize";
     const session = this.#session.id;
     const send = (): Promise<Sent> => {
-      const post = (): Promise<Sent> => this.#client.send("POST", this.#url, { headers: this.#headers(message, metadata), body, cancel });
+      const post = (): Promise<Sent> => {
+        open.session = this.#session.id;
+        return this.#client.send("POST", this.#url, { headers: this.#headers(message, metadata), body, cancel });
+      };
       const ready = request !== undefined && mayAsk(request.method) ? this.#session.ready : undefined;
       return ready === undefined ? post() : ready.then(post);
     };
@@ -263,11 +280,13 @@ class PostLink implements HttpLink {
       const text = await sent.text(this.#limits.messageBytes);
       if (isUnknownSession(sent.status, text)) {
         await this.#session.revive(session).catch((error) => this.#unrevived(toFault(error)));
+        // The new session has not asked what this answers.
+        if (!("method" in message)) return;
         // The server does not know the session, so it has not run this.
         sent = await send();
       } else sent = alreadyRead(sent, text);
     }
-    if (begins && sent.status === 200) this.#session.id = sent.header("mcp-session-id");
+    if (begins && sent.status === 200) open.session = this.#session.id = sent.header("mcp-session-id");
     if (request === undefined) return this.#posted(message, sent);
     await this.#answer(request.id, sent, open);
   }
@@ -286,7 +305,7 @@ class PostLink implements HttpLink {
   }
 
   async #answer(id: Id, sent: Sent, open: Open): Promise<void> {
-    const type = sent.header("content-type")?.split(";", 1)[0]?.trim();
+    const type = mediaType(sent.header("content-type"));
     if (sent.status === 200 && type === SSE_TYPE) return this.#events(id, sent, open);
     if (sent.status === 200 && type === PARTS_TYPE) return this.#parts(id, sent, open);
     const text = await this.#body(id, sent, open, type);
@@ -296,10 +315,9 @@ class PostLink implements HttpLink {
     const message = type === JSON_TYPE && text !== "" ? parseMessage(text, { depth: this.#limits.depth }) : undefined;
     if (message?.kind === "error" && isRefusal(sent.status))
       return this.#deliver([{ kind: "bad", answers: id, failed: true, fault: refusalFault(sent.status, message.error) }]);
-    if (message?.kind === "error" && message.id === undefined) return this.#deliver([{ ...message, id }]);
     if (message === undefined || message.kind === "bad")
       throw sent.status >= 300 ? httpFault(sent.status, text, sent.header("location")) : noMessage(sent.status, type);
-    await this.#deliver([message]);
+    await this.#deliver([answerTo(id, message, sent.status)]);
   }
 
   async #parts(id: Id, sent: Sent, open: Open): Promise<void> {
@@ -319,6 +337,7 @@ class PostLink implements HttpLink {
       answered ||= messages.some((message) => (message.kind === "result" || message.kind === "error") && message.id === id);
       if (reader.empty > empty) sent.beat();
       empty = reader.empty;
+      for (const message of messages) this.#session.heard(message);
       if (messages.length > 0) await this.#inbox.write(messages);
       if (open.held) await caughtUp(open);
     }
@@ -339,6 +358,7 @@ class PostLink implements HttpLink {
 
   /** The messages that the caller gets for a message. */
   #noted(message: Incoming): Incoming | readonly Incoming[] {
+    this.#session.heard(message);
     if (message.kind === "notification" && message.method === "notifications/subscriptions/acknowledged") {
       const { call } = message;
       const open = call === undefined ? undefined : this.#open.get(call);
@@ -387,9 +407,12 @@ class PostLink implements HttpLink {
       if (seen.last !== last) tries = 0;
       ({ last, retry } = seen);
       sent = undefined;
-      if (last === undefined || this.#session.id === undefined || ++tries > RESUMES)
-        throw lost ?? new Fault("unavailable", "the server closed the stream before its answer", { data: { reason: "closed" } });
+      const closed = (): Fault =>
+        lost ?? new Fault("unavailable", "the server closed the stream before its answer", { data: { reason: "closed" } });
+      if (last === undefined || open.session === undefined || ++tries > RESUMES) throw closed();
       await wait(retry ?? retryPause(tries), open.cancel);
+      // Another session knows nothing of this call. It might open any other stream.
+      if (this.#session.id !== open.session) throw closed();
     }
   }
 
@@ -410,6 +433,23 @@ class PostLink implements HttpLink {
 /** An answer whose text was read. */
 function alreadyRead(sent: Sent, text: string): Sent {
   return { status: sent.status, header: (name) => sent.header(name), body: sent.body, text: async () => text, beat() {} };
+}
+
+/**
+ * The body of an answer as the answer to its request. Nothing follows it, so the call must not wait for another message. An error is about
+ * this request whatever its id: some servers make one up, such as "server-error".
+ */
+function answerTo(id: Id, message: Incoming, status: number): Incoming {
+  if (message.kind === "error") return { ...message, id };
+  const answers = message.kind === "batch" ? message.messages.map(answeredBy) : [answeredBy(message)];
+  if (answers.includes(id)) return message;
+  throw new Fault("parse", `the server's answer does not answer the request: HTTP ${status}`, { data: { status } });
+}
+
+/** The request that a message answers, even if it does so badly. */
+function answeredBy(message: Incoming): Id | undefined {
+  if (message.kind === "bad") return message.answers;
+  return message.kind === "result" || message.kind === "error" ? message.id : undefined;
 }
 
 /** Stops waiting for a call's stream. */

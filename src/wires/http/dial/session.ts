@@ -1,7 +1,10 @@
 import {
+  type Id,
   type Incoming,
   type IncomingError,
+  type IncomingPart,
   type IncomingResult,
+  namedCall,
   type OutgoingMessage,
   type OutgoingRequest,
   parseMessage,
@@ -11,7 +14,7 @@ import { type Cancel, Canceller, type Fault, fixedTimeouts, isObject, type JsonO
 import { isForGood, LegacyState } from "../../../era/index.js";
 import type { HttpClient, HttpSendOptions, Sent } from "../../../io/index.js";
 import { Backoff, within } from "../../../stream/index.js";
-import { SSE_TYPE } from "../media-types.js";
+import { mediaType, SSE_TYPE } from "../media-types.js";
 import { readEvents, type Seen } from "./events.js";
 import { httpFault, isRefusal, isUnknownSession, noMessage } from "./fault.js";
 import { wait } from "./wait.js";
@@ -60,6 +63,8 @@ export class DialedSession {
   readonly #state = new LegacyState();
   readonly #host: SessionHost;
   #reviving: Promise<void> | undefined;
+  /** The server's own requests that wait for an answer. */
+  readonly #questions = new Set<Id>();
   /** When the server last said what it is. */
   #asked = 0;
   #listening = false;
@@ -88,6 +93,18 @@ export class DialedSession {
     if (request.method !== "initialize") return;
     this.#asked = Date.now();
     if (typeof result["protocolVersion"] === "string") this.version = result["protocolVersion"];
+  }
+
+  /** Notes a message of the server. */
+  heard(message: Incoming | IncomingPart): void {
+    if (message.kind === "request") this.#questions.add(message.id);
+    else if (message.kind === "batch") for (const each of message.messages) this.heard(each);
+    else if (message.kind === "notification" && message.method === "notifications/cancelled") this.answered(namedCall(message.params));
+  }
+
+  /** Notes that a request of the server is answered, or withdrawn. */
+  answered(id: Id | null | undefined): void {
+    if (id !== null && id !== undefined) this.#questions.delete(id);
   }
 
   /**
@@ -225,10 +242,24 @@ export class DialedSession {
   /** Restarts the session, once for all who found it lost. */
   revive(lost: string): Promise<void> {
     if (this.id !== lost) return Promise.resolve();
+    if (this.#reviving === undefined) void this.#withdraw();
     this.#reviving ??= this.#begin().finally(() => {
       this.#reviving = undefined;
     });
     return this.#reviving;
+  }
+
+  /** The server has forgotten what it asked. The next session may use the same ids, so an answer would be taken for another one. */
+  async #withdraw(): Promise<void> {
+    const asked = [...this.#questions];
+    this.#questions.clear();
+    const reason = "the server has lost the session";
+    const cancelled = asked.map((requestId) => ({
+      kind: "notification" as const,
+      method: "notifications/cancelled",
+      params: { requestId, reason },
+    }));
+    if (asked.length > 0) await this.#host.deliver(cancelled);
   }
 
   /**
@@ -289,7 +320,7 @@ export class DialedSession {
   async #post(message: OutgoingMessage): Promise<{ readonly sent: Sent; readonly text: string | undefined }> {
     const { client, url, cancel, limits } = this.#host;
     const sent = await client.send("POST", url, { headers: this.#host.headers(message), body: serialise(message), cancel });
-    if (sent.status < 300 && sent.header("content-type")?.startsWith(SSE_TYPE) === true) return { sent, text: undefined };
+    if (sent.status < 300 && mediaType(sent.header("content-type")) === SSE_TYPE) return { sent, text: undefined };
     const text = await sent.text(limits.messageBytes);
     // An error of the server itself says more than its status, but a refused caller must not look like an unknown method.
     const said =
