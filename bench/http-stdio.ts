@@ -10,6 +10,7 @@ import type { Peak } from "./memory.js";
 import { OctetsCheck } from "./octets.js";
 import { type Contender, median, ratio, takeTurns } from "./rounds.js";
 import { LARGE, WARM, WORKERS } from "./sizes.js";
+import { reading as readingOf } from "./transfer.js";
 
 /** A server as a child, on three wires: Streamable HTTP on its pipes, lines on its pipes, Streamable HTTP on a Unix socket. */
 export const httpStdio: Bench = { name: "http-stdio", run };
@@ -89,18 +90,18 @@ async function run(): Promise<Outcome> {
       "bytes that a server makes ahead of a reader that has stopped",
       ahead.map((bytes) => `${format(bytes / MIB, 1)} MiB`),
     );
-    const rounds: Read[][] = [];
+    const rounds: number[][] = [];
     for (let round = 0; round < READS; round++) rounds.push(await eachOf(opened, reading));
-    const reads = opened.map((_, at) => middleRead(rounds.map((round) => round[at] as Read)));
     note(
       `1 GiB, median of ${READS}`,
-      reads.map(({ ms }) => `${format(LARGE / MIB / (ms / 1000))} MiB/s`),
+      opened.map((_, at) => `${format(LARGE / MIB / (median(rounds.map((round) => round[at] as number)) / 1000))} MiB/s`),
     );
+    const peaks = await eachOf(opened, memory);
     note(
       "memory of the server at rest and the most during 1 GiB",
-      reads.map(({ peak }) => `${format(peak.idle / MIB)} and ${format(peak.rss / MIB)} MiB`),
+      peaks.map(({ idle, rss }) => `${format(idle / MIB)} and ${format(rss / MIB)} MiB`),
     );
-    const ratios = rounds.map(([http, lines]) => (lines?.ms ?? 0) / (http?.ms ?? 1));
+    const ratios = rounds.map(([http, lines]) => (lines ?? 0) / (http ?? 1));
     return {
       figures: [atLeast("1 GiB over http+stdio:, over newline stdio", median(ratios), 2, "x")],
       notes: [...notes, `echo over newline stdio's: one at a time ${times(one)}, ${WORKERS} at a time ${times(many)}`],
@@ -183,25 +184,18 @@ async function aheadOf({ client }: Opened): Promise<number> {
   return Number(textOf(await client.callTool("produced"))) - read;
 }
 
-interface Read {
-  readonly ms: number;
-  readonly peak: Peak;
+/** Milliseconds of a read from a source that costs nothing, so that only the wire is measured. */
+async function reading({ client }: Opened): Promise<number> {
+  const contender = readingOf("", client, LARGE);
+  await readingOf("", client, WARM).run(1);
+  return contender.run(1);
 }
 
-/** The median time, with the most memory of all. */
-function middleRead(all: readonly Read[]): Read {
-  const idle = Math.min(...all.map(({ peak }) => peak.idle));
-  const rss = Math.max(...all.map(({ peak }) => peak.rss));
-  return { ms: median(all.map(({ ms }) => ms)), peak: { ...(all[0] as Read).peak, idle, rss } };
-}
-
-async function reading({ client }: Opened): Promise<Read> {
-  await whole(client, WARM);
+/** A read of its own: a server that watches its memory takes twice as long. */
+async function memory({ client }: Opened): Promise<Peak> {
   await client.callTool("watch-memory");
-  const began = performance.now();
   await whole(client, LARGE);
-  const ms = performance.now() - began;
-  return { ms, peak: JSON.parse(textOf(await client.callTool("memory"))) as Peak };
+  return JSON.parse(textOf(await client.callTool("memory"))) as Peak;
 }
 
 async function whole(client: McpClient, size: number): Promise<void> {

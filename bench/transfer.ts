@@ -1,14 +1,18 @@
-import { spawn } from "node:child_process";
+import { type ChildProcessByStdio, spawn } from "node:child_process";
 import { get } from "node:http";
 import { performance } from "node:perf_hooks";
+import type { Readable, Writable } from "node:stream";
 import { connect, type McpClient } from "anywire";
 import { child, listening } from "./child.js";
 import { atLeast, type Bench, format, type Outcome } from "./figure.js";
 import { type Contender, median, type Rated, ratio, takeTurns } from "./rounds.js";
+import { CHUNK } from "./sizes.js";
 
 /** Bytes of one read. */
 const UNIT = 64 * 1024 ** 2;
 const ROUNDS = 16;
+/** The same in lines of base64, one for each chunk. */
+const LINES = (UNIT / CHUNK) * (4 * Math.ceil(CHUNK / 3) + 1);
 
 /** 1 GiB between two Anywire ends, in reads of 64 MiB, beside the same bytes by the same way without Anywire. */
 export const transfer: Bench = { name: "transfer", run };
@@ -24,28 +28,45 @@ async function overHttp(): Promise<Outcome> {
   await using server = await listening("anywire", "plain", "http://127.0.0.1:0/mcp");
   await using client = await connect(server.address, { era: "modern" });
   const plain = counted("node:http alone", () => bodyOf(`${bare.address}/${UNIT}`));
-  return await judged("http", 0.5, reading("http", client), plain, "node:http alone");
+  return await judged("http", 0.5, reading("http", client), plain);
 }
 
+/** JSON has no bytes, so the floor is what lines of base64 cost without Anywire. A pipe with bytes as they are is shown beside it. */
 async function overStdio(): Promise<Outcome> {
-  const { command, args } = child("bare-source", "pipe");
-  const bare = spawn(command, args, { stdio: ["pipe", "pipe", "inherit"] });
+  const [bytes, lines] = [piped("pipe"), piped("lines")];
   await using client = await connect(child("anywire", "plain"));
-  const plain = counted("a pipe alone", async () => {
-    bare.stdin.write(`${UNIT}\n`);
-    return upTo(UNIT, bare.stdout);
-  });
   try {
-    return await judged("stdio", 0.4, reading("stdio", client), plain, "a pipe alone");
+    return await judged(
+      "stdio",
+      0.8,
+      reading("stdio", client),
+      counted("lines of base64 alone", async () => {
+        lines.stdin.write(`${UNIT}\n`);
+        return decoded(upTo(LINES, lines.stdout));
+      }),
+      counted("a pipe alone", async () => {
+        bytes.stdin.write(`${UNIT}\n`);
+        return upTo(UNIT, bytes.stdout);
+      }),
+    );
   } finally {
-    bare.stdin.end();
+    bytes.stdin.end();
+    lines.stdin.end();
   }
 }
 
-async function judged(wire: string, least: number, ours: Contender, floor: Contender, what: string): Promise<Outcome> {
-  const [a, b] = (await takeTurns([ours, floor], { rounds: ROUNDS, ms: 1, warmUpMs: 1500 })) as [Rated, Rated];
-  const rate = ({ name, rates }: Rated): string => `${name}: ${format((median(rates) * UNIT) / 1024 ** 2)} MiB a second`;
-  return { figures: [atLeast(`${wire}: 1 GiB, over ${what}`, ratio(a, b), least, "x")], notes: [rate(a), rate(b)] };
+function piped(form: "pipe" | "lines"): ChildProcessByStdio<Writable, Readable, null> {
+  const { command, args } = child("bare-source", form);
+  return spawn(command, args, { stdio: ["pipe", "pipe", "inherit"] });
+}
+
+/** Our rate over that of the first other. */
+async function judged(wire: string, least: number, ours: Contender, floor: Contender, ...beside: Contender[]): Promise<Outcome> {
+  const rated = await takeTurns([ours, floor, ...beside], { rounds: ROUNDS, ms: 1, warmUpMs: 1500 });
+  const [a, b] = rated as [Rated, Rated];
+  const rate = (each: Rated): string =>
+    `${each.name}: ${format((median(each.rates) * UNIT) / 1024 ** 2)} MiB a second${each === a ? "" : `; ours is ${format(ratio(a, each), 2)}x`}`;
+  return { figures: [atLeast(`${wire}: 1 GiB, over ${floor.name}`, ratio(a, b), least, "x")], notes: rated.map(rate) };
 }
 
 export function reading(name: string, client: McpClient, size: number = UNIT): Contender {
@@ -92,5 +113,20 @@ async function* upTo(
     yield chunk;
     left -= chunk.byteLength;
     if (left === 0) return;
+  }
+}
+
+/** What lines of base64 stand for, as anybody would read them. */
+async function* decoded(stream: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  let begun: Uint8Array[] = [];
+  for await (const chunk of stream) {
+    let from = 0;
+    for (let end = chunk.indexOf(10); end >= 0; end = chunk.indexOf(10, from)) {
+      begun.push(chunk.subarray(from, end));
+      yield Buffer.from(Buffer.concat(begun).toString("latin1"), "base64");
+      begun = [];
+      from = end + 1;
+    }
+    if (from < chunk.length) begun.push(chunk.subarray(from));
   }
 }
