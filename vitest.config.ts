@@ -9,6 +9,8 @@ const ownProcess = [
   "test/grpc/framing/**/*.spec.ts",
   "test/grpc/{streams,bad-input,browser}.spec.ts",
   "test/http/large*.spec.ts",
+  // It looks at hidden classes. V8 gives up on them where many files have made objects of many shapes.
+  "test/mapping/caches.spec.ts",
 ];
 
 export default defineConfig({
