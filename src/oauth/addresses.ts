@@ -1,7 +1,7 @@
 import { BlockList, isIP } from "node:net";
 
 /** How far away an address is. `forbidden`: where no OAuth server can be: link-local, cloud metadata, unspecified, multicast. */
-export type Reach = "forbidden" | "loopback" | "private" | "public";
+export type AddressReach = "forbidden" | "loopback" | "private" | "public";
 
 function list(...subnets: readonly (readonly [string, number])[]): BlockList {
   const blocks = new BlockList();
@@ -9,7 +9,7 @@ function list(...subnets: readonly (readonly [string, number])[]): BlockList {
   return blocks;
 }
 
-const lists: readonly (readonly [Reach, BlockList])[] = [
+const lists: readonly (readonly [AddressReach, BlockList])[] = [
   ["loopback", list(["127.0.0.0", 8], ["::1", 128])],
   [
     "forbidden",
@@ -28,7 +28,7 @@ const lists: readonly (readonly [Reach, BlockList])[] = [
 ];
 
 /** The reach of an IP address. An IPv4 address mapped into IPv6 counts as IPv4. */
-export function reachOf(address: string): Reach {
+export function reachOf(address: string): AddressReach {
   const family = isIP(address) === 6 ? "ipv6" : "ipv4";
   return lists.find(([, blocks]) => blocks.check(address, family))?.[0] ?? "public";
 }

@@ -5,7 +5,7 @@ import { request as httpsRequest } from "node:https";
 import type { LookupFunction } from "node:net";
 import { Fault } from "../core/index.js";
 import { deadline } from "../stream/index.js";
-import { isLoopbackUrl, literal, type Reach, reachOf } from "./addresses.js";
+import { type AddressReach, isLoopbackUrl, literal, reachOf } from "./addresses.js";
 
 export type GuardedFetch = (url: string | URL, init?: RequestInit) => Promise<Response>;
 
@@ -20,10 +20,10 @@ const TIMEOUT_MS = 30_000;
 export function guardedFetch(server: URL): GuardedFetch {
   const local = isLoopbackUrl(server);
   let near: Promise<boolean> | undefined;
-  const reaches = async (): Promise<ReadonlySet<Reach>> => {
+  const reaches = async (): Promise<ReadonlySet<AddressReach>> => {
     near ??= isNear(server);
-    if (local) return new Set<Reach>(["loopback", "private", "public"]);
-    return new Set<Reach>((await near) ? ["private", "public"] : ["public"]);
+    if (local) return new Set<AddressReach>(["loopback", "private", "public"]);
+    return new Set<AddressReach>((await near) ? ["private", "public"] : ["public"]);
   };
   return async (input, init) => {
     const request = new Request(input, { ...init, redirect: "manual" });
@@ -53,7 +53,7 @@ async function isNear(server: URL): Promise<boolean> {
   return found.length > 0 && found.every(({ address }) => reachOf(address) !== "public");
 }
 
-function checked(url: URL, allowed: ReadonlySet<Reach>): LookupFunction {
+function checked(url: URL, allowed: ReadonlySet<AddressReach>): LookupFunction {
   return (hostname, options, done) => {
     lookup(hostname, { ...options, all: true }, (error, found: LookupAddress[]) => {
       if (error !== null) return done(error, "", 4);

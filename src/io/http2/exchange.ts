@@ -14,7 +14,7 @@ export interface RequestHead {
 }
 
 /** What an exchange uses of its session. */
-export interface ExchangeHost extends StreamSession {
+export interface Http2ExchangeHost extends StreamSession {
   readonly account: Account;
   /** Bytes that a client may send ahead on a stream. */
   readonly window: number;
@@ -37,7 +37,7 @@ export class Http2Exchange extends Http2Stream implements Exchange {
   readonly hosts: readonly string[];
   readonly headers: Readonly<Record<string, string>>;
   readonly #target: string;
-  readonly #host: ExchangeHost;
+  readonly #host: Http2ExchangeHost;
   /** Counts the request and its body. */
   readonly #held: Held;
   readonly #headBytes: number;
@@ -55,7 +55,7 @@ export class Http2Exchange extends Http2Stream implements Exchange {
   #late: NodeJS.Timeout | undefined;
   readonly #gone = new Set<() => void>();
 
-  constructor(host: ExchangeHost, { method, target, headers }: RequestHead, held: Held) {
+  constructor(host: Http2ExchangeHost, { method, target, headers }: RequestHead, held: Held) {
     super(host, host.window);
     const mark = target.indexOf("?");
     this.method = method;

@@ -5,7 +5,7 @@ import { countRequest } from "../http/open-request.js";
 import { CONCURRENT, WINDOW } from "./bounds.js";
 import { broken } from "./broken.js";
 import { Http2Connection } from "./connection.js";
-import { type ExchangeHost, Http2Exchange, type RequestHead } from "./exchange.js";
+import { Http2Exchange, type Http2ExchangeHost, type RequestHead } from "./exchange.js";
 import { headerFields } from "./fields.js";
 import {
   END_STREAM,
@@ -51,7 +51,7 @@ export function http2Server(input: Readable, output: Writable, options: Http2Ser
   return new ServerSession(input, output, options);
 }
 
-class ServerSession extends Http2Connection<Http2Exchange, Writable> implements Http2Server, ExchangeHost {
+class ServerSession extends Http2Connection<Http2Exchange, Writable> implements Http2Server, Http2ExchangeHost {
   readonly serves = true;
   readonly account: Account;
   readonly bodyMs: number;
