@@ -80,6 +80,7 @@ export {
   type SharedLimit,
 } from "./limits.js";
 export { closingFault, listenerOf } from "./listener.js";
+export { lowerCase } from "./lower-case.js";
 export {
   type BrokenRule,
   type CallTypedOptions,

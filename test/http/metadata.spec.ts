@@ -66,6 +66,17 @@ describe.each(["modern", "legacy"] as const)("a call that is dialed over HTTP, %
     for (const name of ["x-tenant", "traceparent", "tracestate", "baggage"]) expect(second?.headers[name]).toBeUndefined();
   });
 
+  it("sends each header once, however its name is written", async () => {
+    await using at = await peer(era);
+    const headers = { Accept: "text/event-stream, application/json", "Content-Type": "text/plain", Authorization: "Bearer all" };
+    await using client = await connect(at.url, { era, headers });
+    await client.callTool("t", {}, { metadata: { AUTHORIZATION: "Bearer one" } });
+    await client.callTool("t");
+    const [first, second] = at.seen.filter(({ method }) => method === "tools/call");
+    expect(first?.headers).toMatchObject({ accept: headers.Accept, "content-type": "application/json", authorization: "Bearer one" });
+    expect(second?.headers).toMatchObject({ authorization: "Bearer all" });
+  });
+
   it("does not let metadata change what belongs to the protocol", async () => {
     await using at = await peer(era);
     await using client = await connect(at.url, { era });

@@ -1,3 +1,4 @@
+import { lowerCase } from "../../core/index.js";
 import type { HttpClient, HttpSendOptions } from "./request.js";
 import type { Sent } from "./sent.js";
 
@@ -72,7 +73,7 @@ export function authorized(client: HttpClient, auth: HttpAuth, resource?: URL): 
 
 function withHeaders(options: HttpSendOptions, added: Readonly<Record<string, string>>): HttpSendOptions {
   // Not by spreads, which would give every request a hidden class of its own.
-  for (const _ in added) return Object.assign({}, options, { headers: Object.assign({}, options.headers, added) });
+  for (const _ in added) return Object.assign({}, options, { headers: Object.assign({}, options.headers, lowerCase(added)) });
   return options;
 }
 

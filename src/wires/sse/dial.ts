@@ -6,6 +6,7 @@ import {
   defaultTimeouts,
   Fault,
   type Limits,
+  lowerCase,
   messageTooLarge,
   redactText,
   statusMeaning,
@@ -35,7 +36,8 @@ export interface SseDialOptions extends DialOptions {
 const WINDOW = 1024 * 1024;
 
 /** Opens the stream, waits for the endpoint to POST to, and makes a link of the two. */
-export async function sseLink(url: URL, options: SseDialOptions): Promise<Link> {
+export async function sseLink(url: URL, given: SseDialOptions): Promise<Link> {
+  const options = { ...given, headers: lowerCase(given.headers) };
   const limits = { ...defaultLimits, ...options.limits };
   const cancel = new Canceller();
   const ping = new StreamPing(url, options, cancel);

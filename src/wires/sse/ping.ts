@@ -1,5 +1,5 @@
 import { type Incoming, serialise } from "../../codec/index.js";
-import { type Cancel, Fault } from "../../core/index.js";
+import { type Cancel, Fault, lowerCase } from "../../core/index.js";
 import { httpClient } from "../../io/index.js";
 import { within } from "../../stream/index.js";
 import type { SseDialOptions } from "./dial.js";
@@ -46,7 +46,7 @@ export class StreamPing {
     const { tls, pingMs, auth, headers } = this.#options;
     const client = httpClient({ tls, pingMs, deadMs });
     try {
-      const credentials = await auth?.headers({ method: "POST", url, resource: this.#url });
+      const credentials = lowerCase(await auth?.headers({ method: "POST", url, resource: this.#url }));
       const all = { "content-type": "application/json", ...headers, ...credentials };
       await client.send("POST", url, { headers: all, body, awaits: "head", cancel: this.#cancel });
     } finally {

@@ -1,10 +1,10 @@
-import { type Address, type Connection, defaultLimits, grpcStatuses } from "../../../core/index.js";
+import { type Address, type Connection, defaultLimits, grpcStatuses, lowerCase } from "../../../core/index.js";
 import { dialLink, type Link, renewing } from "../../../era/index.js";
 import { type Channel, grpcChannel, type Metadata, secureContext, statusFault } from "../../../io/index.js";
 import { grpcPlaceOf, targetsOf } from "../address.js";
 import { dialTunnel } from "../tunnel/dial.js";
 import type { GrpcDialOptions } from "./options.js";
-import { lowerCase, ping } from "./ping.js";
+import { ping } from "./ping.js";
 import { rpcLink } from "./rpc-link.js";
 
 /** Connections for many concurrent calls as RPCs. */
@@ -41,7 +41,7 @@ async function linkFor(
   options: GrpcDialOptions,
   lasting: boolean,
 ): Promise<{ readonly link: Link; readonly wire: "grpc" | "tunnel" }> {
-  const metadata: Metadata = lowerCase(options.headers ?? {});
+  const metadata: Metadata = lowerCase(options.headers);
   const limits = { ...defaultLimits, ...options.limits };
   const open = (): Link => dialTunnel(channel, metadata, limits, options.tunnelPath);
   const connect = lasting ? async () => open() : undefined;

@@ -27,7 +27,3 @@ export async function ping(
     options.signal?.removeEventListener("abort", abort);
   }
 }
-
-export function lowerCase(headers: Readonly<Record<string, string>>): Metadata {
-  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
-}

@@ -1,6 +1,6 @@
 import { MessageCodec, payloadIn, withPayload } from "../../../codec/bufmcpv1/index.js";
 import type { Incoming, OutgoingMessage } from "../../../codec/index.js";
-import { type Connection, defaultLimits, Fault, toFault } from "../../../core/index.js";
+import { type Connection, defaultLimits, Fault, lowerCase, toFault } from "../../../core/index.js";
 import { dialLink, hasRoom, type Link, observedAs, renewing, sharedStream } from "../../../era/index.js";
 import { type Channel, type ClientCall, greet, grpcChannel, type Metadata, NoProto, secureContext } from "../../../io/index.js";
 import { pipe } from "../../../stream/index.js";
@@ -21,7 +21,7 @@ export async function dialProto(address: string, given: GrpcDialOptions): Promis
     http2,
     messageBytes: limits?.messageBytes,
   });
-  const metadata: Metadata = Object.fromEntries(Object.entries(options.headers ?? {}).map(([name, value]) => [name.toLowerCase(), value]));
+  const metadata: Metadata = lowerCase(options.headers);
   const opened = async (open: (codec: MessageCodec) => Link): Promise<Link> => {
     const codec = new MessageCodec({ ...defaultLimits, ...limits });
     return greet(open(codec), codec, options);

@@ -19,7 +19,7 @@ export interface HeaderOptions {
 /** The headers of a request: those that mirror a modern message, or those of the legacy session. */
 export function requestHeaders(message: OutgoingMessage | undefined, options: HeaderOptions): Record<string, string> {
   const headers: Record<string, string> = { accept: `${JSON_TYPE}, ${SSE_TYPE}`, ...options.headers };
-  for (const name in options.metadata) headers[name] = String(options.metadata[name]);
+  for (const name in options.metadata) headers[name.toLowerCase()] = String(options.metadata[name]);
   if (message !== undefined) headers["content-type"] = JSON_TYPE;
   if (message !== undefined && "method" in message) Object.assign(headers, traceHeaders(message.params));
   const envelope =

@@ -23,6 +23,7 @@ import {
   type JsonObject,
   type Limits,
   legacyVersions,
+  lowerCase,
   messageTooLarge,
   modernVersions,
   toFault,
@@ -128,7 +129,8 @@ class PostLink implements HttpLink {
 
   constructor(url: URL, options: HttpDialOptions, { tools, client }: HttpLinkParts) {
     this.#url = url;
-    this.#options = options;
+    // However the caller writes a name: his header replaces that of the protocol, or is replaced, and only one is sent.
+    this.#options = { ...options, headers: lowerCase(options.headers) };
     this.#tools = tools;
     this.#client = client({ legacy: () => this.#legacy, cancel: this.#general, headers: (message) => this.#headers(message) });
     this.#limits = { ...defaultLimits, ...options.limits };

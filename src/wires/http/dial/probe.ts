@@ -1,5 +1,5 @@
 import { type OutgoingRequest, serialise } from "../../../codec/index.js";
-import { type Cancel, meta, newest } from "../../../core/index.js";
+import { type Cancel, lowerCase, meta, newest } from "../../../core/index.js";
 import { authorized, type HttpClient, httpClient } from "../../../io/index.js";
 import type { HttpDialOptions } from "./link.js";
 
@@ -28,7 +28,7 @@ async function probe(
   const message = legacy() ? ping : discover;
   const client = httpClient({ tls, pingMs, deadMs, socketPath });
   try {
-    const credentials = await auth?.headers({ method: "POST", url });
+    const credentials = lowerCase(await auth?.headers({ method: "POST", url }));
     const all = { ...headers(message), ...credentials };
     await client.send("POST", url, { headers: all, body: serialise(message), awaits: "head", cancel });
   } finally {
