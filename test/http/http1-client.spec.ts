@@ -137,6 +137,8 @@ describe("answers that break the rules", () => {
     ["a header without a name", "HTTP/1.1 200 OK\r\n: x\r\ncontent-length: 0\r\n\r\n"],
     ["a blank before the colon", "HTTP/1.1 200 OK\r\ncontent-length : 0\r\n\r\n"],
     ["a line end alone", "HTTP/1.1 200 OK\r\nx: a\nb: c\r\ncontent-length: 0\r\n\r\n"],
+    ["a line end alone behind the status", "HTTP/1.1 200 OK\ncontent-length: 0\r\n\r\n"],
+    ["a control character before a length", "HTTP/1.1 200 OK\r\ncontent-length: \v0\r\n\r\n"],
     ["another protocol", "HTTP/1.1 101 Switching Protocols\r\nupgrade: x\r\nconnection: upgrade\r\n\r\n"],
     ["a head without end", `HTTP/1.1 200 OK\r\nx: ${"y".repeat(20_000)}`],
   ];
@@ -152,6 +154,8 @@ describe("answers that break the rules", () => {
     ["a chunk that is longer than it says", "2\r\nhello\r\n0\r\n\r\n"],
     ["a length of a chunk that is no number", "xyz\r\nhello\r\n0\r\n\r\n"],
     ["an endless line before a chunk", `5;${"a".repeat(2000)}`],
+    ["a line end alone in a trailer", "0\r\na: b\n\r\n"],
+    ["a line end alone before a trailer", "0\r\n\n\r\n"],
     ["endless trailers", `0\r\n${"a: b\r\n".repeat(4000)}`],
   ])("%s", async (_, raw) => {
     answer = (socket) => socket.write(`HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n${raw}`);

@@ -16,10 +16,10 @@ export function badAnswer(what: string): Error {
   return Object.assign(new Error(what), { code: "HPE_INVALID_ANSWER" });
 }
 
-const statusLine = /^HTTP\/1\.([01]) ([1-9][0-9]{2})(?: .*)?$/s;
+const statusLine = /^HTTP\/1\.([01]) ([1-9][0-9]{2})(?: [^\r\n\0]*)?$/;
 const headerName = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
-/** Line ends and zeros could be read as something else further on. */
-const badValue = /[\r\n\0]/;
+/** Line ends and other control characters could be read as something else further on. */
+const badValue = /[^\t\x20-\x7e\x80-\xff]/;
 /** Headers of which the first one counts. The values of others are joined. */
 const single: ReadonlySet<string> = new Set(["content-type", "location", "retry-after"]);
 const LENGTH_DIGITS = 15;
@@ -34,13 +34,13 @@ export function readAnswerHead(text: string): AnswerHead {
     const line = lines[at] as string;
     const colon = line.indexOf(":");
     const name = line.slice(0, Math.max(colon, 0)).toLowerCase();
-    const value = line.slice(colon + 1).trim();
+    const value = line.slice(colon + 1);
     if (!headerName.test(name) || badValue.test(value)) throw badAnswer("the answer has an invalid header");
     if (name === "__proto__") continue;
     const before = headers[name];
-    if (before === undefined) headers[name] = value;
+    if (before === undefined) headers[name] = value.trim();
     else if (name === "content-length") throw badAnswer("the answer has two lengths");
-    else if (!single.has(name)) headers[name] = `${before}, ${value}`;
+    else if (!single.has(name)) headers[name] = `${before}, ${value.trim()}`;
   }
   const status = Number(digits);
   const { connection = "", "transfer-encoding": coding, "content-length": length, "keep-alive": hint } = headers;

@@ -16,6 +16,7 @@ const CR = 13;
 const LF = 10;
 
 const sizeLine = /^([0-9a-fA-F]{1,13})[\t ]*(?:;[^\r\n]*)?\r\n$/;
+const trailerLine = /^[^\r\n]*\r\n$/;
 
 /** Where it is in an answer. `counted`: in a body, or a chunk, of known length. */
 type Place = "head" | "counted" | "chunk size" | "chunk end" | "trailers" | "until-close";
@@ -133,6 +134,7 @@ export class AnswerReader {
       if (line !== "\r\n") throw badAnswer("a chunk of the answer is longer than it says");
       this.#place = "chunk size";
     } else if (this.#place === "trailers") {
+      if (!trailerLine.test(line)) throw badAnswer("the answer has an invalid trailer");
       this.#trailerBytes += line.length;
       if (line === "\r\n") this.#over();
     } else {
