@@ -19,6 +19,8 @@ export interface ClientRequestOptions {
   beat(): void;
   /** Called once, when the answer is complete or will not come. */
   closed(): void;
+  /** Called before, if it is given up while it waits for a connection. */
+  forget(): void;
   /** Closes the connections of the same client that have no request. */
   dropIdle(): void;
 }
@@ -28,7 +30,7 @@ export class ClientRequest implements WaitingRequest, RequestOnConnection, Answe
   readonly #options: ClientRequestOptions;
   #connection: ClientConnection | undefined;
   #answer: StreamAnswer | undefined;
-  over = false;
+  #over = false;
 
   constructor(options: ClientRequestOptions) {
     this.#options = options;
@@ -89,8 +91,9 @@ export class ClientRequest implements WaitingRequest, RequestOnConnection, Answe
   }
 
   destroy(fault: Fault): void {
-    if (this.over) return;
-    this.#connection?.leave();
+    if (this.#over) return;
+    if (this.#connection === undefined) this.#options.forget();
+    else this.#connection.leave();
     this.#fail(fault);
   }
 
@@ -105,7 +108,7 @@ export class ClientRequest implements WaitingRequest, RequestOnConnection, Answe
   }
 
   #close(): void {
-    this.over = true;
+    this.#over = true;
     this.#connection = undefined;
     this.#options.closed();
   }

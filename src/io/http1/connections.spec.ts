@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { Canceller } from "../../core/index.js";
 import { type HttpClient, httpClient } from "../http/request.js";
 import { Silence } from "../http/silence.js";
-import { HttpConnections } from "./connections.js";
+import { HttpConnections, type WaitingRequest } from "./connections.js";
 import { sendOwn } from "./send.js";
 
 let server: Server;
@@ -125,6 +125,23 @@ describe("connections that are kept", () => {
     await vi.waitFor(() => expect(sockets.filter(({ destroyed }) => !destroyed)).toHaveLength(1));
     connections.destroy();
     await vi.waitFor(() => expect(sockets.filter(({ destroyed }) => !destroyed)).toHaveLength(0));
+  });
+
+  it("that are all busy hold nothing of the requests that were given up while they waited", async () => {
+    const connections = new HttpConnections({ most: 1, kept: 1 });
+    const place = { host: url.hostname, port: Number(url.port) };
+    const asked: string[] = [];
+    const waiting = (name: string): WaitingRequest => ({
+      onConnection: () => void asked.push(name),
+      destroy: () => void asked.push(`${name} ended`),
+    });
+    connections.take(place, waiting("first"));
+    const [left, stays] = [waiting("left"), waiting("stays")];
+    connections.take(place, left);
+    connections.take(place, stays);
+    connections.forget(place, left);
+    connections.destroy();
+    expect(asked).toEqual(["first", "stays ended"]);
   });
 
   it("that cannot be made fail their request alone", async () => {

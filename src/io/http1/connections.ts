@@ -18,8 +18,6 @@ export interface HostAndPort {
 
 /** A request that needs a connection. */
 export interface WaitingRequest {
-  /** Whether it was given up meanwhile. */
-  readonly over: boolean;
   destroy(fault: Fault): void;
   onConnection(connection: ClientConnection): void;
 }
@@ -76,6 +74,13 @@ export class HttpConnections {
     return undefined;
   }
 
+  /** The request no longer waits for a connection. */
+  forget(place: HostAndPort, request: WaitingRequest): void {
+    const { waiting } = this.#pool(place);
+    const at = waiting.indexOf(request);
+    if (at >= 0) waiting.splice(at, 1);
+  }
+
   /** Closes the connections that have no request. */
   dropKept(): void {
     for (const { free } of this.#pools.values()) for (const { connection } of free.splice(0)) connection.socket.destroy();
@@ -119,7 +124,7 @@ export class HttpConnections {
     };
     socket.once("connect", () => {
       settled();
-      if (this.#mayConnect(pool)) next(pool)?.onConnection(this.#connect(pool));
+      if (this.#mayConnect(pool)) pool.waiting.shift()?.onConnection(this.#connect(pool));
     });
     socket.once("close", () => {
       pool.open--;
@@ -127,13 +132,13 @@ export class HttpConnections {
       this.#all.delete(connection);
       const at = pool.free.findIndex((kept) => kept.connection === connection);
       if (at >= 0) pool.free.splice(at, 1);
-      next(pool)?.onConnection(this.#connect(pool));
+      pool.waiting.shift()?.onConnection(this.#connect(pool));
     });
     return connection;
   }
 
   #freed(pool: Pool, connection: ClientConnection, keepMs = IDLE_MS): void {
-    const request = next(pool);
+    const request = pool.waiting.shift();
     if (request !== undefined) return request.onConnection(connection);
     const { socket } = connection;
     const keeps = Math.min(keepMs, IDLE_MS) - 1_000;
@@ -143,11 +148,4 @@ export class HttpConnections {
     pool.free.push({ connection, until: Date.now() + keeps });
     return undefined;
   }
-}
-
-/** The next request that still wants a connection. */
-function next({ waiting }: Pool): WaitingRequest | undefined {
-  let request = waiting.shift();
-  while (request?.over === true) request = waiting.shift();
-  return request;
 }

@@ -64,6 +64,7 @@ export function sendOwn(
         silence.remove(awaited);
         unhook?.();
       },
+      forget: () => connections.forget(place, request),
       dropIdle: () => connections.dropKept(),
     });
     const awaited = silence.add(request, awaits);
