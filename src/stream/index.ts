@@ -23,6 +23,7 @@ export type { Iteration } from "./iteration.js";
 export { litter } from "./litter.js";
 export { merge } from "./merge.js";
 export { dropOldest } from "./oldest.js";
+export { PIECE_BYTES, Pieces } from "./pieces.js";
 export { type Pipe, type PipeOptions, pipe } from "./pipe.js";
 export { platform, unref } from "./platform.js";
 export { Registry } from "./registry.js";

@@ -1,5 +1,6 @@
 import type { Readable } from "node:stream";
 import { Fault } from "../../core/index.js";
+import { Pieces } from "../../stream/index.js";
 import { whyUnreached } from "../unreached.js";
 
 /** The answer to a request. */
@@ -109,17 +110,15 @@ function textOf(stream: Readable, length: unknown, maxBytes: number, broken: () 
       stream.once("end", () => finish(whole)).resume();
       return;
     }
-    const chunks: Buffer[] = [];
-    let bytes = 0;
+    const chunks = new Pieces();
     stream.on("data", (chunk: Buffer) => {
-      bytes += chunk.length;
       chunks.push(chunk);
-      if (bytes > maxBytes)
+      if (chunks.bytes > maxBytes)
         stream.destroy(
           new Fault("overload", "the answer is larger than a message may be", { data: { limit: "messageBytes", max: maxBytes } }),
         );
     });
-    stream.once("end", () => finish(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks)));
+    stream.once("end", () => finish(chunks.whole()));
     stream.once("error", (error) => reject(cut(error)));
   });
 }

@@ -1,5 +1,5 @@
 import { Fault } from "../../core/index.js";
-import { litter } from "../../stream/index.js";
+import { litter, PIECE_BYTES, Pieces } from "../../stream/index.js";
 import type { Sent } from "./sent.js";
 
 /** Pauses, resumes or leaves the stream of an answer. */
@@ -13,7 +13,7 @@ export interface AnswerStream {
 
 export type AnswerHeaders = Readonly<Record<string, string | readonly string[] | undefined>>;
 
-/** Bytes that may wait for the reader before the stream is paused. */
+/** Bytes that may wait for the reader before the stream is paused. Each piece counts as some more. */
 const HELD = 256 * 1024;
 
 type Step = IteratorResult<Uint8Array, undefined>;
@@ -62,7 +62,7 @@ export class StreamAnswer implements Sent, AsyncIterator<Uint8Array, undefined> 
     }
     this.#pieces.push(bytes);
     this.#bytes += bytes.length;
-    if (this.#bytes > HELD) this.#stream.pause();
+    if (this.#bytes + this.#pieces.length * PIECE_BYTES > HELD) this.#stream.pause();
   }
 
   /** Ends the answer: it is complete, or it failed with the fault. */
@@ -79,20 +79,18 @@ export class StreamAnswer implements Sent, AsyncIterator<Uint8Array, undefined> 
   }
 
   async text(maxBytes: number): Promise<string> {
-    const all: Uint8Array[] = [];
-    let bytes = 0;
+    const all = new Pieces();
     for (;;) {
       // A small answer has usually come with its headers.
       const piece = this.take() ?? (this.#end !== undefined && this.#end.fault === undefined ? undefined : (await this.next()).value);
       if (piece === undefined) break;
-      bytes += piece.length;
       all.push(piece);
-      if (bytes <= maxBytes) continue;
+      if (all.bytes <= maxBytes) continue;
       await this.return();
       throw new Fault("overload", "the answer is larger than a message may be", { data: { limit: "messageBytes", max: maxBytes } });
     }
     try {
-      return utf8.decode(all.length === 1 ? all[0] : Buffer.concat(all));
+      return utf8.decode(all.whole());
     } catch (cause) {
       throw new Fault("parse", "the answer is not UTF-8", { cause });
     }

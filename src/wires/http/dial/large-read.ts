@@ -1,7 +1,7 @@
 import { type AnswerPart, type Id, type IncomingPart, type IncomingResult, parseMessage, scanner } from "../../../codec/index.js";
 import { Fault, type Limits } from "../../../core/index.js";
 import type { Sent } from "../../../io/index.js";
-import { concat } from "../../../stream/index.js";
+import { Pieces } from "../../../stream/index.js";
 import { caughtUp, type HeldReader } from "./events.js";
 
 /** An answer of up to this many bytes is held and parsed whole, whatever it contains. */
@@ -20,8 +20,7 @@ export interface LargeReadOptions {
 export async function readLarge(sent: Sent, options: LargeReadOptions): Promise<string | IncomingResult> {
   const { id, limits } = options;
   const max = limits.messageBytes;
-  let held: Uint8Array[] | undefined = [];
-  let bytes = 0;
+  let held: Pieces | undefined = new Pieces();
   let looked = false;
   const scanned = scanner({ maxBytes: max, depth: limits.depth });
   for await (const chunk of sent.body) {
@@ -30,20 +29,19 @@ export async function readLarge(sent: Sent, options: LargeReadOptions): Promise<
       continue;
     }
     held.push(chunk);
-    bytes += chunk.byteLength;
-    if (bytes > Math.min(WHOLE_BYTES, max) && !looked) {
+    if (held.bytes > Math.min(WHOLE_BYTES, max) && !looked) {
       looked = true;
-      const found = attempt(() => held?.flatMap((each) => scanned.push(each)) ?? []);
+      const found = attempt(() => held?.all().flatMap((each) => scanned.push(each)) ?? []);
       // An answer of another shape is held whole, up to the limit of a message.
       if (Array.isArray(found)) {
         held = undefined;
         await give(found, options);
       }
     }
-    if (held !== undefined && bytes > max)
+    if (held !== undefined && held.bytes > max)
       throw new Fault("overload", "the answer is larger than a message may be", { data: { limit: "messageBytes", max } });
   }
-  if (held !== undefined) return text(concat(held));
+  if (held !== undefined) return text(held.whole());
   const message = parseMessage(text(scanned.finish()), { depth: limits.depth });
   if (message.kind !== "result" || message.id !== id) throw new Fault("parse", "the server's answer is not a message");
   const { contents, ...rest } = message.value;
