@@ -97,3 +97,15 @@ it("an address that turns out to be one of HTTP+SSE is signed in to once", async
   expect(await echo(client)).toEqual({ a: 1 });
   expect(issuer.count("authorize")).toBe(1);
 });
+
+it("closing a session does not wait for credentials that do not come", async () => {
+  await using listener = await serve(lab().server, "http://127.0.0.1:0");
+  let hangs = false;
+  const auth: HttpAuth = {
+    headers: () => (hangs ? new Promise(() => {}) : Promise.resolve({})),
+    challenged: async () => false,
+  };
+  const client = await connect(listener.address, { era: "legacy", auth });
+  hangs = true;
+  await client.close();
+}, 5_000);

@@ -43,6 +43,8 @@ const AWAY: ReadonlySet<number> = new Set([502, 503, 504]);
 const LISTEN_MS = 1000;
 /** The same for a call in which the server may ask. Some servers answer only with the first event, so this is limited. */
 const READY_MS = 5000;
+/** The same for the server to hear that the session is over. */
+const END_MS = 500;
 
 function isDeadPeer({ data }: Fault): boolean {
   return isObject(data) && data["reason"] === "dead-peer";
@@ -134,12 +136,13 @@ export class DialedSession {
     if (this.id === undefined) return;
     const { client, url } = this.#host;
     const cancel = new Canceller();
-    const timer = setTimeout(() => cancel.fire(), 500);
-    await client.send("DELETE", url, { headers: this.#host.headers(), cancel }).then(
+    const told = client.send("DELETE", url, { headers: this.#host.headers(), cancel }).then(
       (sent) => sent.text(1024).catch(() => ""),
       () => "",
     );
-    clearTimeout(timer);
+    // Whoever has the credentials may not answer, either.
+    await within(told, END_MS);
+    cancel.fire();
   }
 
   /** Reads the general stream, which is kept open while the session lives. Only one runs at a time, even if the session restarts. */
