@@ -91,6 +91,20 @@ describe("connections that are kept", () => {
     expect(used).toEqual([0, 0, 1]);
   });
 
+  it("are closed when nothing has used them for long, though others are in use", async () => {
+    server.keepAliveTimeout = 600_000;
+    vi.useFakeTimers({ toFake: ["Date"] });
+    await Promise.all([get(), get(), get()]);
+    await settled();
+    for (let at = 0; at < 3; at++) {
+      vi.setSystemTime(Date.now() + 40_000);
+      await get();
+      await settled();
+    }
+    expect(sockets).toHaveLength(3);
+    await vi.waitFor(() => expect(sockets.filter(({ destroyed }) => !destroyed)).toHaveLength(1));
+  });
+
   it("are cut with a request that is given up, and no other", async () => {
     const cancel = new Canceller();
     const given = get("/held", cancel);

@@ -145,7 +145,13 @@ export class HttpConnections {
     if (pool.free.length >= this.#options.kept || keeps <= 0) return void socket.destroy();
     // Nobody waits for it, so it must not keep the process running.
     socket.unref();
-    pool.free.push({ connection, until: Date.now() + keeps });
+    const now = Date.now();
+    pool.free.push({ connection, until: now + keeps });
+    // The last used is used next, so after many requests at a time the first ones would be kept for ever.
+    for (let [oldest] = pool.free; oldest !== undefined && oldest.until <= now; [oldest] = pool.free) {
+      pool.free.shift();
+      oldest.connection.socket.destroy();
+    }
     return undefined;
   }
 }
