@@ -217,6 +217,11 @@ describe("requests", () => {
     expect(heard[0]).toContain(`\r\nauthorization: Basic ${Buffer.from("me:p@ss").toString("base64")}\r\n`);
   });
 
+  it("are refused if their address has a user that cannot be read", async () => {
+    url.password = "50%off";
+    await expect(ask()).rejects.toMatchObject({ code: "invalid-params", message: expect.not.stringContaining("50%off") });
+  });
+
   it.each([
     ["a line end in a value", { x: "a\r\nevil: 1" }],
     ["a zero in a value", { x: "a\0" }],

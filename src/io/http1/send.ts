@@ -3,6 +3,7 @@ import { Fault } from "../../core/index.js";
 import type { HttpSendOptions } from "../http/request.js";
 import type { Sent } from "../http/sent.js";
 import { beat, type Silence } from "../http/silence.js";
+import { badAddress } from "../unreached.js";
 import { ClientRequest } from "./client-request.js";
 import type { HostAndPort, HttpConnections } from "./connections.js";
 
@@ -77,7 +78,7 @@ export function sendOwn(
 function targetOf(url: URL): Target {
   let target = targets.get(url);
   if (target === undefined) {
-    const { hostname, port, path, auth } = urlToHttpOptions(url);
+    const { hostname, port, path, auth } = parts(url);
     target = {
       place: { host: hostname ?? "", port: Number(port) || 80 },
       path: path ?? "/",
@@ -87,6 +88,14 @@ function targetOf(url: URL): Target {
     targets.set(url, target);
   }
   return target;
+}
+
+function parts(url: URL): ReturnType<typeof urlToHttpOptions> {
+  try {
+    return urlToHttpOptions(url);
+  } catch (error) {
+    throw badAddress(`the user or the password in the address of ${url.host} has a % that is not written as %25`, error);
+  }
 }
 
 function badHeader(name: string): Fault {
