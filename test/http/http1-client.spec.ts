@@ -66,6 +66,11 @@ describe("answers that Node's own parser reads, too", () => {
     ["with nothing behind the status", "HTTP/1.1 404\r\nContent-Length: 0\r\n\r\n", true],
     ["in chunks", "HTTP/1.1 200 OK\r\ntransfer-encoding: Chunked\r\n\r\n3\r\nhel\r\n0002\r\nlo\r\n0\r\n\r\n", true],
     [
+      "in chunks, said twice",
+      "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n",
+      true,
+    ],
+    [
       "in chunks with extensions and trailers",
       "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n5;a=b\r\nhello\r\n0\r\nx: y\r\nz: w\r\n\r\n",
       true,

@@ -23,6 +23,8 @@ const badValue = /[^\t\x20-\x7e\x80-\xff]/;
 /** Headers of which the first one counts. The values of others are joined. */
 const single: ReadonlySet<string> = new Set(["content-type", "location", "retry-after"]);
 const LENGTH_DIGITS = 15;
+/** Some gateways say it once more than the server behind them. */
+const chunked = /^chunked(?:, chunked)*$/i;
 
 /** Reads the lines of a head. Throws what badAnswer() makes. */
 export function readAnswerHead(text: string): AnswerHead {
@@ -60,7 +62,7 @@ export function readAnswerHead(text: string): AnswerHead {
 function bodyLength(status: number, coding: string | undefined, length: string | undefined): AnswerHead["length"] {
   if (status < 200 || status === 204 || status === 304) return 0;
   if (coding !== undefined) {
-    if (coding.toLowerCase() !== "chunked") throw badAnswer("the answer has an unknown transfer coding");
+    if (!chunked.test(coding)) throw badAnswer("the answer has an unknown transfer coding");
     return "chunked";
   }
   if (length === undefined) return "until-close";
