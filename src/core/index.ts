@@ -63,7 +63,7 @@ export {
   requestStatuses,
   statusMeaning,
 } from "./faults/http.js";
-export { jsonRpcCodes, unsendable } from "./faults/json-rpc.js";
+export { jsonRpcCodes, protoMcpCodes, rpcCodes, unsendable } from "./faults/json-rpc.js";
 export { type PerRevision, type Revision, revisionOf, revisions } from "./faults/revisions.js";
 export { fixed, fixedText, weightOf } from "./fixed.js";
 export { held, type Lease } from "./held.js";

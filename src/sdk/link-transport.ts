@@ -1,5 +1,5 @@
 import { type Incoming, type IncomingBatch, type IncomingPart, type OutgoingMessage, receivedMessage } from "../codec/index.js";
-import { Fault, isObject, type JsonObject, toFault, toRpcError, withNumbers } from "../core/index.js";
+import { Fault, isObject, type JsonObject, rpcCodes, toFault, toRpcError, withNumbers } from "../core/index.js";
 import type { Link } from "../era/index.js";
 import { overtime } from "../stream/index.js";
 import { plain } from "./plain.js";
@@ -145,7 +145,7 @@ function unsendable(message: SdkMessage, cause: unknown): OutgoingMessage | unde
   if (!isObject(message) || !("result" in message || "error" in message)) return undefined;
   const { id } = message;
   if (typeof id !== "string" && typeof id !== "number") return undefined;
-  return { jsonrpc: "2.0", id, error: { code: -32603, message: `the result is not JSON: ${toFault(cause).message}` } };
+  return { jsonrpc: "2.0", id, error: { code: rpcCodes.internal, message: `the result is not JSON: ${toFault(cause).message}` } };
 }
 
 /** The messages of a batch. The SDK does not know answers in parts. */

@@ -6,7 +6,9 @@ import {
   modernVersions,
   noParams,
   noteMessage,
+  protoMcpCodes,
   type RpcError,
+  rpcCodes,
   toFault,
   toRpcError,
   withBeside,
@@ -49,11 +51,7 @@ type Single = Exclude<Incoming, IncomingBatch>;
 /** The request with which an end finds out what its peer speaks. It begins no MCP session, and no service sees it. */
 export const PROBE = "dev.anywire/probe";
 const INITIALIZE = "initialize";
-/** The code of a tool that timed out. */
-const TOOL_TIMEOUT = -33003;
 const CANCELLED = "notifications/cancelled";
-/** The code of the answer to a request whose id is in use. */
-const IN_USE = -32600;
 
 /**
  * Converts JSON-RPC messages to and from the `MCPMessage`s of one connection. It knows what the peer announced, and the methods of open
@@ -137,7 +135,7 @@ export class MessageCodec {
       return method;
     }
     // A request whose id is in use is refused at once. Any other answer is that of the first.
-    const refusal = error?.code === IN_USE;
+    const refusal = error?.code === rpcCodes.invalidRequest;
     const next = (refusal ? again.pop() : again.shift()) as string;
     if (again.length === 0) this.#again.delete(id);
     if (refusal) return next;
@@ -293,7 +291,7 @@ const late: ReadonlySet<number> = new Set(Object.values(jsonRpcCodes.deadline));
 
 /** Gives an error of Anywire the code that proto-mcp has for it. */
 function inOwnCode(error: RpcError, method: string | undefined): RpcError {
-  return method === "tools/call" && late.has(error.code) ? { ...error, code: TOOL_TIMEOUT } : error;
+  return method === "tools/call" && late.has(error.code) ? { ...error, code: protoMcpCodes.toolTimeout } : error;
 }
 
 /** The answer to a probe. */

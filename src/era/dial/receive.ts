@@ -1,5 +1,5 @@
 import { type BadPart, type Incoming, type IncomingPart, type IncomingRequest, readPart } from "../../codec/index.js";
-import { fromRpcError, toFault, toRpcError } from "../../core/index.js";
+import { fromRpcError, rpcCodes, toFault, toRpcError } from "../../core/index.js";
 import { deliver } from "./deliver.js";
 import type { Peer } from "./peer.js";
 
@@ -61,6 +61,6 @@ function tooEarly(peer: Peer, { id, method }: IncomingRequest): void {
   peer.answers.send(
     method === "ping"
       ? { jsonrpc: "2.0", id, result: {} }
-      : { jsonrpc: "2.0", id, error: { code: -32600, message: "the session is not initialised" } },
+      : { jsonrpc: "2.0", id, error: { code: rpcCodes.invalidRequest, message: "the session is not initialised" } },
   );
 }

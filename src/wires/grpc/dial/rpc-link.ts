@@ -13,6 +13,7 @@ import {
   modernVersions,
   newest,
   type RpcError,
+  rpcCodes,
   statedVersion,
   toFault,
   toRpcError,
@@ -344,5 +345,5 @@ function completing(result: JsonObject): JsonObject {
 }
 
 function unknown(method: string): RpcError {
-  return { code: -32601, message: `the server's gRPC service has no ${method}` };
+  return { code: rpcCodes.unknownMethod, message: `the server's gRPC service has no ${method}` };
 }
