@@ -226,6 +226,7 @@ export {
   type Range,
   type Replies,
   type Reply,
+  type ReplyStep,
   type Request,
   type ResultReply,
   type Service,

@@ -13,7 +13,7 @@ import {
   toRpcError,
   withBeside,
 } from "../../core/index.js";
-import type { Id, Incoming, IncomingBatch, Outgoing, OutgoingMessage, OutgoingRequest } from "../jsonrpc.js";
+import type { Id, IncomingSingle, Outgoing, OutgoingMessage, OutgoingRequest } from "../jsonrpc.js";
 import { nullParams, paramsBeside } from "../members.js";
 import {
   bytesOf,
@@ -45,8 +45,6 @@ import {
   resultsByNumber,
 } from "./payloads.js";
 import type { ProtoJson } from "./proto-json.js";
-
-type Single = Exclude<Incoming, IncomingBatch>;
 
 /** The request with which an end finds out what its peer speaks. It begins no MCP session, and no service sees it. */
 export const PROBE = "dev.anywire/probe";
@@ -185,7 +183,7 @@ export class MessageCodec {
   }
 
   /** The messages in the bytes. An invalid payload becomes a bad message with its id, so that its sender gets an answer. Never throws. */
-  decode(bytes: Uint8Array): readonly Single[] {
+  decode(bytes: Uint8Array): readonly IncomingSingle[] {
     if (isProtoJson(bytes)) return [{ kind: "bad", fault: unreadJson(bytes) }];
     const reader = new Reader(bytes);
     let envelope: Envelope;
@@ -206,7 +204,7 @@ export class MessageCodec {
   }
 
   /** As `decode`, of a message in proto JSON. */
-  decodeJson(text: Uint8Array, json: ProtoJson): readonly Single[] {
+  decodeJson(text: Uint8Array, json: ProtoJson): readonly IncomingSingle[] {
     try {
       return this.decode(json.read(text, this.#depth));
     } catch (error) {
@@ -216,7 +214,7 @@ export class MessageCodec {
     }
   }
 
-  #payload(reader: Reader, envelope: Envelope): readonly Single[] {
+  #payload(reader: Reader, envelope: Envelope): readonly IncomingSingle[] {
     const { payload, id } = envelope;
     if (payload === JSON_RPC) return [this.#jsonRpc(reader, envelope)];
     const request = requestsByNumber.get(payload);
@@ -236,7 +234,7 @@ export class MessageCodec {
     return [{ kind: "result", id: id as Id, value: withExtra(made, envelope) }];
   }
 
-  #request(method: string, value: JsonObject, envelope: Envelope): readonly Single[] {
+  #request(method: string, value: JsonObject, envelope: Envelope): readonly IncomingSingle[] {
     const { id } = envelope;
     if (id === undefined) throw refused("a request has an id");
     if (method !== INITIALIZE) {
@@ -256,13 +254,13 @@ export class MessageCodec {
     return this.full ? [opened] : [opened, { kind: "notification", method: "notifications/initialized", params: noParams }];
   }
 
-  #opened(id: Id, method: string, params: JsonObject, { extra }: Envelope): Single {
+  #opened(id: Id, method: string, params: JsonObject, { extra }: Envelope): IncomingSingle {
     if (!this.#open.has(id)) this.#open.set(id, method);
     else this.#again.set(id, [...(this.#again.get(id) ?? []), method]);
     return { kind: "request", id, method, params: extra === undefined ? params : paramsBeside(params, extra) };
   }
 
-  #notified(method: string, params: JsonObject, { extra }: Envelope): Single {
+  #notified(method: string, params: JsonObject, { extra }: Envelope): IncomingSingle {
     // Such a call may stay without an answer.
     if (method === CANCELLED) {
       this.#open.delete(params["requestId"] as Id);
@@ -271,7 +269,7 @@ export class MessageCodec {
     return { kind: "notification", method, params: extra === undefined ? params : paramsBeside(params, extra) };
   }
 
-  #jsonRpc(reader: Reader, envelope: Envelope): Single {
+  #jsonRpc(reader: Reader, envelope: Envelope): IncomingSingle {
     const { id } = envelope;
     const { method, params, result, error } = readJsonRpc(reader, this.#depth - 1);
     if (method !== undefined) {
@@ -335,7 +333,7 @@ function withExtra<T extends object>(answer: T, { extra }: Envelope): T {
   return extra === undefined ? answer : withBeside(answer, extra);
 }
 
-function bad({ payload, id }: Envelope, fault: Fault): Single {
+function bad({ payload, id }: Envelope, fault: Fault): IncomingSingle {
   if (notificationsByNumber.has(payload) || (id === undefined && !requestsByNumber.has(payload)))
     return { kind: "bad", silent: true, fault };
   if (resultsByNumber.has(payload) || payload === ERROR.number) return { kind: "bad", answers: id as Id, fault };
