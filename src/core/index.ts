@@ -231,7 +231,7 @@ export {
   type ResultReply,
   type Service,
 } from "./service.js";
-export { defaultTimeouts, fixedTimeouts } from "./timeouts.js";
+export { bodyMsOf, defaultTimeouts, fixedTimeouts } from "./timeouts.js";
 export { type TemplateVariables, type UriTemplate, uriTemplate } from "./uri-template.js";
 export {
   comesBackToStreams,
