@@ -21,6 +21,8 @@ export type {
   IncomingPart,
   IncomingRequest,
   IncomingResult,
+  IncomingSingle,
+  LinkMessage,
   Outgoing,
   OutgoingError,
   OutgoingMessage,

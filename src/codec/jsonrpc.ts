@@ -52,9 +52,11 @@ export interface IncomingBad {
 /** Only 2025-03-26 has batches; the edge decides whether its peer may send one. */
 export interface IncomingBatch {
   readonly kind: "batch";
-  readonly messages: readonly Exclude<Incoming, IncomingBatch>[];
+  readonly messages: readonly IncomingSingle[];
 }
-export type Incoming = IncomingRequest | IncomingNotification | IncomingResult | IncomingError | IncomingBad | IncomingBatch;
+/** A message that is not a batch. */
+export type IncomingSingle = IncomingRequest | IncomingNotification | IncomingResult | IncomingError | IncomingBad;
+export type Incoming = IncomingSingle | IncomingBatch;
 
 /** The parts of an answer that a link carries piece by piece, before its result. */
 export type AnswerPart = ItemReply | PageReply | ContentReply | ChunkReply;
@@ -64,6 +66,10 @@ export interface IncomingPart {
   readonly id: Id;
   readonly part: AnswerPart;
 }
+/** What a link brings. */
+export type LinkMessage = Incoming | IncomingPart;
+/** What a link brings, without batches. */
+export type UnbatchedMessage = IncomingSingle | IncomingPart;
 
 export interface OutgoingRequest {
   readonly jsonrpc: "2.0";

@@ -1,6 +1,6 @@
 import { Fault } from "../core/index.js";
 import { concat } from "../stream/index.js";
-import type { Incoming, IncomingBad, IncomingPart } from "./jsonrpc.js";
+import type { IncomingBad, LinkMessage } from "./jsonrpc.js";
 import { skippedLine } from "./skipped-line.js";
 
 /** A line that is not valid text, or too long. */
@@ -14,7 +14,7 @@ export interface BadLine {
 
 /** A message that was read before the end of its line. */
 export interface ReadLine {
-  readonly message: Incoming | IncomingPart;
+  readonly message: LinkMessage;
 }
 
 /** The text of a line, or in its place what is wrong with it. */

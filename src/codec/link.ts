@@ -1,5 +1,5 @@
 import { type Context, Fault, type JsonObject } from "../core/index.js";
-import type { AnswerPart, Id, Incoming, IncomingPart, Outgoing } from "./jsonrpc.js";
+import type { AnswerPart, Id, LinkMessage, Outgoing } from "./jsonrpc.js";
 
 /** The properties of a link. */
 export interface LinkTraits {
@@ -35,7 +35,7 @@ export interface SendOptions {
 export interface Link {
   readonly traits: LinkTraits;
   /** The messages of the peer, in batches as they arrived. Ends when the peer closed; throws the Fault that broke the link. One reader. */
-  readonly incoming: AsyncIterable<readonly (Incoming | IncomingPart)[]>;
+  readonly incoming: AsyncIterable<readonly LinkMessage[]>;
   /** Takes a message. Resolves once there is room for the next; rejects with the close reason. Order is kept. */
   send(message: Outgoing, options?: SendOptions): Promise<void>;
   /** Takes a part of the answer to the peer's call, if the traits say that it travels in parts. Undefined: there is room for the next. */

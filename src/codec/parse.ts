@@ -11,7 +11,7 @@ import {
 } from "../core/index.js";
 import { readBlobText } from "./blob-text.js";
 import { exceedsDepth, holdsMore, MOST_VALUES, PARSED_FIRST, shallow, tooManyValues } from "./depth.js";
-import type { Id, Incoming, IncomingBad, IncomingBatch, IncomingPart } from "./jsonrpc.js";
+import type { Id, Incoming, IncomingBad, IncomingSingle, LinkMessage } from "./jsonrpc.js";
 import type { Line } from "./lines.js";
 import { nullParams, paramsBeside } from "./members.js";
 import { DEEP, ODD, parseExactly, survey } from "./numbers.js";
@@ -22,8 +22,6 @@ export interface ParseLimits {
   /** Messages of one batch; 1024 unless given. */
   readonly batch?: number;
 }
-
-type Single = Exclude<Incoming, IncomingBatch>;
 
 /** From this many characters on, a result states its size. */
 const LARGE = 16 * 1024;
@@ -62,7 +60,7 @@ export function parseMessage(text: string, limits: ParseLimits): Incoming {
 }
 
 /** Parses a line of a line framer. */
-export function parseLine(line: Line, limits: ParseLimits): Incoming | IncomingPart {
+export function parseLine(line: Line, limits: ParseLimits): LinkMessage {
   if (typeof line === "string") return parseMessage(line, limits);
   if ("message" in line) return line.message;
   return { kind: "bad", ...(line.text === undefined ? line.whose : whose(line.text)), fault: line.fault };
@@ -82,7 +80,7 @@ function readBatch(values: readonly unknown[], max: number): Incoming {
   return { kind: "batch", messages };
 }
 
-function read(value: unknown): Single {
+function read(value: unknown): IncomingSingle {
   if (!isObject(value)) return { kind: "bad", fault: new Fault("invalid-request", "a message is an object") };
   const { jsonrpc, id, method, params, result, error } = value;
   if (jsonrpc !== "2.0") return bad(value, 'jsonrpc must be "2.0"');

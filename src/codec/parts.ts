@@ -1,6 +1,6 @@
 import { Fault } from "../core/index.js";
 import { concat } from "../stream/index.js";
-import type { AnswerPart, Id, Incoming, IncomingPart } from "./jsonrpc.js";
+import type { AnswerPart, Id, UnbatchedMessage } from "./jsonrpc.js";
 import { type ParseLimits, parseMessage } from "./parse.js";
 import { partMessage, readPart } from "./part-message.js";
 import { serialise } from "./serialise.js";
@@ -11,8 +11,6 @@ import { serialise } from "./serialise.js";
  */
 const [MESSAGE, BYTES] = [0, 1];
 const HEAD = 5;
-
-type Single = Exclude<Incoming, { kind: "batch" }> | IncomingPart;
 
 /** The pieces of a frame, to be written in order. */
 export function messageFrame(text: string): Uint8Array[] {
@@ -48,16 +46,16 @@ export interface PartsReader {
   /**
    * The messages in these bytes. Bytes of the resource are passed on as they arrive, not copied. Throws a Fault if the stream is invalid.
    */
-  push(bytes: Uint8Array): Single[];
+  push(bytes: Uint8Array): UnbatchedMessage[];
   /** The number of empty frames so far. */
   readonly empty: number;
 }
 
 export function partsReader(options: PartsReaderOptions): PartsReader {
-  return new Reader(options);
+  return new FramesReader(options);
 }
 
-class Reader implements PartsReader {
+class FramesReader implements PartsReader {
   readonly #options: PartsReaderOptions;
   readonly #head = new Uint8Array(HEAD);
   empty = 0;
@@ -71,8 +69,8 @@ class Reader implements PartsReader {
     this.#options = options;
   }
 
-  push(bytes: Uint8Array): Single[] {
-    const found: Single[] = [];
+  push(bytes: Uint8Array): UnbatchedMessage[] {
+    const found: UnbatchedMessage[] = [];
     for (let at = 0; at < bytes.byteLength; ) {
       if (this.#filled < HEAD) at += this.#begin(bytes, at);
       if (this.#filled < HEAD) break;
@@ -103,7 +101,7 @@ class Reader implements PartsReader {
     return piece.byteLength;
   }
 
-  #read(): Single[] {
+  #read(): UnbatchedMessage[] {
     const bytes = concat(this.#message);
     this.#message = [];
     if (bytes.byteLength === 0) {

@@ -48,12 +48,8 @@ export function sseParser(options: { readonly maxBytes: number }): SseParser {
       } catch (error) {
         throw new Fault("parse", "the event stream is not UTF-8", { cause: error });
       }
-      try {
-        parser.feed(text);
-      } catch (error) {
-        over ||= true;
-        if (!over) throw error;
-      }
+      // After an event beyond the limit the parser takes nothing more.
+      if (!over) parser.feed(text);
       if (over)
         throw new Fault("overload", "an event is larger than a message may be", { data: { limit: "messageBytes", max: options.maxBytes } });
       const read = events;

@@ -1,4 +1,4 @@
-import { meanings, RESOURCE_NOT_FOUND, rpcCodeOf } from "./faults/json-rpc.js";
+import { meanings, rpcCodeOf, rpcCodes } from "./faults/json-rpc.js";
 import { revisionOf } from "./faults/revisions.js";
 import type { JsonObject } from "./json.js";
 import type { Era } from "./service.js";
@@ -79,6 +79,6 @@ export function fromRpcError(error: RpcError): Fault {
   const { code, message, data, ...rest } = error;
   const members = Reflect.ownKeys(rest).length === 0 ? undefined : rest;
   // Modern edges must not send this code, so the fault keeps its meaning, and each edge finds its own number for it.
-  if (code === RESOURCE_NOT_FOUND) return new Fault("not-found", message, { data, members });
+  if (code === rpcCodes.resourceNotFound) return new Fault("not-found", message, { data, members });
   return new Fault(meanings.get(code) ?? "application", message, { data, rpcCode: code, members });
 }

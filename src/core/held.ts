@@ -1,9 +1,7 @@
 import { reasonOf } from "./cancel.js";
 import { type Fault, toFault } from "./fault.js";
 import { DONE } from "./replies.js";
-import type { Context, Replies, Reply, Request, Service } from "./service.js";
-
-type Step = IteratorResult<Reply, undefined>;
+import type { Context, Replies, ReplyStep, Request, Service } from "./service.js";
 
 /** A service for the time of one call. */
 export interface Lease {
@@ -20,10 +18,10 @@ type State =
 
 /** A call on a service that `open` gives at the first next(). The lease is released when the call has ended. */
 export function held(open: () => Promise<Lease>, request: Request, context: Context): Replies {
-  return new Held(open, request, context);
+  return new LeasedReplies(open, request, context);
 }
 
-class Held implements Replies {
+class LeasedReplies implements Replies {
   readonly #open: () => Promise<Lease>;
   readonly #request: Request;
   readonly #context: Context;
@@ -39,20 +37,20 @@ class Held implements Replies {
     return this;
   }
 
-  next(): Promise<Step> {
+  next(): Promise<ReplyStep> {
     if (this.#state.tag === "open") return this.#follow(this.#state.replies);
     if (this.#state.tag !== "idle") return Promise.resolve(DONE);
     return new Promise((resolve, reject) => this.#start(resolve, reject));
   }
 
-  return(): Promise<Step> {
+  return(): Promise<ReplyStep> {
     const state = this.#state;
     this.#end();
     if (state.tag === "opening") state.left();
     return state.tag === "open" ? state.replies.return() : Promise.resolve(DONE);
   }
 
-  #start(resolve: (step: Step | Promise<Step>) => void, reject: (fault: Fault) => void): void {
+  #start(resolve: (step: ReplyStep | Promise<ReplyStep>) => void, reject: (fault: Fault) => void): void {
     const { cancel } = this.#context;
     this.#state = { tag: "opening", left: () => resolve(DONE) };
     const unhook = cancel.on(() => {
@@ -76,7 +74,7 @@ class Held implements Replies {
     );
   }
 
-  async #follow(replies: Replies): Promise<Step> {
+  async #follow(replies: Replies): Promise<ReplyStep> {
     try {
       const step = await replies.next();
       if (step.done === true || step.value.kind === "result") this.#end();

@@ -63,7 +63,7 @@ export {
   requestStatuses,
   statusMeaning,
 } from "./faults/http.js";
-export { jsonRpcCodes, unsendable } from "./faults/json-rpc.js";
+export { jsonRpcCodes, protoMcpCodes, rpcCodes, unsendable } from "./faults/json-rpc.js";
 export { type PerRevision, type Revision, revisionOf, revisions } from "./faults/revisions.js";
 export { fixed, fixedText, weightOf } from "./fixed.js";
 export { held, type Lease } from "./held.js";
@@ -227,11 +227,12 @@ export {
   type Range,
   type Replies,
   type Reply,
+  type ReplyStep,
   type Request,
   type ResultReply,
   type Service,
 } from "./service.js";
-export { defaultTimeouts, fixedTimeouts } from "./timeouts.js";
+export { bodyMsOf, defaultTimeouts, fixedTimeouts } from "./timeouts.js";
 export { type TemplateVariables, type UriTemplate, uriTemplate } from "./uri-template.js";
 export {
   comesBackToStreams,

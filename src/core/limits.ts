@@ -119,7 +119,7 @@ export const fixedLimits = {
   unreadCalls: 64,
   /** API keys that wait to be checked by a slow hash, at the same time. */
   apiKeys: 16,
-  /** Milliseconds for the body of an HTTP request; four times `headersMs` where that is given. */
+  /** Milliseconds for the body of an HTTP request; `bodyMsOf(headersMs)` where that is given. */
   bodyMs: 60_000,
 } as const;
 

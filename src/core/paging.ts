@@ -4,9 +4,7 @@ import { weightOf } from "./fixed.js";
 import { isObject, type JsonObject } from "./json.js";
 import { fixedLimits } from "./limits.js";
 import { DONE } from "./replies.js";
-import type { ItemReply, Replies, Reply, ResultReply } from "./service.js";
-
-type Step = IteratorResult<Reply, undefined>;
+import type { ItemReply, Replies, Reply, ReplyStep, ResultReply } from "./service.js";
 
 /** Asks a cursor server for one page; the result holds the items under `member` and perhaps a `nextCursor`. */
 export type FetchPage = (cursor: string | undefined) => Replies;
@@ -52,7 +50,7 @@ class PagedReplies implements Replies {
     return this;
   }
 
-  next(): Promise<Step> {
+  next(): Promise<ReplyStep> {
     if (this.#at < this.#items.length) {
       const value = this.#items[this.#at++] as JsonObject;
       const weight = this.#weight;
@@ -68,7 +66,7 @@ class PagedReplies implements Replies {
     return this.#ended ? Promise.resolve(DONE) : this.#pull();
   }
 
-  return(): Promise<Step> {
+  return(): Promise<ReplyStep> {
     this.#ended = true;
     // If the reader has seen the cursor, it may come back with it, so only an unseen cursor is released.
     if (this.#after?.kind === "page") this.#release?.(this.#after.cursor);
@@ -77,7 +75,7 @@ class PagedReplies implements Replies {
     return this.#page?.return() ?? Promise.resolve(DONE);
   }
 
-  async #pull(): Promise<Step> {
+  async #pull(): Promise<ReplyStep> {
     this.#page ??= this.#fetch(this.#cursor);
     try {
       const step = await this.#page.next();

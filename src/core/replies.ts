@@ -2,14 +2,13 @@ import { overtime, timerMs } from "../stream/index.js";
 import { Canceller, reasonOf } from "./cancel.js";
 import { Fault, toFault } from "./fault.js";
 import type { JsonObject } from "./json.js";
-import type { Context, Replies, Reply } from "./service.js";
+import type { Context, Replies, Reply, ReplyStep } from "./service.js";
 
-type Step = IteratorResult<Reply, undefined>;
 /** A handler: yields replies and returns the result. */
 export type Produce = (context: Context) => AsyncIterator<Reply, JsonObject | undefined, undefined>;
 
-export const DONE: Step = { done: true, value: undefined };
-const done: Promise<Step> = Promise.resolve(DONE);
+export const DONE: ReplyStep = { done: true, value: undefined };
+const done: Promise<ReplyStep> = Promise.resolve(DONE);
 
 /**
  * The guard around a handler written as a generator. A plain generator's return() queues behind its pending next(). Here leaving takes
@@ -34,7 +33,7 @@ class Guarded implements Replies {
   readonly #cancel = new Canceller();
   #state: State = IDLE;
   #unhook: (() => void) | undefined;
-  #resolve: ((step: Step) => void) | undefined;
+  #resolve: ((step: ReplyStep) => void) | undefined;
   #reject: ((fault: Fault) => void) | undefined;
 
   constructor(produce: Produce, context: Context) {
@@ -46,14 +45,14 @@ class Guarded implements Replies {
     return this;
   }
 
-  next(): Promise<Step> {
+  next(): Promise<ReplyStep> {
     if (this.#state.tag === "ended") return done;
     if (this.#state.tag === "cancelled") {
       const { reason } = this.#state;
       this.#state = ENDED;
       return Promise.reject(reason);
     }
-    return new Promise<Step>((resolve, reject) => {
+    return new Promise<ReplyStep>((resolve, reject) => {
       this.#resolve = resolve;
       this.#reject = reject;
       try {
@@ -65,7 +64,7 @@ class Guarded implements Replies {
     });
   }
 
-  return(): Promise<Step> {
+  return(): Promise<ReplyStep> {
     if (this.#live) this.#leave(new Fault("cancelled", "the caller left"));
     this.#state = ENDED;
     this.#settle().resolve?.(DONE);
@@ -105,7 +104,7 @@ class Guarded implements Replies {
     this.#unhook?.();
   }
 
-  #settle(): { resolve: ((step: Step) => void) | undefined; reject: ((fault: Fault) => void) | undefined } {
+  #settle(): { resolve: ((step: ReplyStep) => void) | undefined; reject: ((fault: Fault) => void) | undefined } {
     const waiting = { resolve: this.#resolve, reject: this.#reject };
     this.#resolve = this.#reject = undefined;
     return waiting;
@@ -216,11 +215,11 @@ class TimedReplies implements Timed {
     return this;
   }
 
-  next(): Promise<Step> {
+  next(): Promise<ReplyStep> {
     if (this.#state === "ended") return done;
     if (this.#state === "late") return Promise.reject(this.#tell());
     if (!this.#paused) this.#start();
-    return new Promise<Step>((resolve, reject) => {
+    return new Promise<ReplyStep>((resolve, reject) => {
       this.#reject = reject;
       this.#inner.next().then(
         (step) => {
@@ -236,7 +235,7 @@ class TimedReplies implements Timed {
     });
   }
 
-  return(): Promise<Step> {
+  return(): Promise<ReplyStep> {
     this.#end();
     return this.#inner.return();
   }

@@ -24,12 +24,15 @@ export interface Service {
 /** A service around a service. A layer that only reads requests returns the inner Replies. */
 export type Layer = (inner: Service) => Service;
 
+/** What `next()` of a call's replies gives: a reply, or the end. */
+export type ReplyStep = IteratorResult<Reply, undefined>;
+
 /** One call's replies: one reader, one next() at a time. */
 export interface Replies extends AsyncIterable<Reply> {
   /** Ends after the result, or rejects once with a Fault. */
-  next(): Promise<IteratorResult<Reply, undefined>>;
+  next(): Promise<ReplyStep>;
   /** Gives up, also during a pending next(); a no-op after the result. */
-  return(): Promise<IteratorResult<Reply, undefined>>;
+  return(): Promise<ReplyStep>;
   [Symbol.asyncIterator](): Replies;
 }
 

@@ -48,6 +48,11 @@ export const defaultTimeouts = {
   waitMs: 30_000,
 } as const;
 
+/** How long a whole request may take to arrive, where its head may take `headersMs`. */
+export function bodyMsOf(headersMs: number): number {
+  return 4 * headersMs;
+}
+
 /**
  * Times that no option changes and that more than one file uses, in milliseconds. A time that belongs to one algorithm stands beside it.
  */

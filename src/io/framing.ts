@@ -1,4 +1,4 @@
-import type { Incoming, IncomingPart, Outgoing } from "../codec/index.js";
+import type { LinkMessage, Outgoing } from "../codec/index.js";
 
 /** How messages are framed in a byte stream, if not as lines of JSON. */
 export interface Framing {
@@ -10,7 +10,7 @@ export interface Framing {
 
 export interface FrameReader {
   /** The messages that these bytes complete. A Fault that ends the stream is thrown by the first call that completes none. */
-  push(bytes: Uint8Array): readonly (Incoming | IncomingPart)[];
+  push(bytes: Uint8Array): readonly LinkMessage[];
   /** The remaining messages at the end of the stream. Throws a Fault if the stream ended inside a message. */
-  end(): readonly (Incoming | IncomingPart)[];
+  end(): readonly LinkMessage[];
 }

@@ -1,8 +1,8 @@
 import type { Readable, Writable } from "node:stream";
-import { type Link, sharedStream } from "../codec/index.js";
+import { type Link, type LinkMessage, sharedStream } from "../codec/index.js";
 import { defaultLimits, Fault, fixedLimits } from "../core/index.js";
 import type { Framing } from "./framing.js";
-import { type Batch, lineReader } from "./line-reader.js";
+import { lineReader } from "./line-reader.js";
 import { lineWriter } from "./line-writer.js";
 import { LongReads } from "./long-reads.js";
 
@@ -27,7 +27,7 @@ export interface LineLinkOptions {
 
 /** A link over two Node streams: of newline-delimited JSON-RPC, or framed as `framing` says. */
 export interface LineLink extends Link {
-  readonly incoming: AsyncIterable<Batch>;
+  readonly incoming: AsyncIterable<readonly LinkMessage[]>;
   /** The peer has gone. From now on send() rejects; `incoming` returns what the peer still sent, then throws. */
   finish(fault: Fault): void;
 }

@@ -1,12 +1,11 @@
 import type { Readable } from "node:stream";
 import {
   blobLines,
-  type Incoming,
   type IncomingError,
-  type IncomingPart,
   type IncomingResult,
   type Line,
   type LineFramer,
+  type LinkMessage,
   lineFramer,
   parseLine,
 } from "../codec/index.js";
@@ -15,9 +14,7 @@ import type { Iteration } from "../stream/index.js";
 import type { FrameReader, Framing } from "./framing.js";
 import type { LongReads } from "./long-reads.js";
 
-export type Batch = readonly (Incoming | IncomingPart)[];
-
-export interface LineReader extends Iteration<Batch> {
+export interface LineReader extends Iteration<readonly LinkMessage[]> {
   /** The peer has gone: returns what it still sent, then throws the fault. */
   finish(fault: Fault): void;
   /** Checks again whether it may continue. */
@@ -57,17 +54,17 @@ const sliceMs = 5;
 /** Bad messages that a peer is forgiven in a second. */
 const forgivenASecond = 1000;
 
-const end: IteratorResult<Batch, undefined> = { done: true, value: undefined };
+const end: IteratorResult<readonly LinkMessage[], undefined> = { done: true, value: undefined };
 
 /** Reads newline-delimited JSON-RPC from a readable, only as far as its reader asks, so that a slow reader slows the peer down. */
 export function lineReader(readable: Readable, options: LineReaderOptions): LineReader {
-  return new Reader(readable, options);
+  return new ReadableReader(readable, options);
 }
 
-type Framed = Line | Batch[number];
+type Framed = Line | LinkMessage;
 
 interface Waiting {
-  resolve(result: IteratorResult<Batch, undefined>): void;
+  resolve(result: IteratorResult<readonly LinkMessage[], undefined>): void;
   reject(fault: Fault): void;
 }
 
@@ -85,7 +82,7 @@ type State =
   | { readonly tag: "ending" } // the reader waits for the result of onEnd
   | { readonly tag: "ended"; fault?: Fault | undefined };
 
-class Reader implements LineReader {
+class ReadableReader implements LineReader {
   readonly #readable: Readable;
   readonly #options: LineReaderOptions;
   readonly #framer: LineFramer | FrameReader;
@@ -121,14 +118,14 @@ class Reader implements LineReader {
     return this;
   }
 
-  next(): Promise<IteratorResult<Batch, undefined>> {
+  next(): Promise<IteratorResult<readonly LinkMessage[], undefined>> {
     if (this.#waiting !== undefined) return Promise.reject(new Fault("internal", "a link has one reader"));
     if (this.#state.tag === "ended") {
       const { fault } = this.#state;
       this.#state.fault = undefined;
       return fault === undefined ? Promise.resolve(end) : Promise.reject(fault);
     }
-    let batch: Batch | undefined;
+    let batch: readonly LinkMessage[] | undefined;
     let broken: Fault | undefined;
     this.#rest();
     try {
@@ -145,7 +142,7 @@ class Reader implements LineReader {
     });
   }
 
-  return(): Promise<IteratorResult<Batch, undefined>> {
+  return(): Promise<IteratorResult<readonly LinkMessage[], undefined>> {
     this.stop();
     return Promise.resolve(end);
   }
@@ -171,7 +168,7 @@ class Reader implements LineReader {
   }
 
   /** The next messages, without waiting. */
-  #take(): Batch | undefined {
+  #take(): readonly LinkMessage[] | undefined {
     if (this.#lines.length > 0) return this.#parse(this.#lines);
     for (;;) {
       const chunk = this.#readable.read() as Uint8Array | null;
@@ -184,7 +181,7 @@ class Reader implements LineReader {
     return this.#parse(this.#framer.end());
   }
 
-  #parse(lines: readonly Framed[]): Batch | undefined {
+  #parse(lines: readonly Framed[]): readonly LinkMessage[] | undefined {
     if (lines.length === 0) return undefined;
     const [first] = lines;
     const most = typeof first === "object" && "message" in first ? 1 : linesAtOnce;

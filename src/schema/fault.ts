@@ -1,7 +1,7 @@
-import { Fault } from "../core/index.js";
+import { Fault, protoMcpCodes } from "../core/index.js";
 
 /** proto-mcp's code for a schema that cannot be used. */
-export const SCHEMA_UNRESOLVED = -33000;
+export const SCHEMA_UNRESOLVED: number = protoMcpCodes.schemaUnresolved;
 
 /** The fault of a schema that cannot be used, with the JSON pointer of the problem. */
 export function badSchema(message: string, pointer: string, cause?: unknown): Fault {

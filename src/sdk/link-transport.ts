@@ -1,12 +1,11 @@
-import { type Incoming, type IncomingBatch, type IncomingPart, type OutgoingMessage, receivedMessage } from "../codec/index.js";
-import { Fault, isObject, type JsonObject, toFault, toRpcError, withNumbers } from "../core/index.js";
+import { type IncomingSingle, type LinkMessage, type OutgoingMessage, receivedMessage } from "../codec/index.js";
+import { Fault, isObject, type JsonObject, rpcCodes, toFault, toRpcError, withNumbers } from "../core/index.js";
 import type { Link } from "../era/index.js";
 import { overtime } from "../stream/index.js";
 import { plain } from "./plain.js";
 import type { SdkMessage, SdkSendOptions, SdkTransport } from "./types.js";
 
-type Single = Exclude<Incoming, IncomingBatch>;
-export type Received = Exclude<Single, { kind: "bad" }>;
+export type Received = Exclude<IncomingSingle, { kind: "bad" }>;
 
 /** What one end does with passing messages. */
 export interface Passage {
@@ -145,11 +144,11 @@ function unsendable(message: SdkMessage, cause: unknown): OutgoingMessage | unde
   if (!isObject(message) || !("result" in message || "error" in message)) return undefined;
   const { id } = message;
   if (typeof id !== "string" && typeof id !== "number") return undefined;
-  return { jsonrpc: "2.0", id, error: { code: -32603, message: `the result is not JSON: ${toFault(cause).message}` } };
+  return { jsonrpc: "2.0", id, error: { code: rpcCodes.internal, message: `the result is not JSON: ${toFault(cause).message}` } };
 }
 
 /** The messages of a batch. The SDK does not know answers in parts. */
-function singles(message: Incoming | IncomingPart): readonly Single[] {
+function singles(message: LinkMessage): readonly IncomingSingle[] {
   if (message.kind === "part") return [];
   return message.kind === "batch" ? message.messages : [message];
 }

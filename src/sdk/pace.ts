@@ -14,7 +14,7 @@ export interface Pace {
   close(): void;
 }
 
-interface Account {
+interface CallCredit {
   room: number;
   /** The credit of the messages that were sent and not read yet, as far as known. */
   readonly unread: number[];
@@ -28,8 +28,8 @@ interface Account {
  * then the reader's own limit ends the call.
  */
 export function pace(limit: number): Pace {
-  const accounts = new Map<Id, Account>();
-  const flush = (account: Account): void => {
+  const accounts = new Map<Id, CallCredit>();
+  const flush = (account: CallCredit): void => {
     while (account.room > 0) {
       const next = account.waiting.shift();
       if (next === undefined) return;

@@ -19,7 +19,7 @@ export { type Base64Decoder, base64Decoder } from "./base64-decoder.js";
 export { concat } from "./bytes.js";
 export { type Deadline, deadline } from "./deadline.js";
 export { codeOf } from "./error-code.js";
-export type { Iteration } from "./iteration.js";
+export type { Iteration, IterationStep } from "./iteration.js";
 export { litter } from "./litter.js";
 export { merge } from "./merge.js";
 export { dropOldest } from "./oldest.js";

@@ -4,9 +4,9 @@ const LITTLE = 4096;
 const bin: { garbage: unknown } = { garbage: undefined };
 
 /**
- * Makes garbage, half as much as there are bytes in a piece of a large resource that passes. V8 frees such bytes only when it collects the
- * small object that stands for them, and collects young objects only when those take much room. Without garbage, 100 MiB of bytes that
- * nobody uses gather on Node 24, and in a small heap V8 marks everything at each 16 MiB, which took half of the time of a large read.
+ * Allocates garbage of half the size of a piece of a large resource. Call it for each piece. V8 frees the bytes of a piece only when it
+ * collects the small object that refers to them, and it collects young objects only when they take much room. Without garbage, Node 24
+ * keeps up to 100 MiB of unused bytes, and in a small heap V8 marks everything after each 16 MiB. That took half of the time of a large read.
  */
 export function litter(bytes: number): void {
   if (bytes < LITTLE) return;

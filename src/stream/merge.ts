@@ -1,8 +1,8 @@
 import { abandon } from "./abandon.js";
 import { Fifo } from "./fifo.js";
+import type { IterationStep } from "./index.js";
 import type { Iteration } from "./iteration.js";
 
-type Step<T> = IteratorResult<T, undefined>;
 interface Source<T> {
   readonly steps: AsyncIterator<T>;
 }
@@ -23,7 +23,7 @@ class Merged<T> implements Iteration<T> {
   readonly #iterables: readonly AsyncIterable<T>[];
   #live: Set<Source<T>> | undefined;
   readonly #arrived = new Fifo<Arrival<T>>();
-  #reader: { readonly resolve: (step: Step<T>) => void; readonly reject: (reason: unknown) => void } | undefined;
+  #reader: { readonly resolve: (step: IterationStep<T>) => void; readonly reject: (reason: unknown) => void } | undefined;
 
   constructor(iterables: readonly AsyncIterable<T>[]) {
     this.#iterables = iterables;
@@ -33,7 +33,7 @@ class Merged<T> implements Iteration<T> {
     return this;
   }
 
-  next(): Promise<Step<T>> {
+  next(): Promise<IterationStep<T>> {
     if (this.#reader !== undefined) return Promise.reject(new TypeError("merge has one reader, who makes one next() at a time"));
     return new Promise((resolve, reject) => {
       this.#reader = { resolve, reject };
@@ -42,7 +42,7 @@ class Merged<T> implements Iteration<T> {
     });
   }
 
-  return(): Promise<Step<T>> {
+  return(): Promise<IterationStep<T>> {
     this.#leave(this.#live ?? this.#open());
     this.#arrived.clear();
     this.#deliver();

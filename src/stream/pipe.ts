@@ -47,12 +47,12 @@ type State =
   | { readonly tag: "ending"; readonly failure?: { readonly reason: unknown } }
   | { readonly tag: "ended" }
   | { readonly tag: "abandoned" };
-interface Writer<T> {
+interface WaitingWriter<T> {
   readonly value: T;
   readonly size: number;
   readonly resolve: (taken: boolean) => void;
 }
-interface Reader<T> {
+interface WaitingReader<T> {
   readonly resolve: (step: IteratorResult<T, undefined>) => void;
   readonly reject: (reason: unknown) => void;
 }
@@ -70,9 +70,9 @@ class BoundedPipe<T> implements Pipe<T> {
   readonly #values = new Fifo<T>();
   /** Measured when each value was taken: a value that changes later must not unbalance the sum. */
   readonly #sizes = new Fifo<number>();
-  readonly #writers = new Fifo<Writer<T>>();
+  readonly #writers = new Fifo<WaitingWriter<T>>();
   #bytes = 0;
-  #reader: Reader<T> | undefined;
+  #reader: WaitingReader<T> | undefined;
   #state: State = { tag: "open" };
   #listeners: Set<() => void> | undefined;
 
@@ -219,7 +219,7 @@ class BoundedPipe<T> implements Pipe<T> {
     for (let writer = this.#writers.shift(); writer !== undefined; writer = this.#writers.shift()) writer.resolve(false);
   }
 
-  #takeReader(): Reader<T> | undefined {
+  #takeReader(): WaitingReader<T> | undefined {
     const reader = this.#reader;
     this.#reader = undefined;
     return reader;

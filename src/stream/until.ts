@@ -1,7 +1,6 @@
 import { abandon } from "./abandon.js";
+import type { IterationStep } from "./index.js";
 import type { Iteration } from "./iteration.js";
-
-type Step<T> = IteratorResult<T, undefined>;
 
 const DONE = { done: true, value: undefined } as const;
 
@@ -21,7 +20,7 @@ type State<T> =
 class Until<T> implements Iteration<T> {
   readonly #signal: AbortSignal;
   #state: State<T>;
-  #end: ((step: Step<T>) => void) | undefined;
+  #end: ((step: IterationStep<T>) => void) | undefined;
 
   constructor(source: AsyncIterable<T>, signal: AbortSignal) {
     this.#state = { tag: "idle", source };
@@ -32,7 +31,7 @@ class Until<T> implements Iteration<T> {
     return this;
   }
 
-  next(): Promise<Step<T>> {
+  next(): Promise<IterationStep<T>> {
     if (this.#signal.aborted) this.#leave();
     const state = this.#state;
     if (state.tag === "ended") return Promise.resolve(DONE);
@@ -59,7 +58,7 @@ class Until<T> implements Iteration<T> {
     });
   }
 
-  return(): Promise<Step<T>> {
+  return(): Promise<IterationStep<T>> {
     this.#leave();
     return Promise.resolve(DONE);
   }

@@ -38,6 +38,12 @@ it("only io/port listens, and the two that the page names", () => {
   expect(listening.filter((path) => !path.startsWith("io/port/")).sort()).toEqual(["cli/bridge/listen.ts", "oauth/callback.ts"]);
 });
 
+it("the codes of JSON-RPC errors are in core/faults/json-rpc.ts alone", () => {
+  // The contract's are those of its own service. Comments may name a code.
+  const numbered = sources.filter(([, text]) => /-3[123]\d{3}\b/.test(text.replaceAll(/\/\*[\s\S]*?\*\/|\/\/.*$/gm, "")));
+  expect(numbered.map(([path]) => path).filter((path) => !path.startsWith("contract/"))).toEqual(["core/faults/json-rpc.ts"]);
+});
+
 describe("the era of a request", () => {
   it("is found out in core/versions.ts alone: no other file names a version", () => {
     // The tables of faults are by revision.

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { defaultLimits, fixedLimits, optionLimits, principalShares, rateLimits } from "../../src/core/limits.js";
-import { defaultTimeouts, fixedTimeouts } from "../../src/core/timeouts.js";
+import { bodyMsOf, defaultTimeouts, fixedTimeouts } from "../../src/core/timeouts.js";
 
 const root = join(import.meta.dirname, "../..");
 const page = readFileSync(join(root, "docs/limits.md"), "utf8");
@@ -57,6 +57,10 @@ it("no default of a limit or time-out is written a second time", () => {
         .map(([found]) => `${path}: ${found}`),
     );
   expect(again).toEqual([]);
+});
+
+it("a body has as long by default as the default of headersMs gives it", () => {
+  expect(fixedLimits.bodyMs).toBe(bodyMsOf(defaultTimeouts.headersMs));
 });
 
 it("a default that the comment of an option names is that of the table", () => {

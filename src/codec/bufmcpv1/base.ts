@@ -1,4 +1,4 @@
-import { checkNumbers, Fault, isObject, type JsonObject } from "../../core/index.js";
+import { checkNumbers, Fault, isObject, type JsonObject, rpcCodes } from "../../core/index.js";
 import { type Misfit, misfit, pathTo, type Slot, setMember, type Table } from "../protobuf/index.js";
 
 // A base peer reads the fields of the base and skips all others. A request that has others is refused, so that it is not carried out with
@@ -42,7 +42,10 @@ export function baseAnswer(table: Table, result: JsonObject): JsonObject {
 
 /** An error in a form for a base client. Whatever is wrong with it, it stays an error. */
 export function baseError({ code, message, data }: JsonObject): JsonObject {
-  const told = { code: misfit("int32", code) === undefined ? code : -32603, message: String(message).replace(/\p{Surrogate}/gu, "\ufffd") };
+  const told = {
+    code: misfit("int32", code) === undefined ? code : rpcCodes.internal,
+    message: String(message).replace(/\p{Surrogate}/gu, "\ufffd"),
+  };
   if (data === undefined) return told;
   const said = isObject(data) ? data : { value: data };
   return misfit("struct", said) === undefined ? { ...told, data: said } : told;

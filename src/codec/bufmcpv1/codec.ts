@@ -6,12 +6,14 @@ import {
   modernVersions,
   noParams,
   noteMessage,
+  protoMcpCodes,
   type RpcError,
+  rpcCodes,
   toFault,
   toRpcError,
   withBeside,
 } from "../../core/index.js";
-import type { Id, Incoming, IncomingBatch, Outgoing, OutgoingMessage, OutgoingRequest } from "../jsonrpc.js";
+import type { Id, IncomingSingle, Outgoing, OutgoingMessage, OutgoingRequest } from "../jsonrpc.js";
 import { nullParams, paramsBeside } from "../members.js";
 import {
   bytesOf,
@@ -44,16 +46,10 @@ import {
 } from "./payloads.js";
 import type { ProtoJson } from "./proto-json.js";
 
-type Single = Exclude<Incoming, IncomingBatch>;
-
 /** The request with which an end finds out what its peer speaks. It begins no MCP session, and no service sees it. */
 export const PROBE = "dev.anywire/probe";
 const INITIALIZE = "initialize";
-/** The code of a tool that timed out. */
-const TOOL_TIMEOUT = -33003;
 const CANCELLED = "notifications/cancelled";
-/** The code of the answer to a request whose id is in use. */
-const IN_USE = -32600;
 
 /**
  * Converts JSON-RPC messages to and from the `MCPMessage`s of one connection. It knows what the peer announced, and the methods of open
@@ -137,7 +133,7 @@ export class MessageCodec {
       return method;
     }
     // A request whose id is in use is refused at once. Any other answer is that of the first.
-    const refusal = error?.code === IN_USE;
+    const refusal = error?.code === rpcCodes.invalidRequest;
     const next = (refusal ? again.pop() : again.shift()) as string;
     if (again.length === 0) this.#again.delete(id);
     if (refusal) return next;
@@ -187,7 +183,7 @@ export class MessageCodec {
   }
 
   /** The messages in the bytes. An invalid payload becomes a bad message with its id, so that its sender gets an answer. Never throws. */
-  decode(bytes: Uint8Array): readonly Single[] {
+  decode(bytes: Uint8Array): readonly IncomingSingle[] {
     if (isProtoJson(bytes)) return [{ kind: "bad", fault: unreadJson(bytes) }];
     const reader = new Reader(bytes);
     let envelope: Envelope;
@@ -208,7 +204,7 @@ export class MessageCodec {
   }
 
   /** As `decode`, of a message in proto JSON. */
-  decodeJson(text: Uint8Array, json: ProtoJson): readonly Single[] {
+  decodeJson(text: Uint8Array, json: ProtoJson): readonly IncomingSingle[] {
     try {
       return this.decode(json.read(text, this.#depth));
     } catch (error) {
@@ -218,7 +214,7 @@ export class MessageCodec {
     }
   }
 
-  #payload(reader: Reader, envelope: Envelope): readonly Single[] {
+  #payload(reader: Reader, envelope: Envelope): readonly IncomingSingle[] {
     const { payload, id } = envelope;
     if (payload === JSON_RPC) return [this.#jsonRpc(reader, envelope)];
     const request = requestsByNumber.get(payload);
@@ -238,7 +234,7 @@ export class MessageCodec {
     return [{ kind: "result", id: id as Id, value: withExtra(made, envelope) }];
   }
 
-  #request(method: string, value: JsonObject, envelope: Envelope): readonly Single[] {
+  #request(method: string, value: JsonObject, envelope: Envelope): readonly IncomingSingle[] {
     const { id } = envelope;
     if (id === undefined) throw refused("a request has an id");
     if (method !== INITIALIZE) {
@@ -258,13 +254,13 @@ export class MessageCodec {
     return this.full ? [opened] : [opened, { kind: "notification", method: "notifications/initialized", params: noParams }];
   }
 
-  #opened(id: Id, method: string, params: JsonObject, { extra }: Envelope): Single {
+  #opened(id: Id, method: string, params: JsonObject, { extra }: Envelope): IncomingSingle {
     if (!this.#open.has(id)) this.#open.set(id, method);
     else this.#again.set(id, [...(this.#again.get(id) ?? []), method]);
     return { kind: "request", id, method, params: extra === undefined ? params : paramsBeside(params, extra) };
   }
 
-  #notified(method: string, params: JsonObject, { extra }: Envelope): Single {
+  #notified(method: string, params: JsonObject, { extra }: Envelope): IncomingSingle {
     // Such a call may stay without an answer.
     if (method === CANCELLED) {
       this.#open.delete(params["requestId"] as Id);
@@ -273,7 +269,7 @@ export class MessageCodec {
     return { kind: "notification", method, params: extra === undefined ? params : paramsBeside(params, extra) };
   }
 
-  #jsonRpc(reader: Reader, envelope: Envelope): Single {
+  #jsonRpc(reader: Reader, envelope: Envelope): IncomingSingle {
     const { id } = envelope;
     const { method, params, result, error } = readJsonRpc(reader, this.#depth - 1);
     if (method !== undefined) {
@@ -293,7 +289,7 @@ const late: ReadonlySet<number> = new Set(Object.values(jsonRpcCodes.deadline));
 
 /** Gives an error of Anywire the code that proto-mcp has for it. */
 function inOwnCode(error: RpcError, method: string | undefined): RpcError {
-  return method === "tools/call" && late.has(error.code) ? { ...error, code: TOOL_TIMEOUT } : error;
+  return method === "tools/call" && late.has(error.code) ? { ...error, code: protoMcpCodes.toolTimeout } : error;
 }
 
 /** The answer to a probe. */
@@ -337,7 +333,7 @@ function withExtra<T extends object>(answer: T, { extra }: Envelope): T {
   return extra === undefined ? answer : withBeside(answer, extra);
 }
 
-function bad({ payload, id }: Envelope, fault: Fault): Single {
+function bad({ payload, id }: Envelope, fault: Fault): IncomingSingle {
   if (notificationsByNumber.has(payload) || (id === undefined && !requestsByNumber.has(payload)))
     return { kind: "bad", silent: true, fault };
   if (resultsByNumber.has(payload) || payload === ERROR.number) return { kind: "bad", answers: id as Id, fault };

@@ -1,5 +1,5 @@
 import { Fault } from "../../core/index.js";
-import type { Incoming, IncomingPart } from "../jsonrpc.js";
+import type { LinkMessage } from "../jsonrpc.js";
 import type { ProtoJson } from "./proto-json.js";
 
 /** Names of the encodings of an MCPMessage. */
@@ -27,7 +27,7 @@ export function unreadJson(text: Uint8Array): Fault {
 }
 
 /** The text of a message that is proto JSON and was not read yet; undefined of any other. */
-export function protoJsonIn(message: Incoming | IncomingPart): Uint8Array | undefined {
+export function protoJsonIn(message: LinkMessage): Uint8Array | undefined {
   return message.kind === "bad" && message.fault.cause instanceof UnreadJson ? message.fault.cause.text : undefined;
 }
 

@@ -1,3 +1,4 @@
+import { protoMcpCodes } from "../../core/index.js";
 import { type Field, type FieldOptions, field, type Kind } from "../protobuf/index.js";
 
 // Field numbers of Anywire's additions to buf.mcp.v1, and the fields that many of its messages have.
@@ -16,7 +17,7 @@ export const CAPABILITIES = "buf.mcp.v1/capabilities";
 /** The `Error` that a tool failed with. */
 export const TOOL_ERROR = "buf.mcp.v1/error";
 /** The JSON-RPC code for arguments that violate their schema. */
-export const VALIDATION_FAILED = -33001;
+export const VALIDATION_FAILED: number = protoMcpCodes.invalidArguments;
 
 /** A field with a twin. */
 export function twinned(kind: Kind, member: string, number: number, options: FieldOptions = {}): Field {

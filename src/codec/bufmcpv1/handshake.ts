@@ -1,4 +1,4 @@
-import { Fault, isObject, type JsonObject, legacyVersions } from "../../core/index.js";
+import { Fault, isObject, type JsonObject, legacyVersions, protoMcpCodes } from "../../core/index.js";
 import { setMember } from "../protobuf/index.js";
 import { CAPABILITIES } from "./fields.js";
 
@@ -6,7 +6,7 @@ import { CAPABILITIES } from "./fields.js";
 export const VERSION = "1.3.0";
 const SUPPORTED: readonly string[] = ["1.0.0", VERSION];
 /** The JSON-RPC code for a version of proto-mcp that is not supported. */
-export const UNSUPPORTED_VERSION = -33002;
+export const UNSUPPORTED_VERSION: number = protoMcpCodes.unsupportedVersion;
 
 /**
  * Whether the peer knows the additions: it announces their version, and uses one of them. Others may call something else 1.3. Throws if the

@@ -1,4 +1,4 @@
-import { extended, INVALID_ARGUMENTS, isObject, type JsonObject } from "../../core/index.js";
+import { extended, INVALID_ARGUMENTS, isObject, type JsonObject, rpcCodes } from "../../core/index.js";
 import { setMember, type Table } from "../protobuf/index.js";
 import { blockFromWire, blocksFromWire, blocksToWire, blockToWire } from "./content.js";
 import { tableOf } from "./dialect.js";
@@ -67,7 +67,7 @@ export const notifications: ReadonlyMap<string, Payload> = new Map([
 
 export const ERROR: Payload = payload(12, "ErrorResponse");
 /** The code of a tool's `Error` that has none of its own. */
-const TOOL_FAILED = -32603;
+const TOOL_FAILED = rpcCodes.internal;
 /** The payload for any message without one of its own. */
 export const JSON_RPC = 100;
 

@@ -1,4 +1,4 @@
-import { Fault, isObject, type JsonObject, jsonText } from "../../core/index.js";
+import { Fault, isObject, type JsonObject, jsonText, rpcCodes } from "../../core/index.js";
 import { decodeBase64, encodeBase64 } from "../../stream/index.js";
 import { type Misfit, misfit, pathTo, type Slot, type Table } from "../protobuf/index.js";
 import { mcpv1Table } from "./dialect.js";
@@ -40,13 +40,11 @@ export function errorForBase(error: JsonObject): JsonObject {
   const told = wellFormed(typeof message === "string" ? message : "");
   return {
     ...error,
-    code: fits ? code : INTERNAL,
+    code: fits ? code : rpcCodes.internal,
     message: notes.length === 0 ? told : `${told} [${notes.join(", ")}]`,
     ...(notes.some((note) => note.startsWith("data")) ? { data: undefined } : undefined),
   };
 }
-
-const INTERNAL = -32603;
 
 /** The text with each lone surrogate written as its escape. */
 export function wellFormed(text: string): string {

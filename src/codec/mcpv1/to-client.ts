@@ -1,14 +1,5 @@
 import { checkNumbers, Fault, isObject, type JsonObject, toFault } from "../../core/index.js";
-import type {
-  AnswerPart,
-  Id,
-  Incoming,
-  IncomingBatch,
-  IncomingPart,
-  OutgoingMessage,
-  OutgoingNotification,
-  OutgoingResult,
-} from "../jsonrpc.js";
+import type { AnswerPart, Id, IncomingPart, OutgoingMessage, OutgoingNotification, OutgoingResult, UnbatchedMessage } from "../jsonrpc.js";
 import {
   bytesOf,
   type DecodeLimits,
@@ -213,8 +204,6 @@ export interface ToClientLimits extends DecodeLimits {
   readonly stateOf?: (id: Id) => PartState | undefined;
 }
 
-type Single = Exclude<Incoming, IncomingBatch> | IncomingPart;
-
 /**
  * Decodes a SessionResponse, which may have several parts. An invalid payload becomes a bad message with the id of the call that it
  * answers. Throws a Fault only if the frame itself cannot be read.
@@ -223,7 +212,7 @@ export function decodeToClient(
   bytes: Uint8Array,
   methodOf: (id: Id) => string | undefined,
   limits: ToClientLimits = usual,
-): Single | readonly Single[] {
+): UnbatchedMessage | readonly UnbatchedMessage[] {
   const reader = new Reader(bytes);
   const frame = readFrame(reader, shape, limits.depth);
   if (typeof frame.reply === "string") frame.reply = callNamed(frame.reply, methodOf);
@@ -253,7 +242,7 @@ function readPayload(
   frame: SessionFrame,
   methodOf: (id: Id) => string | undefined,
   limits: ToClientLimits,
-): Single | readonly Single[] {
+): UnbatchedMessage | readonly UnbatchedMessage[] {
   const { payload, reply } = frame;
   const depth = limits.depth - 1;
   const id = reply ?? "";

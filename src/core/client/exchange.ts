@@ -5,12 +5,11 @@ import type { JsonObject } from "../json.js";
 import { fixedLimits } from "../limits.js";
 import { RELEASE } from "../parked.js";
 import { DONE, type Timed, timed } from "../replies.js";
-import type { Ask, Context, Replies, Reply, Request, Service } from "../service.js";
+import type { Ask, Context, Replies, Reply, ReplyStep, Request, Service } from "../service.js";
 import type { AskAnswers } from "./asks.js";
 import { readable } from "./readable.js";
 
-type Step = IteratorResult<Reply, undefined>;
-const done: Promise<Step> = Promise.resolve(DONE);
+const done: Promise<ReplyStep> = Promise.resolve(DONE);
 
 let count = 0;
 
@@ -58,7 +57,7 @@ export class CallExchange implements Replies {
   #asks: Set<Canceller> | undefined;
   #ended = false;
   #failure: Fault | undefined;
-  #resolve: ((step: Step) => void) | undefined;
+  #resolve: ((step: ReplyStep) => void) | undefined;
   #reject: ((fault: Fault) => void) | undefined;
 
   constructor(home: Home, request: Request, begin: () => ExchangeStart, exact = false) {
@@ -72,14 +71,14 @@ export class CallExchange implements Replies {
     return this;
   }
 
-  next(): Promise<Step> {
+  next(): Promise<ReplyStep> {
     if (this.#failure !== undefined) {
       const failure = this.#failure;
       this.#failure = undefined;
       return Promise.reject(failure);
     }
     if (this.#ended) return done;
-    return new Promise<Step>((resolve, reject) => {
+    return new Promise<ReplyStep>((resolve, reject) => {
       this.#resolve = resolve;
       this.#reject = reject;
       if (this.#inner === undefined) this.#open();
@@ -87,7 +86,7 @@ export class CallExchange implements Replies {
     });
   }
 
-  return(): Promise<Step> {
+  return(): Promise<ReplyStep> {
     this.#failure = undefined;
     if (this.#ended) return done;
     this.#end();
@@ -134,7 +133,7 @@ export class CallExchange implements Replies {
     if (this.#asks !== undefined && this.#asks.size > 0) this.#timed?.pause();
   }
 
-  readonly #onStep = (step: Step): void => {
+  readonly #onStep = (step: ReplyStep): void => {
     if (this.#ended) return;
     if (step.done === true) this.fail(this.#cutShort());
     else if (step.value.kind === "ask") {

@@ -1,8 +1,8 @@
 import type { JsonObject } from "../json.js";
 import type { Reply } from "../service.js";
+import type { HandlerStep } from "./run.js";
 
-type Step = IteratorResult<Reply, JsonObject>;
-const finished: Step = { done: true, value: {} };
+const finished: HandlerStep = { done: true, value: {} };
 
 /** The steps of a long-lived call: what others push, until it ends. At most `limit` replies wait; beyond that the oldest is dropped. */
 export class Feed implements AsyncIterator<Reply, JsonObject, undefined> {
@@ -11,7 +11,7 @@ export class Feed implements AsyncIterator<Reply, JsonObject, undefined> {
   readonly #waiting = new Map<string | number, Reply>();
   #serial = 0;
   #ended = false;
-  #resolve: ((step: Step) => void) | undefined;
+  #resolve: ((step: HandlerStep) => void) | undefined;
 
   constructor(limit: number, onLeave: (feed: Feed) => void) {
     this.#limit = limit;
@@ -42,7 +42,7 @@ export class Feed implements AsyncIterator<Reply, JsonObject, undefined> {
     this.#onLeave(this);
   }
 
-  next(): Promise<Step> {
+  next(): Promise<HandlerStep> {
     for (const [key, value] of this.#waiting) {
       this.#waiting.delete(key);
       return Promise.resolve({ done: false, value });
@@ -53,13 +53,13 @@ export class Feed implements AsyncIterator<Reply, JsonObject, undefined> {
     });
   }
 
-  return(): Promise<Step> {
+  return(): Promise<HandlerStep> {
     this.#waiting.clear();
     this.end();
     return Promise.resolve(finished);
   }
 
-  #settle(step: Step): void {
+  #settle(step: HandlerStep): void {
     const resolve = this.#resolve;
     this.#resolve = undefined;
     resolve?.(step);

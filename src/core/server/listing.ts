@@ -1,13 +1,11 @@
 import { Fault } from "../fault.js";
 import type { JsonObject } from "../json.js";
 import type { Context, Reply, Request } from "../service.js";
-import type { Awaitable } from "./run.js";
+import type { Awaitable, HandlerStep } from "./run.js";
 import { type Pulled, pull, type Source } from "./source.js";
 
 /** Opens one source of a list, when the list has reached it. */
 export type OpenList = () => Awaitable<Source<JsonObject>>;
-
-type Step = IteratorResult<Reply, JsonObject>;
 
 export interface ListingOptions {
   readonly request: Request;
@@ -36,7 +34,7 @@ class Listing implements AsyncIterator<Reply, JsonObject, undefined> {
     this.#options = options;
   }
 
-  async next(): Promise<Step> {
+  async next(): Promise<HandlerStep> {
     const { sources, context, rest, report } = this.#options;
     try {
       for (;;) {
@@ -56,7 +54,7 @@ class Listing implements AsyncIterator<Reply, JsonObject, undefined> {
     }
   }
 
-  async return(): Promise<Step> {
+  async return(): Promise<HandlerStep> {
     this.#current?.close();
     return { done: true, value: this.#options.rest };
   }

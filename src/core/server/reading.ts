@@ -47,7 +47,7 @@ export function reading(
   context: Context,
   rest: JsonObject,
 ): AsyncGenerator<Reply, JsonObject, undefined> {
-  const reader = new Reader(head, context, rest);
+  const reader = new ContentReader(head, context, rest);
   if (isChunk(given)) return reader.part({ data: given }, reader.want);
   if (Array.isArray(given) && given.length === 1 && isPart(given[0])) return reader.part(given[0], reader.want);
   if (isSource(given)) return reader.stream(given, { data: given as Source<Chunk> }, reader.want, !Array.isArray(given));
@@ -64,7 +64,7 @@ async function* whole(result: JsonObject): AsyncGenerator<Reply, JsonObject, und
 
 type Steps = AsyncGenerator<Reply, JsonObject, undefined>;
 
-class Reader {
+class ContentReader {
   readonly want: WantedRange;
   readonly #head: JsonObject;
   readonly #context: Context;

@@ -47,6 +47,9 @@ export function runHandler(work: HandlerWork, context: Context): AsyncIterator<R
 
 type Steps = AsyncGenerator<Yield, unknown, undefined>;
 
+/** What `next()` of a handler gives: a reply, or the result. */
+export type HandlerStep = IteratorResult<Reply, JsonObject>;
+
 class Run implements AsyncIterator<Reply, JsonObject, undefined> {
   readonly #work: HandlerWork;
   readonly #outlet: YieldedReplies;

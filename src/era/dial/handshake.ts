@@ -12,6 +12,7 @@ import {
   legacyVersions,
   modernVersions,
   resultOf,
+  rpcCodes,
   toFault,
 } from "../../core/index.js";
 import { timerMs } from "../../stream/index.js";
@@ -32,7 +33,11 @@ export interface EraVerdict {
 export const SILENT: unique symbol = Symbol("silent");
 
 /** Errors that only a modern server sends. */
-const modernErrors: ReadonlySet<number | undefined> = new Set([-32020, -32021, -32022]);
+const modernErrors: ReadonlySet<number | undefined> = new Set([
+  rpcCodes.headerMismatch,
+  rpcCodes.missingCapability,
+  rpcCodes.unsupportedVersion,
+]);
 
 /** Refusals that could answer any request, so they say nothing about the era. */
 const undecided: ReadonlySet<FaultCode> = new Set<FaultCode>(["unauthenticated", "denied", "overload", "deadline"]);

@@ -17,6 +17,7 @@ import {
   type Request,
   type RpcError,
   resultOf,
+  rpcCodes,
 } from "../../core/index.js";
 import { lacking } from "../capabilities.js";
 import { withServerInfo } from "../dress.js";
@@ -143,12 +144,12 @@ function accept(request: Request, { client }: Context): Request {
   return { method, params: rest };
 }
 
-/** The code with which a legacy server wants its client to visit pages, and then to make the call again. */
-const URL_ELICITATION_REQUIRED = -32042;
-
-/** A modern client has no such error. It gets the pages as questions, and makes the call again with their answers. */
+/**
+ * A legacy server may want its client to visit pages, and then to make the call again. A modern client has no such error. It gets the pages
+ * as questions, and makes the call again with their answers.
+ */
 function urlsRequired({ request, context: { client } }: LinkCall, { code, data }: RpcError): JsonObject | undefined {
-  if (client.era !== "modern" || code !== URL_ELICITATION_REQUIRED || !askingMethods.has(request.method) || !isObject(data))
+  if (client.era !== "modern" || code !== rpcCodes.urlElicitationRequired || !askingMethods.has(request.method) || !isObject(data))
     return undefined;
   const asked = Array.isArray(data["elicitations"]) ? data["elicitations"].filter(isObject) : [];
   const questions = asked.map((params) => ({ method: "elicitation/create", params }));

@@ -6,6 +6,7 @@ import {
   type JsonObject,
   type Replies,
   type Reply,
+  type ReplyStep,
   type Request,
   reasonOf,
   toFault,
@@ -15,8 +16,6 @@ import { WINDOW_BYTES } from "../keys.js";
 import { weighPart } from "../size.js";
 import type { CallWatch } from "../watch/call-watch.js";
 import { wantsLevel } from "./wants.js";
-
-type Step = IteratorResult<Reply, undefined>;
 
 /** What a call needs from its link. */
 export interface LinkCaller {
@@ -66,7 +65,7 @@ export class LinkCall implements Replies {
   #bytes = 0;
   #held = false;
   #room = 0;
-  #resolve: ((step: Step) => void) | undefined;
+  #resolve: ((step: ReplyStep) => void) | undefined;
   #reject: ((fault: Fault) => void) | undefined;
   #unhook: (() => void) | undefined;
 
@@ -80,7 +79,7 @@ export class LinkCall implements Replies {
     return this;
   }
 
-  next(): Promise<Step> {
+  next(): Promise<ReplyStep> {
     if (this.#state === IDLE) this.#open();
     if (this.#read < this.#queue.length) return Promise.resolve({ done: false, value: this.#shift() });
     if (this.#state.tag === "ending") {
@@ -95,7 +94,7 @@ export class LinkCall implements Replies {
     });
   }
 
-  return(): Promise<Step> {
+  return(): Promise<ReplyStep> {
     this.#leave();
     return Promise.resolve(DONE);
   }
@@ -193,7 +192,7 @@ export class LinkCall implements Replies {
     this.#unhook = undefined;
   }
 
-  #settle(): { resolve: ((step: Step) => void) | undefined; reject: ((fault: Fault) => void) | undefined } {
+  #settle(): { resolve: ((step: ReplyStep) => void) | undefined; reject: ((fault: Fault) => void) | undefined } {
     const waiting = { resolve: this.#resolve, reject: this.#reject };
     this.#resolve = this.#reject = undefined;
     return waiting;

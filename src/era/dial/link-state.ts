@@ -1,13 +1,12 @@
 import {
   hasRoom,
   type Id,
-  type Incoming,
   type IncomingError,
   type IncomingNotification,
-  type IncomingPart,
   type IncomingResult,
   isId,
   type Link,
+  type LinkMessage,
   namedCall,
   type OutgoingMessage,
   type OutgoingRequest,
@@ -21,8 +20,7 @@ import { LegacyState } from "./legacy-state.js";
 import { otherEra } from "./loss.js";
 import { ACKNOWLEDGED, newsOfListen, renewedAs } from "./news.js";
 
-type Message = Incoming | IncomingPart;
-type Answer = IncomingResult | IncomingError;
+type IncomingAnswer = IncomingResult | IncomingError;
 
 /** Whether a call only listens. Such a call is opened again when its link is lost. Other calls fail, because they may have run. */
 export function listens(method: string): boolean {
@@ -31,7 +29,7 @@ export function listens(method: string): boolean {
 
 interface Again {
   readonly method: string;
-  readonly resolve: (answer: Answer) => void;
+  readonly resolve: (answer: IncomingAnswer) => void;
   readonly reject: (fault: Fault) => void;
 }
 
@@ -93,7 +91,7 @@ export class LinkState {
   }
 
   /** The messages that arrived, without those that are not for the callers. */
-  take(batch: readonly Message[]): readonly Message[] {
+  take(batch: readonly LinkMessage[]): readonly LinkMessage[] {
     for (const [at, message] of batch.entries()) {
       const instead = this.#take(message);
       if (instead !== undefined) return [...batch.slice(0, at), ...instead, ...this.take(batch.slice(at + 1))];
@@ -102,8 +100,8 @@ export class LinkState {
   }
 
   /** The link is lost. Returns what the callers get: each open call fails, and each question is withdrawn. */
-  lost(reason: Fault): readonly Message[] {
-    const heard: Message[] = [...this.#asked].map((requestId) => ({
+  lost(reason: Fault): readonly LinkMessage[] {
+    const heard: LinkMessage[] = [...this.#asked].map((requestId) => ({
       kind: "notification",
       method: "notifications/cancelled",
       params: { requestId, reason: reason.message },
@@ -148,7 +146,7 @@ export class LinkState {
     return Promise.any([modern, legacy.then(() => false)]).catch(() => modern);
   }
 
-  #ask(link: Link, { method, params }: OutgoingRequest): Promise<Answer> {
+  #ask(link: Link, { method, params }: OutgoingRequest): Promise<IncomingAnswer> {
     const id = `anywire-again-${++this.#count}`;
     return new Promise((resolve, reject) => {
       this.#again.set(id, { method, resolve, reject });
@@ -162,7 +160,7 @@ export class LinkState {
   }
 
   /** The messages that replace this one; undefined if it stays. */
-  #take(message: Message): readonly Message[] | undefined {
+  #take(message: LinkMessage): readonly LinkMessage[] | undefined {
     switch (message.kind) {
       case "result":
       case "error":
@@ -185,7 +183,7 @@ export class LinkState {
     }
   }
 
-  #answered(id: Id, message: Answer): readonly Message[] | undefined {
+  #answered(id: Id, message: IncomingAnswer): readonly LinkMessage[] | undefined {
     const waiting = this.#again.size === 0 ? undefined : this.#again.get(id);
     if (waiting !== undefined) {
       this.#again.delete(id);
@@ -202,7 +200,7 @@ export class LinkState {
     return undefined;
   }
 
-  #heard({ method, params }: IncomingNotification): readonly Message[] | undefined {
+  #heard({ method, params }: IncomingNotification): readonly LinkMessage[] | undefined {
     if (method === "notifications/cancelled") {
       const call = namedCall(params);
       if (call !== undefined) this.#asked.delete(call);
@@ -217,7 +215,7 @@ export class LinkState {
   }
 }
 
-function resultIn(answer: Answer): JsonObject {
+function resultIn(answer: IncomingAnswer): JsonObject {
   if (answer.kind === "error") throw fromRpcError(answer.error);
   return answer.value;
 }

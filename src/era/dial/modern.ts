@@ -1,5 +1,5 @@
 import { namedCall } from "../../codec/index.js";
-import { Fault, type JsonObject } from "../../core/index.js";
+import { Fault, type JsonObject, rpcCodes } from "../../core/index.js";
 import { sealModern } from "../envelope.js";
 import { type EraRules, stampsOf } from "./era-rules.js";
 import type { Peer } from "./peer.js";
@@ -13,7 +13,7 @@ export function modernRules(peer: Peer): EraRules {
     },
     request({ id, method }) {
       peer.fault(new Fault("invalid-request", `the server sent a request, ${method}, which its protocol version does not have`));
-      peer.answers.send({ jsonrpc: "2.0", id, error: { code: -32601, message: `unknown method: ${method}` } });
+      peer.answers.send({ jsonrpc: "2.0", id, error: { code: rpcCodes.unknownMethod, message: `unknown method: ${method}` } });
     },
     notification({ method, params }) {
       if (method !== "notifications/cancelled") return false;

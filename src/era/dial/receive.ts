@@ -1,10 +1,10 @@
-import { type BadPart, type Incoming, type IncomingPart, type IncomingRequest, readPart } from "../../codec/index.js";
-import { fromRpcError, toFault, toRpcError } from "../../core/index.js";
+import { type BadPart, type IncomingRequest, type LinkMessage, readPart } from "../../codec/index.js";
+import { fromRpcError, rpcCodes, toFault, toRpcError } from "../../core/index.js";
 import { deliver } from "./deliver.js";
 import type { Peer } from "./peer.js";
 
 /** Delivers a message of the peer to its call or question. A bad message does not end the link. */
-export function receive(peer: Peer, message: Incoming | IncomingPart): void {
+export function receive(peer: Peer, message: LinkMessage): void {
   try {
     take(peer, message);
   } catch (error) {
@@ -12,7 +12,7 @@ export function receive(peer: Peer, message: Incoming | IncomingPart): void {
   }
 }
 
-function take(peer: Peer, message: Incoming | IncomingPart): void {
+function take(peer: Peer, message: LinkMessage): void {
   switch (message.kind) {
     case "part":
       // A part that comes after its call was left is late, not wrong.
@@ -61,6 +61,6 @@ function tooEarly(peer: Peer, { id, method }: IncomingRequest): void {
   peer.answers.send(
     method === "ping"
       ? { jsonrpc: "2.0", id, result: {} }
-      : { jsonrpc: "2.0", id, error: { code: -32600, message: "the session is not initialised" } },
+      : { jsonrpc: "2.0", id, error: { code: rpcCodes.invalidRequest, message: "the session is not initialised" } },
   );
 }

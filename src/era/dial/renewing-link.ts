@@ -1,10 +1,9 @@
 import {
   hasRoom,
   type Id,
-  type Incoming,
-  type IncomingPart,
   isBatch,
   type Link,
+  type LinkMessage,
   type LinkTraits,
   namedCall,
   type Outgoing,
@@ -13,7 +12,7 @@ import {
   sharedStream,
 } from "../../codec/index.js";
 import { type DialOptions, defaultTimeouts, Fault, fixedTimeouts, RELEASE, toFault } from "../../core/index.js";
-import { Backoff, type Iteration, timerMs } from "../../stream/index.js";
+import { Backoff, type Iteration, type IterationStep, timerMs } from "../../stream/index.js";
 import { anywireKeys } from "../keys.js";
 import { safeListener } from "../safe-listener.js";
 import { type LinkWatch, linkWatch } from "../watch/link-watch.js";
@@ -22,8 +21,7 @@ import { LinkState } from "./link-state.js";
 import { isForGood } from "./loss.js";
 import { WaitingCalls } from "./waiting-calls.js";
 
-type Batch = readonly (Incoming | IncomingPart)[];
-type Step = IteratorResult<Batch, undefined>;
+type MessagesStep = IterationStep<readonly LinkMessage[]>;
 
 export interface RenewingOptions<L extends Link> extends DialOptions {
   /** Opens a fresh link. The signal aborts when it is no longer wanted. Undefined: a lost link stays lost. */
@@ -56,7 +54,7 @@ export function renewing<L extends Link>(first: L, options: RenewingOptions<L>):
 class Renewing<L extends Link> implements RenewingLink<L> {
   readonly traits: LinkTraits;
   readonly part = sharedStream.part;
-  readonly incoming: AsyncIterable<Batch>;
+  readonly incoming: AsyncIterable<readonly LinkMessage[]>;
   now: L | undefined;
   readonly #options: RenewingOptions<L>;
   readonly #watch: LinkWatch | undefined;
@@ -67,10 +65,10 @@ class Renewing<L extends Link> implements RenewingLink<L> {
   /** The link that is being read: the current one, or one that is being restored. */
   #read: L;
   #since = Date.now();
-  #steps: AsyncIterator<Batch, undefined>;
+  #steps: AsyncIterator<readonly LinkMessage[], undefined>;
   /** A step that was asked for but not taken yet. */
-  #begun: Promise<Step> | undefined;
-  #recovery: AsyncGenerator<Batch, undefined> | undefined;
+  #begun: Promise<MessagesStep> | undefined;
+  #recovery: AsyncGenerator<readonly LinkMessage[], undefined> | undefined;
   #restoring: L | undefined;
   #first = true;
   /** Whether anything arrived on it. */
@@ -90,7 +88,7 @@ class Renewing<L extends Link> implements RenewingLink<L> {
     this.#state = new LinkState(this.#watch, safeListener(options.onFault), era === "auto" ? probeMs : undefined);
     this.#waiting = new WaitingCalls(options, () => this.#backoff.fault);
     this.#steps = first.incoming[Symbol.asyncIterator]();
-    const messages: Iteration<Batch> = {
+    const messages: Iteration<readonly LinkMessage[]> = {
       next: () => this.#next(),
       [Symbol.asyncIterator]: () => messages,
     };
@@ -137,14 +135,14 @@ class Renewing<L extends Link> implements RenewingLink<L> {
     await this.#options.released?.();
   }
 
-  #next(): Promise<Step> {
+  #next(): Promise<MessagesStep> {
     if (this.#recovery !== undefined) return this.#recovering(this.#recovery);
     const next = this.#begun ?? this.#steps.next();
     this.#begun = undefined;
     return next.then(this.#heard, this.#broken);
   }
 
-  readonly #heard = (step: Step): Step | Promise<Step> => {
+  readonly #heard = (step: MessagesStep): MessagesStep | Promise<MessagesStep> => {
     if (step.done === true) return this.#broken(closedByPeer());
     // A program that prints something else is no server.
     this.#proven ||= step.value.some(({ kind }) => kind !== "bad");
@@ -152,12 +150,12 @@ class Renewing<L extends Link> implements RenewingLink<L> {
     return value === step.value ? step : { done: false, value };
   };
 
-  readonly #broken = (error: unknown): Promise<Step> => {
+  readonly #broken = (error: unknown): Promise<MessagesStep> => {
     this.#recovery = this.#recover(toFault(error));
     return this.#recovering(this.#recovery);
   };
 
-  async #recovering(recovery: AsyncGenerator<Batch, undefined>): Promise<Step> {
+  async #recovering(recovery: AsyncGenerator<readonly LinkMessage[], undefined>): Promise<MessagesStep> {
     const step = await recovery.next();
     if (step.done !== true || this.#closed !== undefined) return step;
     this.#recovery = undefined;
@@ -165,7 +163,7 @@ class Renewing<L extends Link> implements RenewingLink<L> {
   }
 
   /** The messages from the loss of a link until the next is restored. Throws if there will be none. */
-  async *#recover(lost: Fault): AsyncGenerator<Batch, undefined> {
+  async *#recover(lost: Fault): AsyncGenerator<readonly LinkMessage[], undefined> {
     for (let reason = lost; this.#closed === undefined; ) {
       const { connect } = this.#options;
       if (connect === undefined || (this.#first && !this.#proven)) throw reason;
@@ -185,7 +183,7 @@ class Renewing<L extends Link> implements RenewingLink<L> {
   }
 
   /** Restores a fresh link. Messages that arrive meanwhile are passed on; the answers that this waits for are among them. */
-  async *#update(link: L): AsyncGenerator<Batch, undefined> {
+  async *#update(link: L): AsyncGenerator<readonly LinkMessage[], undefined> {
     this.#steps = link.incoming[Symbol.asyncIterator]();
     const restored = this.#restore(link);
     restored.catch(() => {});
@@ -200,7 +198,7 @@ class Renewing<L extends Link> implements RenewingLink<L> {
     }
   }
 
-  #leave(reason: Fault): Batch {
+  #leave(reason: Fault): readonly LinkMessage[] {
     if (this.now !== undefined) {
       this.#watch?.upstream({ kind: "lost", reason });
       if (Date.now() - this.#since >= fixedTimeouts.lastedMs) this.#backoff.reset();
@@ -253,7 +251,7 @@ class Renewing<L extends Link> implements RenewingLink<L> {
   }
 
   /** Restores a fresh link, and gives it to the waiting calls. */
-  async #restore(link: L): Promise<{ readonly news: Batch }> {
+  async #restore(link: L): Promise<{ readonly news: readonly LinkMessage[] }> {
     const began = performance.now();
     this.#restoring = link;
     const news = await inTime(this.#state.restore(link), this.#options.handshakeMs);

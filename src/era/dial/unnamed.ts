@@ -6,10 +6,10 @@ import type { Presence } from "./presence.js";
 /** Limit on the messages held for a client that does not listen yet. */
 const HELD_ITEMS = 64;
 
-type Said = LogReply | NoteReply;
+type UnnamedReply = LogReply | NoteReply;
 
-interface Held {
-  readonly reply: Said;
+interface HeldMessage {
+  readonly reply: UnnamedReply;
   /** Undefined if nobody had called yet. */
   readonly identity: Identity | undefined;
 }
@@ -18,13 +18,13 @@ interface Held {
 export class Unnamed {
   readonly #presence: Presence;
   readonly #bytes: number;
-  readonly #onDrop: (reply: Said) => void;
+  readonly #onDrop: (reply: UnnamedReply) => void;
   readonly #listeners = new Map<Identity, AmbientCall>();
-  #held: Held[] = [];
+  #held: HeldMessage[] = [];
   #heldBytes = 0;
 
   /** At most `bytes` may wait for one reader. */
-  constructor(presence: Presence, bytes: number, onDrop: (reply: Said) => void) {
+  constructor(presence: Presence, bytes: number, onDrop: (reply: UnnamedReply) => void) {
     this.#presence = presence;
     this.#bytes = bytes;
     this.#onDrop = onDrop;
@@ -59,7 +59,7 @@ export class Unnamed {
   }
 
   /** Delivers a log entry or notification that names no call. */
-  deliver(reply: Said): void {
+  deliver(reply: UnnamedReply): void {
     const owner = this.#presence.owner();
     if (owner === undefined) return this.#presence.nobody ? this.#hold(reply, undefined) : this.#drop(reply);
     const call = this.#callFor(owner, reply);
@@ -82,12 +82,12 @@ export class Unnamed {
   }
 
   /** The call that the message most likely belongs to: one whose reader waits, or else the oldest. */
-  #callFor(owner: Identity, reply: Said): LinkCall | undefined {
+  #callFor(owner: Identity, reply: UnnamedReply): LinkCall | undefined {
     const wanting = this.#presence.calls(owner).filter((call) => reply.kind === "note" || call.wantsLog(reply.params["level"]));
     return wanting.find((call) => call.waiting) ?? wanting[0];
   }
 
-  #hold(reply: Said, identity: Identity | undefined): void {
+  #hold(reply: UnnamedReply, identity: Identity | undefined): void {
     const weight = weigh(reply.params);
     if (this.#held.length >= HELD_ITEMS || this.#heldBytes + weight > this.#bytes) return this.#drop(reply);
     this.#held.push({ reply, identity });
@@ -107,7 +107,7 @@ export class Unnamed {
     }
   }
 
-  #drop(reply: Said): void {
+  #drop(reply: UnnamedReply): void {
     this.#onDrop(reply);
   }
 }

@@ -1,8 +1,7 @@
-import { type Ask, DONE, type Held, type Replies, type Reply } from "../../core/index.js";
+import { type Ask, DONE, type Held, type Replies, type Reply, type ReplyStep } from "../../core/index.js";
 import { overtime } from "../../stream/index.js";
 import { Contents } from "./contents.js";
 
-type Step = IteratorResult<Reply, undefined>;
 /** Returned if nothing came within a turn of the event loop. */
 export const WAITING: unique symbol = Symbol("waiting");
 
@@ -21,7 +20,7 @@ export class Work {
   endCaller: (() => void) | undefined;
   #asks: Map<string, Ask> | undefined;
   #replies: Replies;
-  #next: Promise<Step> | undefined;
+  #next: Promise<ReplyStep> | undefined;
   #ahead: Reply | undefined;
   #asked = 0;
   #steps = 0;
@@ -36,7 +35,7 @@ export class Work {
     return this.#asks;
   }
 
-  next(): Promise<Step> {
+  next(): Promise<ReplyStep> {
     if (this.#ahead !== undefined) {
       const value = this.#ahead;
       this.#ahead = undefined;
@@ -48,7 +47,7 @@ export class Work {
   }
 
   /** Like next(), but does not wait long. What comes later is kept for the next time. */
-  async soon(): Promise<Step | typeof WAITING> {
+  async soon(): Promise<ReplyStep | typeof WAITING> {
     const next = this.next();
     let timer: ReturnType<typeof setTimeout> | undefined;
     const late = new Promise<typeof WAITING>((resolve) => {
@@ -68,7 +67,7 @@ export class Work {
   }
 
   /** The next reply; WAITING when it is time to send the client the open asks. */
-  step(): Promise<Step | typeof WAITING> {
+  step(): Promise<ReplyStep | typeof WAITING> {
     // A handler may never wait for anything, and neither may a link whose client has left or wants nothing. So this yields to others now
     // and then.
     const rest = overtime(++this.#steps);
@@ -77,7 +76,7 @@ export class Work {
     return this.#asks === undefined || this.#asks.size === 0 ? this.next() : this.#step();
   }
 
-  async #step(): Promise<Step | typeof WAITING> {
+  async #step(): Promise<ReplyStep | typeof WAITING> {
     if (this.#asks === undefined || this.#asks.size === 0) return this.next();
     if (Date.now() - this.#asked > GATHER_MS) return WAITING;
     const step = await this.soon();

@@ -1,9 +1,8 @@
 import {
   type AnswerPart,
   type Id,
-  type Incoming,
-  type IncomingPart,
   isBatch,
+  type LinkMessage,
   type Outgoing,
   type OutgoingMessage,
   receivedMessage,
@@ -45,7 +44,7 @@ export class LinkWatch {
     this.#frame("sent", isBatch(message) ? message.map(objectOf) : objectOf(message));
   }
 
-  received(message: Incoming | IncomingPart): void {
+  received(message: LinkMessage): void {
     if (this.observer.frame === undefined || message.kind === "bad") return;
     if (message.kind === "notification" && message.method === anywireKeys.renewed) return;
     if (message.kind === "part") return this.part("received", message.id, message.part);

@@ -1,4 +1,4 @@
-import type { Incoming, IncomingPart } from "../../codec/index.js";
+import type { LinkMessage } from "../../codec/index.js";
 import { Fault, isObject } from "../../core/index.js";
 import type { LinkWatch } from "./link-watch.js";
 
@@ -17,7 +17,7 @@ export class Reach {
     this.#watch = watch;
   }
 
-  take(message: Incoming | IncomingPart): void {
+  take(message: LinkMessage): void {
     if (message.kind === "bad") {
       if (this.#lostAt !== undefined || message.answers === undefined || !isUnreached(message.fault)) return;
       this.#lostAt = performance.now();

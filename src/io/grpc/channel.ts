@@ -11,7 +11,7 @@ const MAX_CONNECTIONS = 8;
 /** A call waits for the next attempt to connect if it is at most this many milliseconds away. Otherwise it fails at once. */
 const PATIENCE_MS = 1000;
 /** From this many calls on one connection, a second connection is worth opening. */
-const CONVOY = 8;
+const BUSY_CALLS = 8;
 
 /** A client of the first target that can be reached. */
 export function grpcChannel(targets: readonly GrpcTarget[], options: GrpcChannelOptions = {}): Channel {
@@ -109,7 +109,7 @@ class PickFirst implements Channel {
       if (connection.free && (best === undefined || connection.calls < best.calls)) best = connection;
     }
     // All calls of a connection travel together, so each end waits while the other works. A second connection keeps both busy.
-    if (best !== undefined && best.calls >= CONVOY && this.#ready.size < (this.#options.spread ?? 1) && this.#attempt === undefined) {
+    if (best !== undefined && best.calls >= BUSY_CALLS && this.#ready.size < (this.#options.spread ?? 1) && this.#attempt === undefined) {
       if (this.#backoff.wait <= 0 && !this.#closed) this.#connect(this.#first, 0);
     }
     return best;

@@ -8,7 +8,7 @@ import {
 } from "node:http2";
 import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
-import { accountOf, defaultLimits, fixedTimeouts, type Limits } from "../../core/index.js";
+import { accountOf, bodyMsOf, defaultLimits, fixedTimeouts, type Limits } from "../../core/index.js";
 import { timerMs } from "../../stream/index.js";
 import { isDeno } from "../deno.js";
 import { Watch } from "../grpc/keepalive.js";
@@ -61,7 +61,7 @@ export function httpServers(mounts: readonly Mount[], options: HttpServersOption
     {
       maxHeaderSize: headerBytes,
       headersTimeout: timerMs(headersMs),
-      requestTimeout: timerMs(4 * headersMs),
+      requestTimeout: timerMs(bodyMsOf(headersMs)),
       keepAliveTimeout: IDLE_MS,
       connectionsCheckingInterval: Math.min(headersMs, 5_000),
     },

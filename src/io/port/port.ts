@@ -3,6 +3,7 @@ import type { Duplex } from "node:stream";
 import { createServer as createTls, type TLSSocket } from "node:tls";
 import {
   accountOf,
+  bodyMsOf,
   defaultLimits,
   defaultTimeouts,
   Fault,
@@ -159,7 +160,7 @@ function pipesPort({ input, output }: Pipes, mounts: readonly Mount[], options: 
   const { headersMs = defaultTimeouts.headersMs, limits } = options;
   const server = http2Server(input, output, {
     limits,
-    bodyMs: 4 * headersMs,
+    bodyMs: bodyMsOf(headersMs),
     take: (exchange) => ownerOf(mounts, exchange.path)?.exchange?.(exchange),
     onEnd: () => void made.close(),
     onClose,

@@ -1,22 +1,15 @@
 import { type MessageCodec, PROBE, probed } from "../../codec/bufmcpv1/index.js";
-import type { Incoming, IncomingPart, Link } from "../../codec/index.js";
+import type { IncomingRequest, Link, LinkMessage } from "../../codec/index.js";
 import { eitherEncoding } from "./encodings.js";
-
-type Batch = readonly (Incoming | IncomingPart)[];
+import { withIncoming } from "./incoming.js";
 
 /** A client's link, whose probes are answered here. With a codec its messages may be proto JSON. */
 export function answersProbes(given: Link, codec?: MessageCodec): Link {
   const link = codec === undefined ? given : eitherEncoding(given, codec);
-  return {
-    ...link,
-    incoming: withoutProbes(link),
-    get backlog() {
-      return link.backlog;
-    },
-  };
+  return withIncoming(link, withoutProbes(link));
 }
 
-async function* withoutProbes(link: Link): AsyncGenerator<Batch> {
+async function* withoutProbes(link: Link): AsyncGenerator<readonly LinkMessage[]> {
   for await (const batch of link.incoming) {
     if (!batch.some(isProbe)) {
       yield batch;
@@ -27,6 +20,6 @@ async function* withoutProbes(link: Link): AsyncGenerator<Batch> {
   }
 }
 
-function isProbe(message: Batch[number]): message is Extract<Incoming, { kind: "request" }> {
+function isProbe(message: LinkMessage): message is IncomingRequest {
   return message.kind === "request" && message.method === PROBE;
 }

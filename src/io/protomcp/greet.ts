@@ -1,12 +1,12 @@
 import { loadProtoJson, type MessageCodec, PROBE, type ProtoEncoding } from "../../codec/bufmcpv1/index.js";
-import type { Incoming, IncomingPart, Link } from "../../codec/index.js";
+import type { Incoming, Link, LinkMessage } from "../../codec/index.js";
 import { clientInfo, type DialOptions, defaultTimeouts, Fault, fromRpcError, type JsonObject, toFault } from "../../core/index.js";
 import { timerMs } from "../../stream/index.js";
 import { eitherEncoding } from "./encodings.js";
+import { continued, withIncoming } from "./incoming.js";
 import { showsTokens } from "./tokens.js";
 
-type Batch = readonly (Incoming | IncomingPart)[];
-type Batches = AsyncIterator<Batch, unknown>;
+type Batches = AsyncIterator<readonly LinkMessage[], unknown>;
 
 /** Thrown if the peer does not speak proto-mcp, or does not answer. */
 export class NoProto extends Error {
@@ -44,14 +44,7 @@ export async function greet(given: Link, codec: MessageCodec, options: GreetOpti
     if (answer.kind === "bad") throw answer.fault;
     if (codec.full === undefined) throw new Fault("parse", "the peer answered initialize_request with another payload than its answer");
     const shown = showsTokens(link, codec.full === true, options.credentials);
-    if (codec.full === true)
-      return {
-        ...shown,
-        incoming: going(rest, batches),
-        get backlog() {
-          return link.backlog;
-        },
-      };
+    if (codec.full === true) return withIncoming(shown, continued(rest, batches));
     return baseLink(shown, rest, batches, answer.value);
   } catch (error) {
     await link.close();
@@ -67,20 +60,20 @@ function isForeign({ code, data }: Fault): boolean {
   return code === "parse" || code === "overload" || code === "deadline" || (code === "unavailable" && reason !== undefined);
 }
 
-type Answer = Extract<Incoming, { readonly kind: "result" | "error" | "bad" }>;
+type ProbeAnswer = Extract<Incoming, { readonly kind: "result" | "error" | "bad" }>;
 
-async function answerIn(batches: Batches): Promise<{ readonly answer: Answer; readonly rest: Batch }> {
+async function answerIn(batches: Batches): Promise<{ readonly answer: ProbeAnswer; readonly rest: readonly LinkMessage[] }> {
   for (;;) {
     const step = await batches.next();
     if (step.done === true) throw new Fault("unavailable", "the peer closed the connection", { data: { reason: "closed" } });
     const batch = step.value;
     const at = batch.findIndex(isAnswer);
-    if (at >= 0) return { answer: batch[at] as Answer, rest: batch.slice(at + 1) };
+    if (at >= 0) return { answer: batch[at] as ProbeAnswer, rest: batch.slice(at + 1) };
   }
 }
 
 /** Whether a message answers the question. A peer that does not understand it may not know its id. */
-function isAnswer(message: Batch[number]): boolean {
+function isAnswer(message: LinkMessage): boolean {
   if (message.kind === "bad") return message.silent !== true && (message.answers ?? message.id ?? ID) === ID;
   return message.kind === "result" ? message.id === ID : message.kind === "error" && (message.id ?? ID) === ID;
 }
@@ -94,17 +87,12 @@ async function inTime<T>(answer: Promise<T>, ms: number): Promise<T> {
   return Promise.race([answer, late]).finally(() => clearTimeout(timer));
 }
 
-async function* going(rest: Batch, batches: Batches): AsyncGenerator<Batch> {
-  if (rest.length > 0) yield rest;
-  yield* { [Symbol.asyncIterator]: () => batches };
-}
-
 /** A link to a server of base proto-mcp, which allows one handshake: `initialize` is answered with its earlier answer. */
-function baseLink(link: Link, rest: Batch, batches: Batches, initialized: JsonObject): Link {
+function baseLink(link: Link, rest: readonly LinkMessage[], batches: Batches, initialized: JsonObject): Link {
   let wake: () => void = () => {};
-  const local: (Incoming | IncomingPart)[] = [...rest];
-  async function* incoming(): AsyncGenerator<Batch> {
-    let pending: Promise<IteratorResult<Batch, unknown>> | undefined;
+  const local: LinkMessage[] = [...rest];
+  async function* incoming(): AsyncGenerator<readonly LinkMessage[]> {
+    let pending: Promise<IteratorResult<readonly LinkMessage[], unknown>> | undefined;
     for (;;) {
       if (local.length > 0) yield local.splice(0);
       const woken = new Promise<undefined>((resolve) => {

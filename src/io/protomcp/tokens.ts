@@ -1,5 +1,5 @@
 import { PROBE } from "../../codec/bufmcpv1/index.js";
-import type { Incoming, IncomingPart, Link } from "../../codec/index.js";
+import type { IncomingRequest, Link, LinkMessage } from "../../codec/index.js";
 import {
   type CredentialWatch,
   defaultTimeouts,
@@ -15,12 +15,11 @@ import {
 import { timerMs } from "../../stream/index.js";
 import { type AuthOptions, checkCredentials, refusedCredentials } from "../http/credentials.js";
 import { tellRefused } from "../http/gate.js";
+import { continued, withIncoming } from "./incoming.js";
 
 // Requests of proto-mcp may show credentials in their metadata, under the names that headers have: `authorization: Bearer TOKEN`.
 
-type Batch = readonly (Incoming | IncomingPart)[];
-type Batches = AsyncIterable<Batch>;
-type Request = Extract<Incoming, { readonly kind: "request" }>;
+type Batches = AsyncIterable<readonly LinkMessage[]>;
 type Shown = Readonly<Record<string, string>>;
 
 export interface TokenOptions extends Pick<WireOptions, "observe" | "wire"> {
@@ -57,7 +56,7 @@ export async function admitByToken(
       for (const [at, message] of step.value.entries()) {
         const admitted = await look(link, message, options);
         if (admitted === undefined) continue;
-        const rest = going([admitted.request, ...step.value.slice(at + 1)], batches);
+        const rest = continued([admitted.request, ...step.value.slice(at + 1)], batches);
         const { principal, credentials } = admitted;
         return { link: withIncoming(link, checked(link, rest, { ...options, principal })), principal, credentials };
       }
@@ -70,10 +69,10 @@ export async function admitByToken(
   return undefined;
 }
 
-type Looked = Omit<AdmittedLink, "link"> & { readonly request: Request };
+type Looked = Omit<AdmittedLink, "link"> & { readonly request: IncomingRequest };
 
 /** What a message of nobody in particular amounts to; undefined if it was refused, or told nothing. */
-async function look(link: Link, message: Batch[number], options: TokenOptions & { auth: AuthOptions }): Promise<Looked | undefined> {
+async function look(link: Link, message: LinkMessage, options: TokenOptions & { auth: AuthOptions }): Promise<Looked | undefined> {
   if (message.kind === "bad" && message.silent !== true)
     await link.send({ jsonrpc: "2.0", id: message.id ?? null, error: toRpcError(message.fault, "legacy") });
   if (message.kind !== "request") return undefined;
@@ -84,14 +83,14 @@ async function look(link: Link, message: Batch[number], options: TokenOptions & 
   return undefined;
 }
 
-async function* checked(link: Link, batches: Batches, options: TokenOptions): AsyncGenerator<Batch> {
+async function* checked(link: Link, batches: Batches, options: TokenOptions): AsyncGenerator<readonly LinkMessage[]> {
   const { auth, principal } = options;
   for await (const batch of batches) {
     if (!batch.some((message) => message.kind === "request" && showsAny(message, auth))) {
       yield batch;
       continue;
     }
-    const kept: Batch[number][] = [];
+    const kept: LinkMessage[] = [];
     for (const message of batch) {
       if (message.kind !== "request") {
         kept.push(message);
@@ -114,7 +113,7 @@ async function faultOf(shown: Shown, auth: AuthOptions, principal: string | unde
     : new Fault("denied", "the token stands for somebody else than the connection does");
 }
 
-async function refuse(link: Link, { id, params }: Request, fault: Fault, options: TokenOptions): Promise<void> {
+async function refuse(link: Link, { id, params }: IncomingRequest, fault: Fault, options: TokenOptions): Promise<void> {
   tellRefused(options, fault);
   const modern = isObject(params["_meta"]) && meta.protocolVersion in params["_meta"];
   await link.send({ jsonrpc: "2.0", id, error: toRpcError(fault, modern ? "modern" : "legacy"), fault });
@@ -124,14 +123,14 @@ function isShown(name: string, auth: AuthOptions | undefined): boolean {
   return isCredential(name) || name.toLowerCase() === auth?.tokenHeader;
 }
 
-function showsAny({ params }: Request, auth: AuthOptions | undefined): boolean {
+function showsAny({ params }: IncomingRequest, auth: AuthOptions | undefined): boolean {
   const { _meta } = params;
   if (isObject(_meta)) for (const name in _meta) if (isShown(name, auth)) return true;
   return false;
 }
 
 /** A request without its credentials, and these, under names in lower case. */
-function split(request: Request, auth: AuthOptions | undefined): { readonly request: Request; readonly shown?: Shown } {
+function split(request: IncomingRequest, auth: AuthOptions | undefined): { readonly request: IncomingRequest; readonly shown?: Shown } {
   if (!showsAny(request, auth)) return { request };
   const members = Object.entries(request.params["_meta"] as JsonObject);
   const shown = members.filter(([name, value]) => isShown(name, auth) && typeof value === "string");
@@ -139,21 +138,6 @@ function split(request: Request, auth: AuthOptions | undefined): { readonly requ
   return {
     request: { ...request, params: { ...request.params, _meta } },
     shown: Object.fromEntries(shown.map(([name, value]) => [name.toLowerCase(), String(value)])),
-  };
-}
-
-async function* going(rest: Batch, batches: AsyncIterator<Batch, unknown>): AsyncGenerator<Batch> {
-  yield rest;
-  yield* { [Symbol.asyncIterator]: () => batches };
-}
-
-function withIncoming(link: Link, incoming: Link["incoming"]): Link {
-  return {
-    ...link,
-    incoming,
-    get backlog() {
-      return link.backlog;
-    },
   };
 }
 

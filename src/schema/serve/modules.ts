@@ -66,13 +66,13 @@ export function servedModules(folder: string, onFault: (fault: Fault) => void): 
   };
 }
 
-interface Place {
+interface ModuleFile {
   readonly owner: string;
   readonly repository: string;
   readonly label: string;
 }
 
-async function* files(folder: string): AsyncGenerator<Place & { readonly path: string }> {
+async function* files(folder: string): AsyncGenerator<ModuleFile & { readonly path: string }> {
   let count = 0;
   for (const owner of await names(folder))
     for (const repository of await names(join(folder, owner)))
@@ -89,7 +89,7 @@ async function names(folder: string): Promise<string[]> {
   return entries.filter((entry) => entry.isDirectory() && folderName.test(entry.name)).map(({ name }) => name);
 }
 
-async function commitOf(path: string, size: number, { at, ...place }: Place & { readonly at: Date }): Promise<ServedCommit> {
+async function commitOf(path: string, size: number, { at, ...place }: ModuleFile & { readonly at: Date }): Promise<ServedCommit> {
   if (size > SET_BYTES) throw new Fault("overload", `has more than ${SET_BYTES} bytes`);
   const set = parseSet(await readFile(path));
   const registry = fileRegistry(set.file);

@@ -65,13 +65,13 @@ export interface SchemaStore {
 }
 
 /** Descriptors that are ready for use. */
-interface Held {
+interface StoredSet {
   readonly messages: MessageSet;
   readonly sha256: string;
   readonly bytes: number;
 }
 
-type Found = Held & { readonly commit: string; readonly from: ResolvedSchema["from"] };
+type Found = StoredSet & { readonly commit: string; readonly from: ResolvedSchema["from"] };
 
 const [LABEL_MS, TIMEOUT_MS] = [3_600_000, 20_000];
 /** Limits of the memory: sets, their bytes, and labels. The least recently used are dropped. */
@@ -87,7 +87,7 @@ class Store implements SchemaStore {
   readonly #registries: ReadonlyMap<string, RegistryOptions>;
   readonly #clients = new Map<string, Promise<RegistryClient>>();
   readonly #flights = new Flights<Found>();
-  readonly #sets = new Map<string, Held>();
+  readonly #sets = new Map<string, StoredSet>();
   readonly #labels = new Map<string, LabelRecord>();
   #bytes = 0;
   #closed = false;
@@ -226,7 +226,7 @@ class Store implements SchemaStore {
     if (this.#closed) throw unresolved("offline", `${what} is not in memory, and the store is closed`);
   }
 
-  #keep(key: string, set: CanonicalSet): Held {
+  #keep(key: string, set: CanonicalSet): StoredSet {
     let messages: MessageSet;
     try {
       messages = readDescriptorSet(set.bytes);
@@ -250,7 +250,7 @@ class Store implements SchemaStore {
   }
 
   /** The last used is last in the map. */
-  #recall(key: string): Held | undefined {
+  #recall(key: string): StoredSet | undefined {
     const held = this.#sets.get(key);
     if (held === undefined) return undefined;
     this.#sets.delete(key);

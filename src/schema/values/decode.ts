@@ -1,14 +1,11 @@
 import { type DescField, type DescMessage, fromBinary, ScalarType, toJson } from "@bufbuild/protobuf";
 import { BinaryReader, base64Encode, WireType } from "@bufbuild/protobuf/wire";
-import { ExactNumber, Fault } from "../../core/index.js";
+import { ExactNumber, Fault, fixedLimits } from "../../core/index.js";
 import { badValue } from "../fault.js";
 import { VALUE_DEPTH } from "../limits.js";
 import { hasOwnJson, jsonKindOf, wireTypes } from "./encode.js";
 import { type Allowance, endOf, numberOf, readEntry, readJson, readText } from "./json-values.js";
 import { keysOf, type MessagePlan, type Plans } from "./plan.js";
-
-/** Values that a message may have: small ones take far more memory than bytes on the wire. */
-const VALUES = 1_000_000;
 
 /** Reads a message as a JSON value. Throws a Fault if the bytes are not such a message. */
 export function decodeValue(bytes: Uint8Array, desc: DescMessage, plans: Plans, path: string): unknown {
@@ -22,7 +19,7 @@ export function decodeValue(bytes: Uint8Array, desc: DescMessage, plans: Plans, 
 
 class Decoder {
   readonly #plans: Plans;
-  readonly #allowance: Allowance = { values: VALUES };
+  readonly #allowance: Allowance = { values: fixedLimits.messageValues };
 
   constructor(plans: Plans) {
     this.#plans = plans;

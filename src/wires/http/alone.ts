@@ -30,7 +30,7 @@ function onlyReads(answer: HttpAnswer): LinkTraits["inParts"] {
   return (method, call) => method === "resources/read" && call !== undefined && answer.inParts();
 }
 
-interface Open {
+interface OpenExchange {
   keepAlive(): void;
   drain(reason: Fault, ms: number): Promise<void>;
 }
@@ -43,7 +43,7 @@ export class Alone {
   /** Callers with credentials, and those behind a relay: each of their requests stands alone. */
   readonly #callers = new KnownCallers();
   readonly #params: ParamCheck;
-  readonly #open = new Registry<Open>();
+  readonly #open = new Registry<OpenExchange>();
   #last = 0;
 
   constructor(service: Service, options: HttpOptions, { parking, params }: { readonly parking: Parking; readonly params: ParamCheck }) {
@@ -92,7 +92,7 @@ export class Alone {
     const inParts = message.kind === "request" ? onlyReads(answer) : never;
     const traits: LinkTraits = { ownStream, inParts, bytes: false };
     const served = this.#serving(exchange, message, form, { send, traits, part: answer.part });
-    const open: Open = { keepAlive: () => answer.keepAlive(), drain: (reason, ms) => served.drain(reason, ms) };
+    const open: OpenExchange = { keepAlive: () => answer.keepAlive(), drain: (reason, ms) => served.drain(reason, ms) };
     this.#open.set(at, open);
     unhook = exchange.onGone(() => end(new Fault("cancelled", "the client closed the stream")));
     void served.take(message);

@@ -39,7 +39,7 @@ export interface Endpoint {
   close(): Promise<void>;
 }
 
-interface Caller {
+interface AdmittedCaller {
   readonly principal: string | undefined;
   readonly headers: Readonly<Record<string, string>>;
   readonly credentials?: CredentialWatch | undefined;
@@ -147,7 +147,7 @@ class HttpEndpoint implements Endpoint {
     this.#alone.keepAlive();
   }
 
-  #route(exchange: Exchange, caller: Caller): Promise<Routed> | Routed {
+  #route(exchange: Exchange, caller: AdmittedCaller): Promise<Routed> | Routed {
     const { headers } = caller;
     if (this.#path !== undefined && exchange.path !== this.#path) {
       exchange.reply(
@@ -167,7 +167,7 @@ class HttpEndpoint implements Endpoint {
     return undefined;
   }
 
-  async #post(exchange: Exchange, caller: Caller): Promise<Routed> {
+  async #post(exchange: Exchange, caller: AdmittedCaller): Promise<Routed> {
     const unreadable = checkBody(exchange);
     if (unreadable !== undefined) return refuseRequest("a body of another type, or packed", unreadable.message);
     const accept = exchange.header("accept") ?? "*/*";
@@ -208,14 +208,14 @@ class HttpEndpoint implements Endpoint {
   }
 
   /** Checks that the headers that mirror a tool's arguments match them. */
-  #checkParams(exchange: Exchange, { principal }: Caller, message: Incoming): Promise<Routed> | Routed {
+  #checkParams(exchange: Exchange, { principal }: AdmittedCaller, message: Incoming): Promise<Routed> | Routed {
     if (message.kind !== "request" || message.method !== "tools/call") return undefined;
     const refused = (fault: Fault | undefined): Routed => (fault === undefined ? undefined : refuse(fault, message.id));
     const checked = this.#params.check(exchange, message, principal);
     return checked instanceof Promise ? checked.then(refused) : refused(checked);
   }
 
-  async #postSession(exchange: Exchange, caller: Caller, message: Incoming, begins: boolean): Promise<Routed> {
+  async #postSession(exchange: Exchange, caller: AdmittedCaller, message: Incoming, begins: boolean): Promise<Routed> {
     const session = begins ? this.#begin(exchange, caller) : this.#find(exchange, caller);
     if (!(session instanceof HttpSession)) return session;
     const headers = session.headersWith(caller.headers);
@@ -229,7 +229,7 @@ class HttpEndpoint implements Endpoint {
     return undefined;
   }
 
-  #begin(exchange: Exchange, { principal }: Caller): HttpSession {
+  #begin(exchange: Exchange, { principal }: AdmittedCaller): HttpSession {
     const { limits, onFault, pageSize, observe, wire, awayMs, pollMs, pingMs } = this.#options;
     const { remote, headers: metadata } = exchange;
     const session = this.#sessions.begin(
@@ -258,7 +258,7 @@ class HttpEndpoint implements Endpoint {
     return session;
   }
 
-  #find(exchange: Exchange, { principal }: Caller): HttpSession | Refusal {
+  #find(exchange: Exchange, { principal }: AdmittedCaller): HttpSession | Refusal {
     const id = exchange.header("mcp-session-id");
     if (id === undefined) return refuseRequest("no session named", "the header Mcp-Session-Id is missing: send initialize first");
     return (
@@ -267,7 +267,7 @@ class HttpEndpoint implements Endpoint {
     );
   }
 
-  async #get(asked: Exchange, caller: Caller): Promise<Routed> {
+  async #get(asked: Exchange, caller: AdmittedCaller): Promise<Routed> {
     const exchange = whileValid(asked, caller.credentials);
     if (!accepts(exchange.header("accept") ?? "", SSE_TYPE))
       return refuseRequest("an Accept that leaves nothing to answer with", `the Accept has to name ${SSE_TYPE}`);
@@ -285,7 +285,7 @@ class HttpEndpoint implements Endpoint {
       : refuseRequest("events that are not kept any more", "the events after this Last-Event-ID are not kept here any more");
   }
 
-  #delete(exchange: Exchange, caller: Caller): Routed {
+  #delete(exchange: Exchange, caller: AdmittedCaller): Routed {
     const session = this.#find(exchange, caller);
     if (!(session instanceof HttpSession)) return session;
     this.#sessions.end(session, new Fault("unavailable", "the client ended the session", { data: { reason: "closed" } }));

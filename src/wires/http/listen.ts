@@ -1,4 +1,4 @@
-import { type Address, defaultTimeouts, type Listener, type Service } from "../../core/index.js";
+import { type Address, bodyMsOf, defaultTimeouts, type Listener, type Service } from "../../core/index.js";
 import { type Bound, type Mount, nodeExchange, placeOf, port, portListener } from "../../io/index.js";
 import { httpEndpoint } from "./endpoint.js";
 import type { HttpOptions } from "./options.js";
@@ -11,7 +11,7 @@ export function httpMount(service: Service, options: HttpOptions): Mount {
     wire: "http",
     addresses: (bound) => [{ wire: "http", address: addressOf(bound, path) }],
     claims: (asked) => asked === path,
-    request: (request, response) => void endpoint.handle(nodeExchange(request, response, { bodyMs: 4 * headersMs, limits })),
+    request: (request, response) => void endpoint.handle(nodeExchange(request, response, { bodyMs: bodyMsOf(headersMs), limits })),
     exchange: (exchange) => void endpoint.handle(exchange),
     // A legacy client answers the questions of its calls with separate requests.
     connectsWhileDraining: true,

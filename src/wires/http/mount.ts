@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Http2ServerRequest, Http2ServerResponse } from "node:http2";
-import type { Service } from "../../core/index.js";
+import { bodyMsOf, type Service } from "../../core/index.js";
 import { fetchExchange, nodeExchange } from "../../io/index.js";
 import { httpEndpoint } from "./endpoint.js";
 import type { HttpOptions } from "./options.js";
@@ -15,7 +15,7 @@ export interface NodeHandler {
 /** The endpoint as a request listener. It answers every path unless one is given, because the host routes requests to it. */
 export function nodeHandler(service: Service, options: HttpOptions = {}): NodeHandler {
   const endpoint = httpEndpoint(service, options);
-  const bodyMs = options.headersMs === undefined ? undefined : 4 * options.headersMs;
+  const bodyMs = options.headersMs === undefined ? undefined : bodyMsOf(options.headersMs);
   const handler = (request: IncomingMessage | Http2ServerRequest, response: ServerResponse | Http2ServerResponse): void =>
     void endpoint.handle(nodeExchange(request, response, { bodyMs, limits: options.limits }));
   return Object.assign(handler, { close: () => endpoint.close() });

@@ -1,5 +1,5 @@
 import type { Socket } from "node:net";
-import type { Incoming, IncomingPart } from "../../codec/index.js";
+import type { LinkMessage } from "../../codec/index.js";
 import type { Link } from "../../era/index.js";
 import { letGo, lineLink, type ServedSocketOptions, servedSocketLink } from "../../io/index.js";
 
@@ -28,7 +28,7 @@ export function servedLineLink(socket: Socket, options: ServedSocketOptions): Li
 }
 
 /** Ends a link whose client sends a line that is not JSON, because that is no MCP client. */
-async function* onlyJson(incoming: Link["incoming"]): AsyncGenerator<readonly (Incoming | IncomingPart)[]> {
+async function* onlyJson(incoming: Link["incoming"]): AsyncGenerator<readonly LinkMessage[]> {
   for await (const batch of incoming) {
     const at = batch.findIndex((message) => message.kind === "bad" && message.fault.code === "parse");
     yield at < 0 ? batch : batch.slice(0, at);

@@ -12,7 +12,7 @@ import {
 import { dialLink, type Link, observedAs, ServedLinks } from "../../era/index.js";
 import { linkPair } from "./pair.js";
 
-interface Place {
+interface MemoryPlace {
   accept(link: Link): void;
 }
 
@@ -21,7 +21,7 @@ const PAGE_ITEMS = 64;
 
 /** A wire within one process: `memory:name` on both ends. */
 export function memoryWire(): Wire {
-  const places = new Map<string, Place>();
+  const places = new Map<string, MemoryPlace>();
   return {
     name: "memory",
     accepts: (address) => typeof address === "string" && address.startsWith("memory:"),
@@ -30,7 +30,7 @@ export function memoryWire(): Wire {
   };
 }
 
-async function listen(places: Map<string, Place>, service: Service, address: Address, options: ListenOptions): Promise<Listener> {
+async function listen(places: Map<string, MemoryPlace>, service: Service, address: Address, options: ListenOptions): Promise<Listener> {
   const name = String(address);
   if (places.has(name)) throw new Fault("unavailable", `${name} is already listened on`, { data: { reason: "in-use" } });
   const links = new ServedLinks(service, { pageSize: PAGE_ITEMS, ...options });
@@ -41,7 +41,7 @@ async function listen(places: Map<string, Place>, service: Service, address: Add
   });
 }
 
-async function dial(places: Map<string, Place>, address: Address, options: DialOptions): Promise<Connection> {
+async function dial(places: Map<string, MemoryPlace>, address: Address, options: DialOptions): Promise<Connection> {
   const place = places.get(String(address));
   if (place === undefined) throw new Fault("unavailable", `nothing listens on ${String(address)}`, { data: { reason: "refused" } });
   const [mine, theirs] = linkPair();

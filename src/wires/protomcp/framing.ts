@@ -1,5 +1,5 @@
 import type { MessageCodec } from "../../codec/bufmcpv1/index.js";
-import { type Incoming, type IncomingPart, lineFramer, parseLine, serialise } from "../../codec/index.js";
+import { type LinkMessage, lineFramer, parseLine, serialise } from "../../codec/index.js";
 import { Fault, messageTooLarge } from "../../core/index.js";
 import type { FrameReader, Framing, OnPartial } from "../../io/index.js";
 
@@ -8,8 +8,6 @@ const PREFIX = 4;
 const SMALL = 8 * 1024;
 const nothing = new Uint8Array(0);
 const encoder = new TextEncoder();
-
-type Messages = readonly (Incoming | IncomingPart)[];
 
 export interface FramingOptions {
   readonly onPartial?: OnPartial | undefined;
@@ -49,9 +47,9 @@ class DelimitedReader implements FrameReader {
     this.#onPartial = onPartial;
   }
 
-  push(bytes: Uint8Array): Messages {
+  push(bytes: Uint8Array): readonly LinkMessage[] {
     if (this.#broken !== undefined) throw this.#broken;
-    const messages: (Incoming | IncomingPart)[] = [];
+    const messages: LinkMessage[] = [];
     let anew = false;
     try {
       anew = this.#read(bytes, messages);
@@ -66,7 +64,7 @@ class DelimitedReader implements FrameReader {
     return messages;
   }
 
-  end(): Messages {
+  end(): readonly LinkMessage[] {
     if (this.#broken !== undefined) throw this.#broken;
     if (this.#held > 0)
       throw new Fault("parse", `the stream ended inside a message, after ${this.#held} of ${PREFIX + (this.#claimed ?? 0)} bytes`);
@@ -74,7 +72,7 @@ class DelimitedReader implements FrameReader {
   }
 
   /** Returns whether a message was completed. */
-  #read(bytes: Uint8Array, messages: (Incoming | IncomingPart)[]): boolean {
+  #read(bytes: Uint8Array, messages: LinkMessage[]): boolean {
     let at = 0;
     let completed = false;
     for (;;) {

@@ -56,13 +56,13 @@ async function dial(address: Address, options: ProtoDialOptions): Promise<Connec
 }
 
 type Opener = (signal: AbortSignal | undefined) => Promise<Link>;
-type Open = (signal: AbortSignal | undefined, framing: Framing | undefined) => Promise<Link>;
+type OpenFramed = (signal: AbortSignal | undefined, framing: Framing | undefined) => Promise<Link>;
 
-function toSocket(address: string, options: ProtoDialOptions): Open {
+function toSocket(address: string, options: ProtoDialOptions): OpenFramed {
   return (signal, framing) => openSocketLink(address, { ...options, signal, framing });
 }
 
-function toChild(command: Exclude<Address, string>, { limits, onStderr, observe }: ProtoDialOptions): Open {
+function toChild(command: Exclude<Address, string>, { limits, onStderr, observe }: ProtoDialOptions): OpenFramed {
   return (_signal, framing) =>
     childLink(command, {
       framing,

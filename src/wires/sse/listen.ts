@@ -1,6 +1,7 @@
 import { type Incoming, parseMessage, serialise, writeSse } from "../../codec/index.js";
 import {
   type Address,
+  bodyMsOf,
   closingFault,
   defaultLimits,
   defaultTimeouts,
@@ -145,7 +146,7 @@ export function sseMount(service: Service, given: SseOptions, path = "/sse"): Mo
       socket === undefined ? [{ wire: "sse", address: `sse+http${secure ? "s" : ""}://${authority}${path}` }] : [],
     claims: (asked) => asked === path || asked === post,
     request(request, response) {
-      const exchange = nodeExchange(request, response, { bodyMs: 4 * (options.headersMs ?? defaultTimeouts.headersMs), limits });
+      const exchange = nodeExchange(request, response, { bodyMs: bodyMsOf(options.headersMs ?? defaultTimeouts.headersMs), limits });
       handle(exchange).catch((error) => refuse(exchange, toFault(error)));
     },
     // Clients post the answers to questions of calls in flight.

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import type { Http2ServerRequest } from "node:http2";
 import { Fault, type Held } from "../../../core/index.js";
-import type { Iteration } from "../../../stream/index.js";
+import type { Iteration, IterationStep } from "../../../stream/index.js";
 import { timerMs } from "../../../stream/index.js";
 
 export interface BodyOptions {
@@ -15,7 +15,7 @@ export function tooLate(ms: number): Fault {
   return new Fault("deadline", `the body did not arrive within ${ms} ms`, { data: { limit: "messageMs", max: ms } });
 }
 
-type Step = IteratorResult<Uint8Array, undefined>;
+type BytesStep = IterationStep<Uint8Array>;
 
 /**
  * The body of a request as it is read: if nobody takes it, the client is slowed down. Unlike the request's own iterator, it leaves the
@@ -25,7 +25,7 @@ export class Body implements Iteration<Uint8Array> {
   readonly #request: IncomingMessage | Http2ServerRequest;
   readonly #chunks: Uint8Array[] = [];
   readonly #timer: ReturnType<typeof setTimeout>;
-  #waiting: { resolve(step: Step): void; reject(error: unknown): void } | undefined;
+  #waiting: { resolve(step: BytesStep): void; reject(error: unknown): void } | undefined;
   #ended: { readonly error?: Fault } | undefined;
   readonly #held: Held;
 
@@ -44,7 +44,7 @@ export class Body implements Iteration<Uint8Array> {
     return this;
   }
 
-  next(): Promise<Step> {
+  next(): Promise<BytesStep> {
     return new Promise((resolve, reject) => {
       this.#waiting = { resolve, reject };
       this.#settle();
@@ -52,7 +52,7 @@ export class Body implements Iteration<Uint8Array> {
     });
   }
 
-  return(): Promise<Step> {
+  return(): Promise<BytesStep> {
     this.#chunks.length = 0;
     this.#finish({});
     return Promise.resolve({ done: true, value: undefined });

@@ -95,7 +95,7 @@ async function* said(text: string): AsyncGenerator<Uint8Array> {
   yield Buffer.from(text);
 }
 
-interface Answer {
+interface ConnectAnswer {
   readonly status: number;
   readonly headers: Record<string, string>;
   readonly body: AsyncIterable<Uint8Array> | undefined;
@@ -103,7 +103,7 @@ interface Answer {
   readonly held: Held;
 }
 
-async function send(response: NodeResponse, { status, headers, body, held }: Answer): Promise<void> {
+async function send(response: NodeResponse, { status, headers, body, held }: ConnectAnswer): Promise<void> {
   if (gone(response)) return void (await body?.[Symbol.asyncIterator]().return?.());
   // The two versions declare the same calls in types that cannot be joined.
   const out = response as ServerResponse;

@@ -1,4 +1,4 @@
-import { type Id, type Incoming, type IncomingPart, namedCall, type OutgoingMessage, type OutgoingRequest } from "../../../codec/index.js";
+import { type Id, type LinkMessage, namedCall, type OutgoingMessage, type OutgoingRequest } from "../../../codec/index.js";
 import { decodeMessage, decodeNote, decodePartMessage, encodeMessage, type PartState, partState } from "../../../codec/mcpv1/index.js";
 import {
   clientInfo,
@@ -13,6 +13,7 @@ import {
   modernVersions,
   newest,
   type RpcError,
+  rpcCodes,
   statedVersion,
   toFault,
   toRpcError,
@@ -38,8 +39,6 @@ import { byMethod, nameFor } from "./rpc-names.js";
 import { mcpSessionLink, type SessionLink } from "./session-link.js";
 import { Watches } from "./watches.js";
 
-type Message = Incoming | IncomingPart;
-
 /** Batches of messages that may wait for the reader. */
 const BATCHES = 64;
 
@@ -54,7 +53,7 @@ export interface RpcLinkOptions extends Omit<GrpcDialOptions, "calls"> {
   };
 }
 
-interface Open {
+interface OpenCall {
   /** Undefined until the session of the call is known. */
   call: ClientCall | undefined;
   held: boolean;
@@ -66,8 +65,8 @@ interface Open {
 /** Where the messages of a call are put. */
 interface Taking {
   readonly state: PartState;
-  readonly messages: Message[];
-  readonly open: Open;
+  readonly messages: LinkMessage[];
+  readonly open: OpenCall;
 }
 
 /** Each call as an RPC of its own: every server of `mcp.v1` understands it, and a mesh can balance it. */
@@ -82,9 +81,9 @@ class RpcLink implements Link {
   readonly #limits: Limits;
   readonly #isAnywirePeer: boolean;
   readonly #session: RenewingLink<SessionLink> | undefined;
-  readonly #inbox = pipe<readonly Message[]>({ items: BATCHES });
+  readonly #inbox = pipe<readonly LinkMessage[]>({ items: BATCHES });
   readonly #calls: "session" | "rpc";
-  readonly #open = new Registry<Open>();
+  readonly #open = new Registry<OpenCall>();
   readonly #watches: Watches;
   /** The metadata of calls, which names the legacy session. */
   #metadata: Metadata;
@@ -111,7 +110,7 @@ class RpcLink implements Link {
     );
   }
 
-  get incoming(): AsyncIterable<readonly Message[]> {
+  get incoming(): AsyncIterable<readonly LinkMessage[]> {
     return this.#inbox;
   }
 
@@ -192,7 +191,7 @@ class RpcLink implements Link {
 
   /** No RPC discovers. What an Anywire server says to a legacy client is true for a modern one, too; the session that begins is of no use. */
   async #discover(id: Id, { deadline }: SendOptions): Promise<void> {
-    const open: Open = { call: undefined, held: false, wake: undefined, error: undefined };
+    const open: OpenCall = { call: undefined, held: false, wake: undefined, error: undefined };
     try {
       const params = { protocolVersion: newest.legacy, capabilities: {}, clientInfo: { ...clientInfo } };
       open.call = this.#call("Initialize", params, { deadline });
@@ -206,7 +205,7 @@ class RpcLink implements Link {
 
   async #run(id: Id, name: string, params: JsonObject, { deadline, metadata }: SendOptions): Promise<void> {
     const rpc = rpcOf(name);
-    const open: Open = { call: undefined, held: false, wake: undefined, error: undefined };
+    const open: OpenCall = { call: undefined, held: false, wake: undefined, error: undefined };
     this.#open.set(id, open);
     try {
       const named = isModernRequest(params) ? this.#beside() : this.#session === undefined ? undefined : await this.#named(this.#session);
@@ -239,11 +238,11 @@ class RpcLink implements Link {
   }
 
   /** Reads an answer to its end. Returns its result. */
-  async #answer(id: Id, rpc: Rpc, call: ClientCall, open: Open): Promise<JsonObject> {
+  async #answer(id: Id, rpc: Rpc, call: ClientCall, open: OpenCall): Promise<JsonObject> {
     let result: JsonObject | undefined;
     const state = partState();
     for await (const batch of call.messages) {
-      const messages: Message[] = [];
+      const messages: LinkMessage[] = [];
       for (const bytes of batch) result = this.#take(id, rpc, bytes, { state, messages, open }) ?? result;
       if (messages.length > 0) await this.#deliver(messages);
       while (open.held)
@@ -282,7 +281,7 @@ class RpcLink implements Link {
     return isObject(result) ? result : undefined;
   }
 
-  async #failed(id: Id, fault: Fault, { call, error }: Open): Promise<void> {
+  async #failed(id: Id, fault: Fault, { call, error }: OpenCall): Promise<void> {
     const peer = fault.cause instanceof PeerError ? fault.cause.error : undefined;
     if (peer !== undefined) return void (await this.#deliver([{ kind: "error", id, error: peer }]));
     const said = isObject(fault.data) && typeof fault.data["grpcStatus"] === "number";
@@ -318,7 +317,7 @@ class RpcLink implements Link {
     return id === undefined ? undefined : { [header.session]: id };
   }
 
-  #deliver(messages: readonly Message[]): Promise<unknown> | undefined {
+  #deliver(messages: readonly LinkMessage[]): Promise<unknown> | undefined {
     return this.#inbox.offer(messages) ? undefined : this.#inbox.write(messages);
   }
 }
@@ -344,5 +343,5 @@ function completing(result: JsonObject): JsonObject {
 }
 
 function unknown(method: string): RpcError {
-  return { code: -32601, message: `the server's gRPC service has no ${method}` };
+  return { code: rpcCodes.unknownMethod, message: `the server's gRPC service has no ${method}` };
 }

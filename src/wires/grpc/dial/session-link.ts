@@ -1,13 +1,13 @@
-import type { Id, Incoming, IncomingPart, OutgoingMessage } from "../../../codec/index.js";
+import type { Id, LinkMessage, OutgoingMessage } from "../../../codec/index.js";
 import { decodeToClient, encodeToServer } from "../../../codec/mcpv1/index.js";
 import { defaultLimits, Fault, type Limits, toFault } from "../../../core/index.js";
 import { hasRoom, type Link, type LinkTraits, sharedStream } from "../../../era/index.js";
 import type { Channel, ClientCall, Metadata } from "../../../io/index.js";
+import type { IterationStep } from "../../../stream/index.js";
 import { header, SERVICE } from "../names.js";
 import { fitting } from "./fitting.js";
 
-type Message = Incoming | IncomingPart;
-type Step = IteratorResult<readonly Message[], undefined>;
+type MessagesStep = IterationStep<readonly LinkMessage[]>;
 type Frames = AsyncIterator<readonly Uint8Array[], undefined>;
 
 export interface SessionLink extends Link {
@@ -36,7 +36,7 @@ class StreamLink implements SessionLink {
   readonly traits = traits;
   readonly part = sharedStream.part;
   readonly pace = sharedStream.pace;
-  readonly incoming: AsyncIterable<readonly Message[]>;
+  readonly incoming: AsyncIterable<readonly LinkMessage[]>;
   readonly #channel: Channel;
   readonly #metadata: Metadata;
   readonly #limits: Limits;
@@ -55,7 +55,8 @@ class StreamLink implements SessionLink {
     const opened = new Promise<Frames>((resolve) => {
       this.#opened = resolve;
     });
-    const next = (): Promise<Step> => (this.#frames?.next() ?? opened.then((frames) => frames.next())).then(this.#decode, this.#fail);
+    const next = (): Promise<MessagesStep> =>
+      (this.#frames?.next() ?? opened.then((frames) => frames.next())).then(this.#decode, this.#fail);
     this.incoming = { [Symbol.asyncIterator]: () => ({ next }) };
   }
 
@@ -103,18 +104,18 @@ class StreamLink implements SessionLink {
     return stream;
   }
 
-  readonly #decode = (step: IteratorResult<readonly Uint8Array[], undefined>): Step => {
+  readonly #decode = (step: IteratorResult<readonly Uint8Array[], undefined>): MessagesStep => {
     if (step.done !== true) return { done: false, value: this.#messages(step.value) };
     this.#closed ??= new Fault("unavailable", "the server closed the stream", { data: { reason: "closed" } });
     return step;
   };
 
-  #messages(frames: readonly Uint8Array[]): readonly Message[] {
-    const messages: Message[] = [];
+  #messages(frames: readonly Uint8Array[]): readonly LinkMessage[] {
+    const messages: LinkMessage[] = [];
     for (const frame of frames) {
       const decoded = decodeToClient(frame, this.#methodOf, this.#limits);
       if (Array.isArray(decoded)) messages.push(...decoded);
-      else messages.push(decoded as Message);
+      else messages.push(decoded as LinkMessage);
     }
     return messages;
   }

@@ -18,7 +18,7 @@ import { Registry } from "../../../stream/index.js";
 import type { RpcCaller } from "./caller.js";
 
 /** A request that is being answered: a result does not name its method. */
-interface Open {
+interface OpenRequest {
   readonly method: string;
   /** Whether it is answered in chunks. */
   readonly chunked: boolean;
@@ -37,7 +37,7 @@ export class SessionStream {
   #options: EncodeOptions;
   /** For an answer that came in chunks. Made once: spreading the options for each answer took a twentieth of a call. */
   #streamed: EncodeOptions & { readonly streamed: true };
-  readonly #open = new Registry<Open>();
+  readonly #open = new Registry<OpenRequest>();
   /** Whether a legacy session has begun and its client has not said that it is ready. */
   #begun = false;
 

@@ -15,7 +15,7 @@ export interface ToolCallsOptions {
   taker(params: JsonObject): { readonly taker: Taker; readonly params: JsonObject };
 }
 
-interface Open {
+interface OpenCall {
   readonly id: string;
   readonly taker: Taker;
 }
@@ -24,8 +24,8 @@ interface Open {
 export class ToolCalls {
   readonly #call: ServerCall;
   readonly #options: ToolCallsOptions;
-  /** Open calls, by the ids that the client gave them. */
-  readonly #open = new Map<string, Open>();
+  /** OpenCall calls, by the ids that the client gave them. */
+  readonly #open = new Map<string, OpenCall>();
   #idle: (() => void) | undefined;
   /** Settles when the client has read on. */
   #room: Promise<void> | undefined;

@@ -5,7 +5,7 @@ import type { ServerCall } from "../../../io/index.js";
 import { Files } from "./files.js";
 import { read } from "./read.js";
 
-type Answer = NonNullable<MessageInitShape<typeof ServerReflectionResponseSchema>["messageResponse"]>;
+type ReflectionAnswer = NonNullable<MessageInitShape<typeof ServerReflectionResponseSchema>["messageResponse"]>;
 
 /** Server reflection for the services. `v1` and `v1alpha` differ only in their names: their bytes are the same. */
 export function reflectionService(services: readonly DescService[]): (call: ServerCall) => Promise<void> {
@@ -25,9 +25,9 @@ export function reflectionService(services: readonly DescService[]): (call: Serv
   };
 }
 
-function answer(files: Files, services: readonly DescService[], request: ServerReflectionRequest, sent: Set<DescFile>): Answer {
+function answer(files: Files, services: readonly DescService[], request: ServerReflectionRequest, sent: Set<DescFile>): ReflectionAnswer {
   const { case: asked, value } = request.messageRequest;
-  const described = (file: DescFile | undefined, what: string): Answer =>
+  const described = (file: DescFile | undefined, what: string): ReflectionAnswer =>
     file === undefined ? missing(what) : { case: "fileDescriptorResponse", value: { fileDescriptorProto: files.serialised(file, sent) } };
   switch (asked) {
     case "listServices":
@@ -50,6 +50,6 @@ function answer(files: Files, services: readonly DescService[], request: ServerR
   }
 }
 
-function missing(what: string): Answer {
+function missing(what: string): ReflectionAnswer {
   return { case: "errorResponse", value: { errorCode: grpcStatuses["not-found"], errorMessage: what } };
 }
