@@ -292,6 +292,28 @@ describe("a server that does not keep up", () => {
     expect(alive(pid)).toBe(false);
   });
 
+  test("that asks more than may wait is refused the rest, by the bytes of its questions", async () => {
+    const connectionBytes = 100_000;
+    const answers: (() => void)[] = [];
+    const { client, stderr } = await open({
+      limits: { connectionBytes },
+      elicit: () => new Promise((resolve) => answers.push(() => resolve({ action: "decline" }))),
+    });
+    const refused = (): string[] => stderr.filter((line) => line.includes('"limit":"connectionBytes"'));
+    // The call of which the questions are.
+    const hanging = client.callTool("hang").catch((fault: unknown) => fault);
+    await client.callTool("interrogate", { count: 20, bytes: 20_000 });
+    await vi.waitFor(() => expect(refused()).toHaveLength(16), patience);
+    expect(answers).toHaveLength(4);
+    for (const answer of answers.splice(0)) answer();
+    await vi.waitFor(() => expect(stderr.filter((line) => line.includes('"action":"decline"'))).toHaveLength(4), patience);
+    // There is room again, and always for one.
+    await client.callTool("interrogate", { count: 1, bytes: 200_000 });
+    await vi.waitFor(() => expect(answers).toHaveLength(1), patience);
+    await client.close();
+    await hanging;
+  });
+
   test("that floods a slow reader without credit: that call alone fails, its neighbours do not notice", async () => {
     const callBytes = 50_000;
     const { client, stderr } = await open({ limits: { callBytes } });

@@ -11,6 +11,7 @@ import {
   noParams,
   type Request,
   toRpcError,
+  weigh,
 } from "../../core/index.js";
 import { lacking } from "../capabilities.js";
 import { anywireKeys } from "../keys.js";
@@ -35,6 +36,7 @@ interface OpenAsk {
   readonly id: Id;
   readonly request: Request;
   readonly progressToken: unknown;
+  readonly bytes: number;
   /** How the call in which it was asked was found. */
   origin: Ask["origin"];
   /** The caller it is for; undefined if nobody had called yet. */
@@ -53,6 +55,8 @@ export function serverAsks(peer: Peer): ServerAsks {
 class PeerAsks implements ServerAsks {
   readonly #peer: Peer;
   readonly #open = new Map<Id, OpenAsk>();
+  /** What all of them weigh. */
+  #bytes = 0;
 
   constructor(peer: Peer) {
     this.#peer = peer;
@@ -63,8 +67,9 @@ class PeerAsks implements ServerAsks {
     if (method === "ping") return peer.answers.send({ jsonrpc: "2.0", id, result: {} });
     if (this.#open.has(id))
       return peer.fault(new Fault("invalid-request", `the server uses the id ${JSON.stringify(id)} for two open requests`));
-    if (this.#open.size >= peer.inFlight) {
-      const fault = new Fault("overload", "too many questions at a time", { data: { limit: "inFlight", max: peer.inFlight } });
+    const bytes = weigh(params);
+    const fault = this.#full(bytes);
+    if (fault !== undefined) {
       peer.watch?.refusal("refused", fault, method);
       return peer.answers.send({ jsonrpc: "2.0", id, error: toRpcError(fault, "legacy") });
     }
@@ -74,6 +79,7 @@ class PeerAsks implements ServerAsks {
       id,
       request,
       progressToken,
+      bytes,
       origin: "guessed",
       owner: stated?.context.client.identity,
       call: undefined,
@@ -81,6 +87,7 @@ class PeerAsks implements ServerAsks {
       timer: undefined,
     };
     this.#open.set(id, asked);
+    this.#bytes += bytes;
     if (stated !== undefined) return this.#askIn(asked, stated, "stated");
     const owner = peer.presence.owner();
     if (owner === undefined && !peer.presence.nobody) return this.#settle(asked, undefined, ambiguous(request, peer.presence.option));
@@ -94,9 +101,7 @@ class PeerAsks implements ServerAsks {
     if (id === undefined) return this.#peer.fault(new Fault("invalid-request", "a cancellation that names no request"));
     const asked = this.#open.get(id);
     // One that crossed the answer is of no open request, and is ignored, as MCP wants it.
-    if (asked === undefined) return;
-    this.#open.delete(id);
-    clearTimeout(asked.timer);
+    if (asked === undefined || !this.#forget(asked)) return;
     asked.cancel.fire(new Fault("cancelled", typeof reason === "string" ? reason : "the server withdrew its request"));
   }
 
@@ -127,17 +132,32 @@ class PeerAsks implements ServerAsks {
   }
 
   close(reason: Fault): void {
-    const all = [...this.#open.values()];
-    this.#open.clear();
-    for (const { cancel, timer } of all) {
-      clearTimeout(timer);
-      cancel.fire(reason);
+    for (const asked of [...this.#open.values()]) {
+      this.#forget(asked);
+      asked.cancel.fire(reason);
     }
   }
 
+  /** Why there is no room for a question of so many bytes. One alone always has room. */
+  #full(bytes: number): Fault | undefined {
+    const { inFlight, connectionBytes } = this.#peer;
+    if (this.#open.size >= inFlight)
+      return new Fault("overload", "too many questions at a time", { data: { limit: "inFlight", max: inFlight } });
+    if (this.#open.size === 0 || this.#bytes + bytes <= connectionBytes) return undefined;
+    const data = { limit: "connectionBytes", max: connectionBytes };
+    return new Fault("overload", "the questions that wait for answers take too much memory", { data });
+  }
+
+  /** Forgets a question. False if it was not open. */
+  #forget({ id, bytes, timer }: OpenAsk): boolean {
+    if (!this.#open.delete(id)) return false;
+    this.#bytes -= bytes;
+    clearTimeout(timer);
+    return true;
+  }
+
   #settle(asked: OpenAsk, result: JsonObject | undefined, fault: Fault | undefined): void {
-    if (!this.#open.delete(asked.id)) return;
-    clearTimeout(asked.timer);
+    if (!this.#forget(asked)) return;
     // No client was asked this question.
     if (fault !== undefined && asked.call === undefined) this.#peer.watch?.refusal("refused", fault, asked.request.method);
     this.#peer.answers.send(
@@ -187,7 +207,10 @@ class PeerAsks implements ServerAsks {
     if (listener === undefined) return false;
     asked.call = undefined;
     const ask = this.#askOf(asked, "guessed");
-    if (!listener.push({ kind: "ask", ask })) ask.refuse(new Fault("overload", "the client does not read its questions"));
+    if (!listener.push({ kind: "ask", ask })) {
+      const data = { limit: "callBytes", max: this.#peer.callBytes };
+      ask.refuse(new Fault("overload", "the client does not read its questions", { data }));
+    }
     return true;
   }
 

@@ -42,6 +42,7 @@ import { Unnamed } from "./unnamed.js";
 export class Peer implements LinkCaller {
   readonly callBytes: number;
   readonly inFlight: number;
+  readonly connectionBytes: number;
   readonly pending: Registry<LinkCall> = new Registry();
   /** The caller of the edge's own calls, which no client made. */
   readonly self: Identity = new Caller({ span: "self" });
@@ -82,6 +83,7 @@ export class Peer implements LinkCaller {
     this.#onFault = onFault;
     this.callBytes = limits.callBytes;
     this.inFlight = limits.inFlight;
+    this.connectionBytes = limits.connectionBytes;
     this.answers = new PeerAnswers(this, { max: limits.inFlight, onFault, leave: (reason) => void this.shut(reason) });
     this.credit = new Credit(limits.callBytes, link.traits);
     this.ended = new Promise((resolve) => {

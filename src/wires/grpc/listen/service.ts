@@ -24,6 +24,7 @@ import { extras } from "../extras.js";
 import { mcpStatus } from "../faults.js";
 import { checkMirror } from "../mirror.js";
 import { header, type Rpc, rpcs, SERVICE } from "../names.js";
+import { onlyMessage } from "../only-message.js";
 import { type RpcAnswer, rpcAnswer, type Taker } from "./answers.js";
 import { callerOf, type RpcCaller } from "./caller.js";
 import type { GrpcListenOptions } from "./options.js";
@@ -79,7 +80,7 @@ export class McpService {
   }
 
   async #rpc(call: ServerCall, caller: RpcCaller, rpc: Rpc): Promise<void> {
-    const params = this.#params(decodeMessage(rpc.request, await only(call), this.#limits), rpc.method, caller);
+    const params = this.#params(decodeMessage(rpc.request, await onlyMessage(call), this.#limits), rpc.method, caller);
     if (rpc.method === "ping") return this.#pong(call, caller);
     if (rpc.method === "initialize") return this.#initialize(call, caller, rpc, params);
     // An answer of one message is sent together with its headers.
@@ -302,18 +303,6 @@ const endless: ReadonlySet<string> = new Set([WATCH]);
 function begin(call: ServerCall, { isAnywirePeer }: RpcCaller, session?: string): void {
   if (!isAnywirePeer && session === undefined) return;
   call.begin(session === undefined ? TWINS : { ...(isAnywirePeer ? TWINS : undefined), [header.session]: session });
-}
-
-/** The one message of a unary call. */
-async function only(call: ServerCall): Promise<Uint8Array> {
-  const messages = call.messages[Symbol.asyncIterator]();
-  for (;;) {
-    const step = await messages.next();
-    if (step.done === true) throw new Fault("invalid-request", "the call came without its message");
-    const [first] = step.value;
-    if (step.value.length > 1) throw new Fault("invalid-request", "the call takes one message");
-    if (first !== undefined) return first;
-  }
 }
 
 function tokenOf(params: JsonObject): unknown {

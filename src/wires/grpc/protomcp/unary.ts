@@ -14,6 +14,7 @@ import {
 import { hasRoom, type Link, sharedStream } from "../../../era/index.js";
 import type { ServerCall } from "../../../io/index.js";
 import type { GrpcListenOptions } from "../listen/options.js";
+import { onlyMessage } from "../only-message.js";
 import { PROTO, unaryRpcs } from "./rpcs.js";
 
 const ID = 1;
@@ -29,7 +30,7 @@ export async function answerUnary(call: ServerCall, serve: (link: Link) => Promi
   // A unary client cannot say what it knows beyond the base.
   const codec = new MessageCodec({ ...defaultLimits, ...options.limits });
   codec.full = false;
-  const [request] = codec.decode(withPayload(ID, { number: rpc.request, bytes: await only(call) }));
+  const [request] = codec.decode(withPayload(ID, { number: rpc.request, bytes: await onlyMessage(call) }));
   codec.full = false;
   if (request?.kind === "bad") throw request.fault;
   if (request?.kind !== "request") throw new Fault("invalid-request", "the message is not a request");
@@ -49,11 +50,6 @@ export async function answerUnary(call: ServerCall, serve: (link: Link) => Promi
     throw said?.kind === "error" ? fromRpcError(said.error) : new Fault("internal", "the answer cannot be carried");
   }
   void call.send(body);
-}
-
-async function only(call: ServerCall): Promise<Uint8Array> {
-  for await (const [first] of call.messages) if (first !== undefined) return first;
-  throw new Fault("invalid-request", "the call has no message");
 }
 
 /** A session for one call, where only legacy clients are served. */
