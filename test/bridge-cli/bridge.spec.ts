@@ -51,6 +51,19 @@ describe("anywire bridge", () => {
     expect(await textOf(client.callTool(echo))).toBe("Echo: hi");
   });
 
+  it("gives a URL that works to paste where it listens for other machines, and says by which names they may call", async () => {
+    const wide = ["--listen", "any://0.0.0.0:0", "--insecure"];
+    const bridge = await startBridge([...wide, ...everything]);
+    await bridge.shows(/have to call it by a loopback name, or by one that --allow-host names/);
+    const [, pasted = ""] = /"url":"([^"]+)"/.exec(bridge.said) ?? [];
+    expect(await textOf((await overHttp(pasted)).callTool(echo))).toBe("Echo: hi");
+
+    const named = await startBridge([...wide, "--allow-host", "mcp.example.com", ...everything]);
+    expect(named.said).toMatch(/"url":"http:\/\/mcp\.example\.com:\d+\/mcp"/);
+    named.child.kill("SIGTERM");
+    expect((await named.ended).stderr).not.toContain("--allow-host");
+  });
+
   it("takes the next free port and says so, unless the port was asked for", async () => {
     const holder = createTcp().listen(8000, "127.0.0.1");
     // Somebody else may have it already, which is the same to the bridge.

@@ -11,3 +11,16 @@ it.each([
   expect(lines).toContain(`  to clients       ${url}`);
   expect(lines.at(-1)).toBe(`  "it": {"type":"http","url":"${url}"}`);
 });
+
+it.each([
+  ["http://0.0.0.0:8000/mcp", [], "http://localhost:8000/mcp"],
+  ["http://[::]:8000/mcp", [], "http://localhost:8000/mcp"],
+  ["http://0.0.0.0:8000/mcp", ["*.example.com", "mcp.example.com"], "http://mcp.example.com:8000/mcp"],
+  ["http://10.0.0.5:8000/mcp", ["mcp.example.com"], "http://mcp.example.com:8000/mcp"],
+  ["http://10.0.0.5:8000/mcp", [], "http://10.0.0.5:8000/mcp"],
+  ["http://127.0.0.1:80/mcp", ["mcp.example.com"], "http://127.0.0.1:80/mcp"],
+])("a client of %s, where %j are allowed, gets the URL %s", (address, hosts, url) => {
+  const lines = announcement({ name: "it", addresses: [{ wire: "http", address }], hosts, client: undefined, keyed: false });
+  expect(lines).toContain(`  Streamable HTTP  ${address}`);
+  expect(lines.at(-1)).toBe(`  "it": {"type":"http","url":"${url}"}`);
+});
