@@ -353,6 +353,8 @@ describe("what goes wrong", () => {
     ["nothing to bridge", [], 2, "what to put on the wires is missing"],
     ["two servers", ["--to", "http://h/mcp", "--", "x"], 2, "give one of them"],
     ["an unknown scheme", ["ftp://h/"], 2, "no wire for the address"],
+    ["a port to listen on", ["--listen", "9000", "--", "x"], 2, "--listen 9000 lacks its scheme: any://127.0.0.1:9000 for every wire"],
+    ["a host to listen on", ["--listen", "localhost:9000/mcp", "--", "x"], 2, "lacks its scheme: any://localhost:9000 for every wire"],
     ["no URL", ["http://:::/"], 2, "not a URL"],
     ["an unknown command", ["--", "no-such-command-here"], 4, "command not found; check its name, or give its path"],
     [

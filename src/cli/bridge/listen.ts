@@ -8,6 +8,9 @@ export const HOST = "127.0.0.1";
 /** How many ports after the first are tried. */
 const TRIED = 100;
 
+/** A port, perhaps with its host, as often typed. */
+const withoutScheme = /^(?:(\[[0-9a-f:]+\]|[a-z0-9.-]*):)?(\d+)(?:\/.*)?$/i;
+
 /** Where to listen, and a note if clients may not find the bridge where the user expects it. */
 export interface Listening {
   readonly addresses: readonly string[];
@@ -26,7 +29,11 @@ export async function listening(options: Options): Promise<Listening> {
   for (const address of given) {
     if (address.startsWith("memory:")) throw misuse("--listen memory: reaches nobody outside this process");
     await wireFor(address).catch((error) => {
-      throw misuse(`--listen: ${toFault(error).message}`);
+      const [, host = "", rest] = withoutScheme.exec(address) ?? [];
+      if (rest === undefined) throw misuse(`--listen: ${toFault(error).message}`);
+      throw misuse(
+        `--listen ${address} lacks its scheme: any://${host === "" ? HOST : host}:${rest} for every wire, or http:// or another for one`,
+      );
     });
   }
   if (options.has("base-path") && !given.some((address) => address.startsWith("any")))
