@@ -24,3 +24,9 @@ it.each([
   expect(lines).toContain(`  Streamable HTTP  ${address}`);
   expect(lines.at(-1)).toBe(`  "it": {"type":"http","url":"${url}"}`);
 });
+
+it("has nothing to paste for a Unix socket", () => {
+  const addresses = [{ wire: "http", address: "http+unix:/run/mcp.sock" }];
+  const lines = announcement({ name: "it", addresses, client: undefined, keyed: false });
+  expect(lines).toEqual(["it is now at", "  Streamable HTTP  http+unix:/run/mcp.sock"]);
+});

@@ -30,7 +30,9 @@ export interface Announced {
 /** The addresses of the server, a line for each wire, and what to paste into a client. */
 export function announcement({ name, addresses, publicUrl, hosts = [], client, keyed }: Announced): readonly string[] {
   const rows = [...addresses].sort((a, b) => rank(a) - rank(b)).map(({ wire, address }) => [titleOf(wire), shown(wire, address)] as const);
-  const [http, sse] = ["http", "sse"].map((name) => addresses.find(({ wire }) => wire === name));
+  // Clients connect to a host. None of them takes the path of a socket as a URL.
+  const hosted = addresses.filter(({ address }) => /^(?:sse\+)?https?:\/\//.test(address));
+  const [http, sse] = ["http", "sse"].map((name) => hosted.find(({ wire }) => wire === name));
   const local = http ?? sse;
   const plain = local && reachable(shown(local.wire, local.address), hosts);
   const url = publicUrl === undefined ? plain : publicAddress(publicUrl, plain);
