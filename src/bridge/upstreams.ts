@@ -146,7 +146,8 @@ export class Upstreams implements Service {
 
   #wait(request: Message, { client, cancel }: Context): Promise<Lease> {
     return this.#waiting.lease(quotaOwner(client.identity, client.identity.key), cancel, async (gone) => {
-      if (this.#mode === "auto" && this.#shared === undefined) (await this.#leaseShared()).release();
+      // The shared session shows the era of the server. A client with a session of its own does not need it.
+      if (this.#mode === "auto" && this.#shared === undefined && !this.#hasOwn(client)) (await this.#leaseShared()).release();
       switch (this.#route(request, client)) {
         case "shared":
           return this.#leaseShared();
@@ -162,7 +163,8 @@ export class Upstreams implements Service {
     if (typeof this.#mode === "object") return "pool";
     if (this.#mode !== "auto") return this.#mode;
     // A modern server names the call in which it asks. A client that cannot be asked cannot be confused with another.
-    if (this.#shared?.era !== "legacy" || !canBeAsked(client)) return "shared";
+    const isLegacy = this.#shared === undefined ? this.#hasOwn(client) : this.#shared.era === "legacy";
+    if (!isLegacy || !canBeAsked(client)) return "shared";
     if (client.era === "legacy") return "own";
     return mayAsk(request.method) ? "pool" : "shared";
   }
@@ -181,8 +183,7 @@ export class Upstreams implements Service {
   }
 
   async #leaseOwn({ identity, info, capabilities }: Client, gone: Cancel): Promise<Lease> {
-    // A stateless client says in each call what it can be asked; a legacy server is told once.
-    const key = JSON.stringify([identity.key, capabilities]);
+    const key = ownKey(identity, capabilities);
     const open = async (): Promise<Connection> => {
       if (identity.ended.fired) throw identity.ended.reason ?? new Fault("unavailable", "the client has gone");
       const connection = await this.#dialer.dial({
@@ -195,6 +196,10 @@ export class Upstreams implements Service {
     };
     // A caller at its limit is not refused while one of its own clients may have left silently.
     return this.#sessions.lease({ ...wanted(key, quotaOwner(identity, identity.key), open), idle: identity.idle, gone });
+  }
+
+  #hasOwn({ identity, capabilities }: Client): boolean {
+    return this.#sessions.find(ownKey(identity, capabilities)) !== undefined;
   }
 
   /** With `auto` a server is told what its client can be asked. An explicit pool makes no difference between clients. */
@@ -211,6 +216,11 @@ export class Upstreams implements Service {
 
 function wanted(key: string, owner: string, open: () => Promise<Connection>): Parameters<Connections["lease"]>[0] {
   return { key, owner, presence: false, open };
+}
+
+/** A stateless client says in each call what it can be asked; a legacy server is told once. */
+function ownKey(identity: Client["identity"], capabilities: JsonObject): string {
+  return JSON.stringify([identity.key, capabilities]);
 }
 
 function canBeAsked({ capabilities }: Client): boolean {

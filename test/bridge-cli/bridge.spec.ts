@@ -51,6 +51,19 @@ describe("anywire bridge", () => {
     expect(await textOf(client.callTool(echo))).toBe("Echo: hi");
   });
 
+  it("gives a URL that works to paste where it listens for other machines, and says by which names they may call", async () => {
+    const wide = ["--listen", "any://0.0.0.0:0", "--insecure"];
+    const bridge = await startBridge([...wide, ...everything]);
+    await bridge.shows(/have to call it by a loopback name, or by one that --allow-host names/);
+    const [, pasted = ""] = /"url":"([^"]+)"/.exec(bridge.said) ?? [];
+    expect(await textOf((await overHttp(pasted)).callTool(echo))).toBe("Echo: hi");
+
+    const named = await startBridge([...wide, "--allow-host", "mcp.example.com", ...everything]);
+    expect(named.said).toMatch(/"url":"http:\/\/mcp\.example\.com:\d+\/mcp"/);
+    named.child.kill("SIGTERM");
+    expect((await named.ended).stderr).not.toContain("--allow-host");
+  });
+
   it("takes the next free port and says so, unless the port was asked for", async () => {
     const holder = createTcp().listen(8000, "127.0.0.1");
     // Somebody else may have it already, which is the same to the bridge.
@@ -340,6 +353,8 @@ describe("what goes wrong", () => {
     ["nothing to bridge", [], 2, "what to put on the wires is missing"],
     ["two servers", ["--to", "http://h/mcp", "--", "x"], 2, "give one of them"],
     ["an unknown scheme", ["ftp://h/"], 2, "no wire for the address"],
+    ["a port to listen on", ["--listen", "9000", "--", "x"], 2, "--listen 9000 lacks its scheme: any://127.0.0.1:9000 for every wire"],
+    ["a host to listen on", ["--listen", "localhost:9000/mcp", "--", "x"], 2, "lacks its scheme: any://localhost:9000 for every wire"],
     ["no URL", ["http://:::/"], 2, "not a URL"],
     ["an unknown command", ["--", "no-such-command-here"], 4, "command not found; check its name, or give its path"],
     [

@@ -75,6 +75,25 @@ describe("apiKeys()", () => {
     expect(JSON.stringify(seen)).not.toContain("b0b");
   });
 
+  it("says what is missing to the official client, to a plain request, and to one of Connect", async () => {
+    const file = join(scratch(), "keys");
+    writeFileSync(file, `ada:${sha("k")}\n`);
+    await using listener = await serve(sample(), "any://127.0.0.1:0", { auth: await apiKeys(file) });
+    const url = listener.addresses?.find(({ wire }) => wire === "http")?.address ?? "";
+    const why = "the call needs valid credentials";
+    await expect(official(url, {})).rejects.toThrow(why);
+    const json = { "content-type": "application/json" };
+    const plain = await fetch(url, { method: "POST", headers: json, body: "{}" });
+    expect([plain.status, plain.headers.get("content-type"), plain.headers.has("www-authenticate")]).toEqual([
+      401,
+      json["content-type"],
+      true,
+    ]);
+    expect(await plain.json()).toMatchObject({ jsonrpc: "2.0", id: null, error: { message: why } });
+    const connect = await fetch(new URL("/mcp.v1.McpService/Ping", url), { method: "POST", headers: json, body: "{}" });
+    expect([connect.status, await connect.json()]).toEqual([401, { code: "unauthenticated", message: why }]);
+  });
+
   it("guards gRPC the same way", async () => {
     const file = join(scratch(), "keys");
     writeFileSync(file, `ada:${sha("k")}\n`);

@@ -171,6 +171,24 @@ it("idleStopMs: never under a question, of a legacy client or of one that has ye
   expect(await call({ requestState, inputResponses })).toMatchObject({ content: [{ type: "text", text: "y <- Bob" }] });
 });
 
+it("idleStopMs: a client with a session of its own does not start the shared one again", { timeout: 30_000 }, async () => {
+  const ledger = new Ledger();
+  await using made = await openBridge(["http"], { to: ledger.command, idleStopMs: 100 });
+  const client = new Client({ name: "asked", version: "1" }, { capabilities: { elicitation: {}, roots: { listChanged: true } } });
+  await client.connect(new StreamableHTTPClientTransport(new URL(made.at("http").address)));
+  const pid = Number(textOf((await client.callTool({ name: "pid" })) as never));
+  // Its stream keeps its own process. Nobody uses the other one.
+  const alone = (): Promise<void> => vi.waitFor(() => expect(ledger.pids.filter(alive)).toEqual([pid]), patience);
+  await alone();
+  const started = ledger.pids.length;
+  expect(textOf((await client.callTool({ name: "pid" })) as never)).toBe(String(pid));
+  await alone();
+  await client.sendRootsListChanged();
+  expect(textOf((await client.callTool({ name: "pid" })) as never)).toBe(String(pid));
+  expect(ledger.pids).toHaveLength(started);
+  await client.close();
+});
+
 it("close() stops the child and its descendants", { timeout: 30_000 }, async () => {
   const ledger = new Ledger();
   const { command, args = [] } = ledger.command;

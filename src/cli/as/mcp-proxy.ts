@@ -59,10 +59,7 @@ export const mcpProxy: ForeignProgram = {
         "*",
       ],
       command: given.text("shell") === "true" ? ["sh", "-c", words.join(" ")] : words.length === 1 ? shellWords(words[0] ?? "") : words,
-      notes: [
-        ...(host === undefined ? ["mcp-proxy listens on every interface; this listens on 127.0.0.1 (--host opens it)"] : []),
-        ...(beyond ? ["clients have to call it by a loopback name, or by one that --allow-host names"] : []),
-      ],
+      notes: [...(host === undefined ? ["mcp-proxy listens on every interface; this listens on 127.0.0.1 (--host opens it)"] : [])],
       ...(key === undefined ? undefined : { env: { MCP_PROXY_API_KEY: key } }),
     };
   },

@@ -8,10 +8,13 @@ export const HOST = "127.0.0.1";
 /** How many ports after the first are tried. */
 const TRIED = 100;
 
-/** Where to listen, and a note if the port was not chosen by the user. */
+/** A port, perhaps with its host, as often typed. */
+const withoutScheme = /^(?:(\[[0-9a-f:]+\]|[a-z0-9.-]*):)?(\d+)(?:\/.*)?$/i;
+
+/** Where to listen, and a note if clients may not find the bridge where the user expects it. */
 export interface Listening {
   readonly addresses: readonly string[];
-  /** Printed if the usual port is in use. */
+  /** Printed if the usual port is in use, or if the bridge refuses every name by which other machines could call it. */
   readonly note?: string | undefined;
 }
 
@@ -26,13 +29,30 @@ export async function listening(options: Options): Promise<Listening> {
   for (const address of given) {
     if (address.startsWith("memory:")) throw misuse("--listen memory: reaches nobody outside this process");
     await wireFor(address).catch((error) => {
-      throw misuse(`--listen: ${toFault(error).message}`);
+      const [, host = "", rest] = withoutScheme.exec(address) ?? [];
+      if (rest === undefined) throw misuse(`--listen: ${toFault(error).message}`);
+      throw misuse(
+        `--listen ${address} lacks its scheme: any://${host === "" ? HOST : host}:${rest} for every wire, or http:// or another for one`,
+      );
     });
   }
   if (options.has("base-path") && !given.some((address) => address.startsWith("any")))
     throw misuse("--base-path is for any://; on other addresses the path is part of the address, as in http://127.0.0.1:8000/team/mcp");
   if (given.filter(isStdio).length > 1) throw misuse("--listen stdio: is given twice, and there is one stdin and stdout");
-  return { addresses: given };
+  const named = options.has("allow-host") || options.has("public-url");
+  return { addresses: given, note: !named && given.some(isWide) ? UNNAMED : undefined };
+}
+
+const UNNAMED = "clients have to call it by a loopback name, or by one that --allow-host names";
+
+/** Whether other machines reach an address on which requests name their host. */
+function isWide(address: string): boolean {
+  const [, host] = /^(?:any|[a-z+]*(?:http|ws|grpc))s?:\/\/([^/]*?)(?::\d*)?(?:[/?]|$)/.exec(address) ?? [];
+  return host !== undefined && !isLoopbackHost(host);
+}
+
+export function isLoopbackHost(host: string): boolean {
+  return /^(?:localhost|127\.[\d.]+|\[::1\])$/i.test(host);
 }
 
 /** Whether stdout belongs to a client. */

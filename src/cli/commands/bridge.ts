@@ -87,6 +87,7 @@ function announce({ listeners }: Bridge, input: Input, log: BridgeLog): void {
     name: options.has("demo") ? "demo" : (options.text("server") ?? serverName(upstreamTarget(input))),
     addresses,
     publicUrl: publicUrlOf(options),
+    hosts: options.texts("allow-host"),
     client: options.text("snippet"),
     keyed: options.has("api-keys") || options.has("api-key-env"),
   });

@@ -1,5 +1,5 @@
 import { type CredentialWatch, Fault, refusalOf, refusedStatus, tell, toFault, type WireOptions } from "../../core/index.js";
-import { type AuthOptions, checkCredentials, METADATA_PATH } from "./credentials.js";
+import { type AuthOptions, checkCredentials, METADATA_PATH, refusedCredentials } from "./credentials.js";
 import type { Exchange, Outlet } from "./exchange.js";
 import { corsHeaders, type GuardOptions, preflightHeaders, refusal } from "./guard.js";
 import { forwardedBy } from "./trusted-proxy.js";
@@ -16,7 +16,13 @@ export type Admission =
       /** For a stream that outlives the request. */
       readonly credentials?: CredentialWatch;
     }
-  | { readonly status: number; readonly headers: Readonly<Record<string, string>>; readonly text: string };
+  | {
+      readonly status: number;
+      readonly headers: Readonly<Record<string, string>>;
+      readonly text: string;
+      /** Why the caller was refused, for wires that say so in a form of their own. */
+      readonly fault?: Fault;
+    };
 
 /** The check that comes first on every HTTP wire: Host and Origin, the metadata of RFC 9728, a preflight, the credentials. */
 export async function admit(exchange: Exchange, options: GateOptions, path: string): Promise<Admission> {
@@ -24,7 +30,7 @@ export async function admit(exchange: Exchange, options: GateOptions, path: stri
   if (refused !== undefined) {
     const fault = new Fault("denied", refused);
     tellRefused(options, fault);
-    return { status: refusedStatus(fault), headers: {}, text: refused };
+    return { status: refusedStatus(fault), headers: {}, text: refused, fault };
   }
   const headers = corsHeaders(exchange);
   const { auth } = options;
@@ -34,14 +40,15 @@ export async function admit(exchange: Exchange, options: GateOptions, path: stri
   const user = namedBy(exchange, options);
   if (user instanceof Fault) {
     tellRefused(options, user);
-    return { status: refusedStatus(user), headers, text: user.message };
+    return { status: refusedStatus(user), headers, text: user.message, fault: user };
   }
   if (auth === undefined || user !== undefined) return { principal: user, headers };
   const verdict = await checkCredentials(exchange, auth, metadataUrl(exchange, auth, path));
   if ("refused" in verdict) {
-    const fault = new Fault(verdict.refused, "the credentials are missing or not sufficient");
+    const { code, message: text } = refusedCredentials(verdict, auth);
+    const fault = new Fault(code, text);
     tellRefused(options, fault);
-    return { status: refusedStatus(fault), headers: { ...headers, "www-authenticate": verdict.challenge }, text: "" };
+    return { status: refusedStatus(fault), headers: { ...headers, "www-authenticate": verdict.challenge }, text, fault };
   }
   exchange.principal = verdict.principal.id;
   return { principal: verdict.principal.id, headers, credentials: verdict.watch };

@@ -111,7 +111,7 @@ class HttpEndpoint implements Endpoint {
       const admission = await admit(exchange, this.#options, this.#path ?? exchange.path);
       headers = admission.headers;
       if (!("status" in admission)) refusal = this.#tell(await this.#route(exchange, admission));
-      else if (admission.status >= 400 && !("www-authenticate" in headers)) refusal = refuse(new Fault("denied", admission.text));
+      else if (admission.fault !== undefined) refusal = refuse(admission.fault);
       else exchange.reply(admission.status, headers, admission.text);
     } catch (error) {
       refusal = this.#tell(refuse(toFault(error)));

@@ -127,10 +127,9 @@ function refuse(exchange: Exchange, refusal: { readonly status: number; readonly
   const { status } = refusal;
   const code = codes[status];
   if (code === undefined) return exchange.reply(status, headers, refusal.text);
-  const message = refusal.text === "" ? (headers["www-authenticate"] ?? "") : refusal.text;
   if (/^application\/grpc-web/i.test(exchange.header("content-type") ?? ""))
-    return exchange.reply(status, { ...headers, "grpc-status": String(code[1]), "grpc-message": encodeURIComponent(message) });
-  exchange.reply(status, { ...headers, "content-type": "application/json" }, JSON.stringify({ code: code[0], message }));
+    return exchange.reply(status, { ...headers, "grpc-status": String(code[1]), "grpc-message": encodeURIComponent(refusal.text) });
+  exchange.reply(status, { ...headers, "content-type": "application/json" }, JSON.stringify({ code: code[0], message: refusal.text }));
 }
 
 /** The headers of a request without those of HTTP and of Connect. */
