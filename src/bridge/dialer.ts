@@ -33,7 +33,7 @@ const CHECK_MS = 2_000;
 /** The same for a server that was lost: it may take long to start. */
 const REACH_MS = 30_000;
 /** How often a server is asked whether it is there because somebody wants to know, at most. */
-const FRESH_MS = 5_000;
+const CHECKED_MS = 5_000;
 
 const defaultRestart: RestartOptions = { tries: 10 };
 
@@ -106,7 +106,7 @@ export class Dialer implements UpstreamStatus {
 
   /** The state, after a remote server was asked whether it is there: that it was lost, or is back, may not have been noticed. */
   async check(): Promise<UpstreamState> {
-    if (this.#live.size > 0 && this.#isRemote && Date.now() - this.#checked >= FRESH_MS) {
+    if (this.#live.size > 0 && this.#isRemote && Date.now() - this.#checked >= CHECKED_MS) {
       this.#checked = Date.now();
       this.#checking = this.#reach(CHECK_MS);
     }

@@ -36,6 +36,6 @@ export { parseJson } from "./numbers.js";
 export { type ParseLimits, parseLine, parseMessage } from "./parse.js";
 export { type BadPart, type PartMessageOptions, partMessage, readPart } from "./part-message.js";
 export { emptyFrame, messageFrame, type PartsReader, type PartsReaderOptions, partFrame, partsReader } from "./parts.js";
-export { type Scanner, type ScannerOptions, scanner } from "./scanner.js";
+export { type Scanner, type ScannerOptions, scanner, WHOLE_BYTES } from "./scanner.js";
 export { receivedMessage, reserialise, sentMessage, serialise } from "./serialise.js";
 export { type SseEvent, type SseParser, sseParser, writeSse } from "./sse.js";

@@ -4,6 +4,9 @@ import type { AnswerPart } from "./jsonrpc.js";
 import { parseJson } from "./numbers.js";
 import { type Data, dataReader } from "./scanned-data.js";
 
+/** An answer of up to this many bytes is held and parsed whole, whatever it contains. A longer one is scanned. */
+export const WHOLE_BYTES: number = 8 * 1024 * 1024;
+
 /** Takes the contents out of the JSON text of an answer to a read, so that neither the text nor its data has to be held. */
 export interface Scanner {
   /** The contents and chunks in these bytes. Throws a Fault if they cannot be read like this, and cannot be used after that. */

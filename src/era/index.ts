@@ -25,3 +25,4 @@ export type { Serving } from "./listen/serving.js";
 export { idleCaller, type SessionLimits, SessionTable, type TableSession } from "./listen/session-table.js";
 export { randomToken } from "./seal.js";
 export { observedAs } from "./watch/link-watch.js";
+export { awayStatuses } from "./watch/reach.js";

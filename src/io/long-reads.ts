@@ -10,11 +10,10 @@ import {
   parseMessage,
   type Scanner,
   scanner,
+  WHOLE_BYTES,
 } from "../codec/index.js";
 import { Fault, toFault } from "../core/index.js";
 
-/** A line of up to this many bytes is held and parsed whole, whatever it contains. */
-const WHOLE_BYTES = 8 * 1024 * 1024;
 /** Bytes that are scanned at a time, so that no part is larger. */
 const SLICE = 64 * 1024;
 

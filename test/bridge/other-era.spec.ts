@@ -32,16 +32,17 @@ it.each(["modern,legacy", "legacy,modern", "modern,legacy,modern"])(
     expect((await client.callTool(echo)).content).toEqual(hi);
     for (const _ of eras.split(",").slice(1)) {
       const before = lost;
+      heard.length = 0;
       process.kill(ledger.pids.at(-1) as number, "SIGKILL");
       await vi.waitFor(() => expect(lost).toBeGreaterThan(before), { ...patience, interval: 1 });
       // Both wait for the server if it is not back, and neither is sent in the wrong era.
       const calls = await Promise.all([client.callTool(echo), modern.callTool("echo", { text: "hi" })]);
       expect(calls.map(({ content }) => content)).toEqual([hi, hi]);
       await vi.waitFor(() => expect(made.upstream).toMatchObject({ state: "ready", sessions: 1, children: 1 }), patience);
+      // The client is told that it may look anew, and what it listens to is listened to again.
+      await vi.waitFor(() => expect(heard).toContain("notifications/tools/list_changed"), patience);
     }
     expect(ledger.count("tools/call echo")).toBe(1 + 2 * (eras.split(",").length - 1));
-    // The client is told that it may look anew, and what it listens to is listened to again.
-    await vi.waitFor(() => expect(heard).toContain("notifications/tools/list_changed"), patience);
     // A client that began with a legacy server hears what is said on its session, of which a modern server has none.
     if (eras.startsWith("legacy")) return client.close();
     heard.length = 0;

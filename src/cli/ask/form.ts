@@ -7,7 +7,7 @@ import type { Terminal } from "./terminal.js";
 const DECLINE = "!";
 const LEAVE_OUT = "-";
 
-type Answer = { readonly tag: "value"; readonly value: unknown } | { readonly tag: "none" } | { readonly tag: "declined" | "ended" };
+type FieldAnswer = { readonly tag: "value"; readonly value: unknown } | { readonly tag: "none" } | { readonly tag: "declined" | "ended" };
 
 /** Asks for each field of a form in turn, then whether to send it. */
 export async function askForm(schema: JsonObject | undefined, at: Terminal, signal: AbortSignal): Promise<ElicitResult> {
@@ -32,7 +32,7 @@ export async function askForm(schema: JsonObject | undefined, at: Terminal, sign
   }
 }
 
-async function askField(field: FormField, at: Terminal, signal: AbortSignal): Promise<Answer> {
+async function askField(field: FormField, at: Terminal, signal: AbortSignal): Promise<FieldAnswer> {
   const { screen } = at;
   if (field.description !== undefined) screen.line(`  ${screen.style.dim(cleanLine(field.description))}`);
   for (const [index, { value, title }] of field.choices.entries())

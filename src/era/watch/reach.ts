@@ -3,7 +3,7 @@ import { Fault, isObject } from "../../core/index.js";
 import type { LinkWatch } from "./link-watch.js";
 
 /** Statuses of a proxy whose server is away, or of a server that takes no calls now. */
-const away: ReadonlySet<number | undefined> = new Set([502, 503, 504]);
+export const awayStatuses: ReadonlySet<number | undefined> = new Set([502, 503, 504]);
 
 /**
  * For a link whose calls are requests of their own: it has no connection whose loss could be seen. The first call that does not reach the
@@ -32,7 +32,7 @@ export class Reach {
 
 function isUnreached(fault: Fault): boolean {
   const status = httpStatus(fault);
-  return status === undefined ? fault.code === "unavailable" && fault.rpcCode === undefined : away.has(status);
+  return status === undefined ? fault.code === "unavailable" && fault.rpcCode === undefined : awayStatuses.has(status);
 }
 
 /** The HTTP status that a fault came with, if it did. */

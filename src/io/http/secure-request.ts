@@ -6,7 +6,7 @@ import type { HttpSendOptions } from "./request.js";
 import { requestFault, type Sent, sent } from "./sent.js";
 import { beat, type OpenRequest, type Silence } from "./silence.js";
 
-interface Via {
+interface NodeTransport {
   readonly agent: Agent;
   readonly silence: Silence;
 }
@@ -16,7 +16,7 @@ export function sendSecure(
   method: string,
   url: URL,
   { headers, body, cancel, awaits = "call" }: HttpSendOptions,
-  { agent, silence }: Via,
+  { agent, silence }: NodeTransport,
 ): Promise<Sent> {
   return new Promise((resolve, reject) => {
     const lengthened = body === undefined ? headers : extended(headers, { "content-length": Buffer.byteLength(body) });

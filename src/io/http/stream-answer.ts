@@ -16,8 +16,8 @@ export type AnswerHeaders = Readonly<Record<string, string | readonly string[] |
 /** Bytes that may wait for the reader before the stream is paused. Each piece counts as some more. */
 const HELD = 256 * 1024;
 
-type Step = IteratorResult<Uint8Array, undefined>;
-const DONE: Step = { done: true, value: undefined };
+type PieceStep = IteratorResult<Uint8Array, undefined>;
+const DONE: PieceStep = { done: true, value: undefined };
 const utf8 = new TextDecoder("utf-8", { fatal: true });
 
 /** An answer whose body is passed on in the pieces that arrive. A Node stream would join and copy them, and a generator costs more. */
@@ -29,7 +29,7 @@ export class StreamAnswer implements Sent, AsyncIterator<Uint8Array, undefined> 
   #first = 0;
   #bytes = 0;
   #end: { readonly fault?: Fault } | undefined;
-  #reader: { resolve(step: Step): void; reject(fault: Fault): void } | undefined;
+  #reader: { resolve(step: PieceStep): void; reject(fault: Fault): void } | undefined;
 
   constructor(status: number, headers: AnswerHeaders, stream: AnswerStream) {
     this.status = status;
@@ -107,7 +107,7 @@ export class StreamAnswer implements Sent, AsyncIterator<Uint8Array, undefined> 
     return piece;
   }
 
-  next(): Promise<Step> {
+  next(): Promise<PieceStep> {
     const value = this.take();
     if (value !== undefined) return Promise.resolve({ done: false, value });
     if (this.#end?.fault !== undefined) return Promise.reject(this.#end.fault);
@@ -117,7 +117,7 @@ export class StreamAnswer implements Sent, AsyncIterator<Uint8Array, undefined> 
     });
   }
 
-  return(): Promise<Step> {
+  return(): Promise<PieceStep> {
     this.#pieces = [];
     this.#first = 0;
     if (this.#end === undefined) this.#stream.leave();

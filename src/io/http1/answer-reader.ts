@@ -19,12 +19,12 @@ const sizeLine = /^([0-9a-fA-F]{1,13})[\t ]*(?:;[^\r\n]*)?\r\n$/;
 const trailerLine = /^[^\r\n]*\r\n$/;
 
 /** Where it is in an answer. `counted`: in a body, or a chunk, of known length. */
-type Place = "head" | "counted" | "chunk size" | "chunk end" | "trailers" | "until-close";
+type AnswerState = "head" | "counted" | "chunk size" | "chunk end" | "trailers" | "until-close";
 
 /** Reads the answers of one connection, one after another. */
 export class AnswerReader {
   readonly #listener: AnswerListener;
-  #place: Place = "head";
+  #place: AnswerState = "head";
   /** A head or a line that has not arrived completely. */
   #begun = "";
   /** Bytes of the body or the chunk that have not arrived. */

@@ -26,14 +26,14 @@ export interface WaitingRequest {
 interface Pool {
   readonly place: HostAndPort;
   /** The last used is used next. */
-  readonly free: Kept[];
+  readonly free: IdleConnection[];
   readonly waiting: WaitingRequest[];
   open: number;
   /** How many of the open ones are still connecting. */
   connecting: number;
 }
 
-interface Kept {
+interface IdleConnection {
   readonly connection: ClientConnection;
   /** When it must no longer be used: its server may be closing it by then. */
   readonly until: number;

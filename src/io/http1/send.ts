@@ -7,13 +7,13 @@ import { badAddress } from "../unreached.js";
 import { ClientRequest } from "./client-request.js";
 import type { HostAndPort, HttpConnections } from "./connections.js";
 
-interface Via {
+interface OwnTransport {
   readonly connections: HttpConnections;
   readonly silence: Silence;
 }
 
 /** Where the requests for a URL go, and what it says about them. */
-interface Target {
+interface RequestTarget {
   readonly place: HostAndPort;
   readonly path: string;
   /** The headers that the URL decides, unless others are given. */
@@ -22,7 +22,7 @@ interface Target {
 }
 
 /** Parsed URLs: a link sends everything to one. */
-const targets = new WeakMap<URL, Target>();
+const targets = new WeakMap<URL, RequestTarget>();
 const framing: ReadonlySet<string> = new Set(["connection", "content-length", "transfer-encoding", "keep-alive", "upgrade"]);
 const headerName = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 const badValue = /[^\t\x20-\x7e\x80-\xff]/;
@@ -32,7 +32,7 @@ export function sendOwn(
   method: string,
   url: URL,
   { headers, body, cancel, awaits = "call" }: HttpSendOptions,
-  { connections, silence }: Via,
+  { connections, silence }: OwnTransport,
 ): Promise<Sent> {
   return new Promise((resolve, reject) => {
     const { place, path, host, authorization } = targetOf(url);
@@ -75,7 +75,7 @@ export function sendOwn(
   });
 }
 
-function targetOf(url: URL): Target {
+function targetOf(url: URL): RequestTarget {
   let target = targets.get(url);
   if (target === undefined) {
     const { hostname, port, path, auth } = parts(url);

@@ -1,11 +1,17 @@
-import { type AnswerPart, type Id, type IncomingPart, type IncomingResult, parseMessage, scanner } from "../../../codec/index.js";
+import {
+  type AnswerPart,
+  type Id,
+  type IncomingPart,
+  type IncomingResult,
+  parseMessage,
+  scanner,
+  WHOLE_BYTES,
+} from "../../../codec/index.js";
 import { Fault, type Limits } from "../../../core/index.js";
 import type { Sent } from "../../../io/index.js";
 import { Pieces } from "../../../stream/index.js";
 import { caughtUp, type HeldReader } from "./events.js";
 
-/** An answer of up to this many bytes is held and parsed whole, whatever it contains. */
-const WHOLE_BYTES = 8 * 1024 * 1024;
 /** Bytes of data that are passed on at a time. */
 const BATCH = 32 * 1024;
 

@@ -87,7 +87,7 @@ export function httpLinkOf(url: URL, options: HttpDialOptions, parts: HttpLinkPa
 }
 
 /** A message that was sent, and the state of its answer. */
-interface Open extends HeldReader {
+interface OpenPost extends HeldReader {
   readonly message: OutgoingMessage;
   readonly text: string;
   readonly metadata: SendOptions["metadata"];
@@ -105,7 +105,7 @@ interface Open extends HeldReader {
 /** Characters of messages that may be in flight to the server. */
 const WINDOW = 1024 * 1024;
 /** Bytes of parts that are passed on at once. */
-const TOGETHER = 64 * 1024;
+const PARTS_BYTES = 64 * 1024;
 /** Every call is a POST with a stream of its own. */
 const traits: LinkTraits = { ownStream: () => true, inParts: () => false, bytes: false };
 
@@ -119,7 +119,7 @@ class PostLink implements HttpLink {
   readonly #client: HttpClient;
   readonly #tools: ToolHeaders;
   readonly #inbox = pipe<readonly (Incoming | IncomingPart)[]>({ items: 1024 });
-  readonly #open = new Registry<Open>();
+  readonly #open = new Registry<OpenPost>();
   readonly #general = new Canceller();
   #underWay = 0;
   readonly #waiting = new Set<() => void>();
@@ -210,7 +210,7 @@ class PostLink implements HttpLink {
   }
 
   /** The call that a message cancels, if it is a cancellation. */
-  #cancelled(message: OutgoingMessage): Open | undefined {
+  #cancelled(message: OutgoingMessage): OpenPost | undefined {
     if (!("method" in message) || message.method !== "notifications/cancelled") return undefined;
     const id = namedCall(message.params);
     return id === undefined ? undefined : this.#open.get(id);
@@ -231,7 +231,7 @@ class PostLink implements HttpLink {
     if (request?.method === "initialize") this.#legacy = true;
     this.#underWay += text.length;
     const cancel = new Canceller();
-    const open: Open = {
+    const open: OpenPost = {
       message,
       text,
       metadata,
@@ -265,7 +265,7 @@ class PostLink implements HttpLink {
     this.#waiting.clear();
   }
 
-  async #exchange(open: Open): Promise<void> {
+  async #exchange(open: OpenPost): Promise<void> {
     const { message, request, text: body, cancel, metadata } = open;
     const begins = request?.method === "initialize";
     const session = this.#session.id;
@@ -306,7 +306,7 @@ class PostLink implements HttpLink {
     if ("method" in message && message.method === "notifications/initialized") void this.#session.listen();
   }
 
-  async #answer(id: Id, sent: Sent, open: Open): Promise<void> {
+  async #answer(id: Id, sent: Sent, open: OpenPost): Promise<void> {
     const type = mediaType(sent.header("content-type"));
     if (sent.status === 200 && type === SSE_TYPE) return this.#events(id, sent, open);
     if (sent.status === 200 && type === PARTS_TYPE) return this.#parts(id, sent, open);
@@ -322,9 +322,9 @@ class PostLink implements HttpLink {
     await this.#deliver([answerTo(id, message, sent.status)]);
   }
 
-  async #parts(id: Id, sent: Sent, open: Open): Promise<void> {
+  async #parts(id: Id, sent: Sent, open: OpenPost): Promise<void> {
     const reader = partsReader({ id, maxBytes: this.#limits.messageBytes, depth: this.#limits.depth });
-    const together = Math.min(TOGETHER, this.#limits.callBytes / 8);
+    const together = Math.min(PARTS_BYTES, this.#limits.callBytes / 8);
     let answered = false;
     let empty = 0;
     for await (const chunk of sent.body) {
@@ -347,7 +347,7 @@ class PostLink implements HttpLink {
   }
 
   /** The text of an answer. For a large read it is only the result; the rest was already delivered. */
-  #body(id: Id, sent: Sent, open: Open, type: string | undefined): Promise<string | IncomingResult> {
+  #body(id: Id, sent: Sent, open: OpenPost, type: string | undefined): Promise<string | IncomingResult> {
     if (open.request?.method !== "resources/read" || sent.status !== 200 || type !== JSON_TYPE) return sent.text(this.#limits.messageBytes);
     return readLarge(sent, { id, limits: this.#limits, open, take: async (parts) => void (await this.#inbox.write(parts)) });
   }
@@ -375,7 +375,7 @@ class PostLink implements HttpLink {
   }
 
   /** Reads the events of a call's stream. If it breaks before the response, resumes after the last event where that is possible. */
-  async #events(id: Id, first: Sent, open: Open): Promise<void> {
+  async #events(id: Id, first: Sent, open: OpenPost): Promise<void> {
     open.streams = true;
     let sent: Sent | undefined = first;
     let last: string | undefined;
@@ -455,7 +455,7 @@ function answeredBy(message: Incoming): Id | undefined {
 }
 
 /** Stops waiting for a call's stream. */
-function leave(open: Open | undefined): void {
+function leave(open: OpenPost | undefined): void {
   if (open === undefined) return;
   open.held = false;
   open.cancel.fire();

@@ -6,14 +6,12 @@ import {
   Fault,
   isObject,
   type Replies,
-  type Reply,
+  type ReplyStep,
   type Request,
   toFault,
 } from "../../../core/index.js";
 import type { ParamHeader } from "../param-headers.js";
 import type { ToolHeaders } from "../tool-headers.js";
-
-type Step = IteratorResult<Reply, undefined>;
 
 /** A tool list without the tools whose annotations are wrong: the specification asks clients to leave them out. The others are noted. */
 export function sifted(message: IncomingResult, tools: ToolHeaders, warn: (fault: Fault) => void): IncomingResult {
@@ -69,14 +67,14 @@ class Mirrored implements Replies {
     return this;
   }
 
-  next(): Promise<Step> {
+  next(): Promise<ReplyStep> {
     if (this.#begun) return this.#inner.next();
     this.#begun = true;
     const mirrored = this.#mirrored;
     return this.#inner.next().catch((error) => this.#again(toFault(error), mirrored));
   }
 
-  return(): Promise<Step> {
+  return(): Promise<ReplyStep> {
     this.#begun = this.#left = true;
     return this.#inner.return();
   }
@@ -85,7 +83,7 @@ class Mirrored implements Replies {
     return this.#tools.of(this.#request.params["name"]) ?? [];
   }
 
-  async #again(fault: Fault, mirrored: readonly ParamHeader[]): Promise<Step> {
+  async #again(fault: Fault, mirrored: readonly ParamHeader[]): Promise<ReplyStep> {
     if (fault.code !== "header-mismatch" || this.#left) throw fault;
     const list = (this.#inner = this.#connection.call({ method: "tools/list", params: {} }, { ...this.#context, progress: false }));
     try {

@@ -11,7 +11,7 @@ import {
   serialise,
 } from "../../../codec/index.js";
 import { type Cancel, Canceller, type Fault, fixedTimeouts, isObject, type JsonObject, type Limits, toFault } from "../../../core/index.js";
-import { isForGood, LegacyState } from "../../../era/index.js";
+import { awayStatuses, isForGood, LegacyState } from "../../../era/index.js";
 import type { HttpClient, HttpSendOptions, Sent } from "../../../io/index.js";
 import { Backoff, within } from "../../../stream/index.js";
 import { mediaType, SSE_TYPE } from "../media-types.js";
@@ -35,9 +35,6 @@ export interface SessionHost {
 export const RESUMES = 5;
 /** A stream that lasted this many milliseconds counts as good. */
 const LASTED_MS = fixedTimeouts.lastedMs;
-
-/** Statuses of a proxy that does not reach its server. */
-const AWAY: ReadonlySet<number> = new Set([502, 503, 504]);
 
 /** Milliseconds for a server to open the general stream. After that the changes are reported in any case. */
 const LISTEN_MS = 1000;
@@ -185,7 +182,7 @@ export class DialedSession {
             await this.revive(session);
           }
           // The server may not know the event any more. The answer of a proxy whose server is away says nothing about that.
-          if (!AWAY.has(sent.status)) seen.last = undefined;
+          if (!awayStatuses.has(sent.status)) seen.last = undefined;
           missed = had;
         } else {
           had = opened = true;
