@@ -1,3 +1,4 @@
+import { once } from "node:events";
 import { request } from "node:http";
 import { type AddressInfo, createServer, type Server, type Socket } from "node:net";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
@@ -251,8 +252,9 @@ describe("large answers", () => {
     answer = async (socket) => {
       socket.write(`HTTP/1.1 200 OK\r\ncontent-length: ${size}\r\n\r\n`);
       const piece = Buffer.alloc(64 * 1024, 7);
+      const closed = once(socket, "close");
       for (; written < size && !socket.destroyed; written += piece.length)
-        if (!socket.write(piece)) await new Promise((resolve) => socket.once("drain", resolve).once("close", resolve));
+        if (!socket.write(piece)) await Promise.race([once(socket, "drain"), closed]);
     };
     const sent = await client.send("POST", url, { headers: {}, body: "{}" });
     let before = -1;

@@ -4,8 +4,14 @@ import { defaultLimits, Fault, fromRpcError, type RpcError, redactText, statusMe
 /** The fault of an HTTP status without a message. Some servers and proxies quote the request with its credentials. Redirects are not followed, because credentials would be sent along. */
 export function httpFault(status: number, text: string, location?: string): Fault {
   const moved = status < 400 && location !== undefined ? `: it has moved to ${redactText(location)}` : undefined;
-  const detail = moved ?? (text.length > 0 && text.length < 300 ? `: ${redactText(text.trim())}` : "");
+  const detail = moved ?? (text.length > 0 && text.length < 300 ? `: ${redactText(saidIn(text))}` : "");
   return new Fault(statusMeaning(status), `the server answered HTTP ${status}${detail}`, { data: { status } });
+}
+
+/** What the body of a refusal says in words. */
+function saidIn(text: string): string {
+  const message = parseMessage(text, defaultLimits);
+  return message.kind === "error" ? message.error.message : text.trim();
 }
 
 /** The fault of a successful answer that is not MCP: it probably comes from another kind of server. */
