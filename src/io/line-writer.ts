@@ -175,7 +175,7 @@ class Writer implements LineWriter {
 
   #broke = (error?: Error): void => {
     const first = this.#reason === undefined;
-    const fault = new Fault("unavailable", "the peer does not read any more", { data: { reason: "broken-pipe" }, cause: error });
+    const fault = new Fault("unavailable", "the peer has gone or no longer reads", { data: { reason: "broken-pipe" }, cause: error });
     this.fail(fault);
     if (first) this.#options.onBroken(fault);
   };
