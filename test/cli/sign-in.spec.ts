@@ -197,7 +197,9 @@ describe("a server that answers 401", () => {
     server.refuses = true;
     const { code, stderr } = await signedIn([...echo, server.address]);
     expect(code).toBe(4);
-    expect(stderr).toContain("anywire: the server answered HTTP 401: the call needs valid credentials; a token can be given with --token-env");
+    expect(stderr).toContain(
+      "anywire: the server answered HTTP 401: the call needs valid credentials; a token can be given with --token-env",
+    );
     expect(issuer.count("authorize")).toBe(1);
   });
 
