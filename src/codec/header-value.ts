@@ -1,6 +1,8 @@
 import { decodeBase64, encodeBase64 } from "../stream/index.js";
 
 const sentinel = /^=\?base64\?(.*)\?=$/s;
+/** U+FEFF at the beginning is part of a value. */
+const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 const plain = /^[\x21-\x7e]([\x20-\x7e]*[\x21-\x7e])?$/;
 
 /** A text as a header or metadata value: unchanged where that is safe, otherwise in base64. */
@@ -14,7 +16,7 @@ export function decodeHeader(header: string): string | undefined {
   const encoded = sentinel.exec(header)?.[1];
   if (encoded === undefined) return /^[\x20-\x7e\t]*$/.test(header) ? header : undefined;
   try {
-    return new TextDecoder("utf-8", { fatal: true }).decode(decodeBase64(encoded));
+    return utf8.decode(decodeBase64(encoded));
   } catch {
     return undefined;
   }
@@ -28,5 +30,5 @@ export function headerSays(header: string, text: string): boolean {
 }
 
 function wellFormed(text: string): string {
-  return new TextDecoder().decode(new TextEncoder().encode(text));
+  return utf8.decode(new TextEncoder().encode(text));
 }

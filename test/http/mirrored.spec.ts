@@ -60,6 +60,9 @@ it("what is served takes such headers, and no others", async () => {
   expect(await code(half, { "mcp-method": "tools/call", "mcp-name": encoded("a\ufffd\ufffdb") })).toEqual([400, -32020]);
   expect(await code(odd, { "mcp-method": encoded("vendor/grün") })).toEqual([404, -32601]);
   expect(await code(odd, { "mcp-method": encoded("vendor/grau") })).toEqual([400, -32020]);
+  // A U+FEFF at the beginning is part of the name.
+  const marked = modern(4, "tools/call", { name: "\ufeffx", arguments: {} });
+  expect(await code(marked, { "mcp-method": "tools/call", "mcp-name": encoded("\ufeffx") })).toEqual([200, -32602]);
   // Routers read the method as it stands: one that could be plain must be.
   expect(await code(plain, { "mcp-method": encoded("tools/call"), "mcp-name": "echo" })).toEqual([400, -32020]);
   expect(at.calls).toEqual([]);

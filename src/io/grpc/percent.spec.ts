@@ -14,6 +14,10 @@ describe("grpc-message", () => {
     expect(["100%", "%zz", "%4", "%41%", "%C3"].map(percentDecode)).toEqual(["100%", "%zz", "%4", "A%", "\ufffd"]);
   });
 
+  it("keeps a U+FEFF at the beginning", () => {
+    expect(percentDecode(percentEncode("\ufeffgone"))).toBe("\ufeffgone");
+  });
+
   it("cuts what is long, and no character in halves", () => {
     expect(percentEncode("x".repeat(2048))).toBe("x".repeat(2048));
     expect(percentEncode("x".repeat(100_000))).toBe(`${"x".repeat(1984)}... [cut: 1984 of 100000 characters]`);

@@ -1,5 +1,5 @@
 const utf8 = new TextEncoder();
-const text = new TextDecoder();
+const text = new TextDecoder("utf-8", { ignoreBOM: true });
 
 /** The most characters of a `grpc-message`: common peers and proxies refuse more than 8 KiB of trailers. */
 const MOST = 2048;

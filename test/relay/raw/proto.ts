@@ -140,19 +140,21 @@ export function fromMessage(desc: DescMessage, message: Plain): Members {
 const camel = (name: string): string => name.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase());
 
 function read(desc: DescMessage, field: DescField, value: unknown): Exact {
-  if (field.fieldKind === "list") return { kind: "array", items: (value as unknown[]).map((item) => one(desc, field, item)) };
+  if (field.fieldKind === "list") return { kind: "array", items: (value as unknown[]).map((item) => one(field, item)) };
   if (field.fieldKind === "map")
     return object(Object.entries(value as Record<string, string>).map(([name, item]) => [name, string(item)] as const));
-  const read = one(desc, field, value);
+  const read = one(field, value);
   return desc.name === "ContentAnnotations" && field.name === "audience" ? { kind: "array", items: [read] } : read;
 }
 
-function one(desc: DescMessage, field: DescField, value: unknown): Exact {
+function one(field: DescField, value: unknown): Exact {
   const message = "message" in field ? field.message : undefined;
   if (message?.typeName.startsWith("google.")) return exact(JSON.stringify(toJson(message, value as never)));
   if (message !== undefined) return object(fromMessage(message, value as Plain));
   if (value instanceof Uint8Array) return string(Buffer.from(value).toString("base64"));
   if (typeof value === "string") return string(value);
-  if ("enum" in field && field.enum !== undefined) return string(roles[value as number] ?? `${desc.name}.${field.name}=${String(value)}`);
+  // A number without a name stands for itself.
+  const name = "enum" in field && field.enum !== undefined ? roles[value as number] : undefined;
+  if (name !== undefined) return string(name);
   return exact(Object.is(value, -0) ? "-0" : String(value));
 }
