@@ -75,6 +75,10 @@ describe("anywire bridge", () => {
     const asked = await run(["bridge", "--listen", "http://127.0.0.1:8000", ...everything]);
     expect(asked.code).toBe(4);
     expect(lines(asked.stderr).at(-1)).toMatch(/^anywire: cannot listen on 127\.0\.0\.1:8000: .*; /);
+    // The server is not to blame.
+    const nowhere = await run(["bridge", "--lazy", "--listen", "http+unix:/nonexistent/mcp.sock", "--to", "http://127.0.0.1:1/mcp"]);
+    expect(nowhere.code).toBe(4);
+    expect(nowhere.stderr).toMatch(/^anywire: cannot listen on \/nonexistent\/mcp\.sock: /);
   });
 
   it("brings a URL to a client that only starts commands, with nothing but JSON-RPC on stdout", async () => {

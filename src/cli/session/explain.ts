@@ -46,6 +46,7 @@ function told(fault: Fault, { words, connected, target }: Circumstances): string
   if (fault.code !== "unavailable") return connected ? fault.message : `cannot connect: ${fault.message}`;
   if (reason === "not-found") return `${fault.message}; check its name, or give its path`;
   if (reason === "exited") return `${fault.message}${words.last === undefined ? "" : `: ${words.last}`}`;
+  if (reason === "address-in-use" || reason === "cannot-listen") return fault.message;
   return connected || typeof target !== "string" ? fault.message : `cannot connect to ${target}: ${fault.message}`;
 }
 

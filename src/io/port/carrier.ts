@@ -51,7 +51,7 @@ function listenFault(error: NodeJS.ErrnoException, carrier: NetworkCarrier): Fau
   // For a Unix socket the system reports the same if the directory does not exist.
   const refused = "path" in carrier ? "not permitted, or there is no such directory" : "not permitted";
   return new Fault("unavailable", `cannot listen on ${where}: ${error.code === "EACCES" ? refused : error.message}`, {
-    data: { reason: error.code ?? "failed" },
+    data: { reason: "cannot-listen" },
     cause: error,
   });
 }
