@@ -1,5 +1,6 @@
 import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
+import { processes } from "./test/support/worker.js";
 
 const src = (path: string): string => fileURLToPath(new URL(`./src/${path}`, import.meta.url));
 
@@ -23,6 +24,7 @@ export default defineConfig({
   },
   test: {
     globalSetup: "tools/test-programs.mjs",
+    pool: processes,
     // A process a file costs most of a second. It goes to those that measure their process, end it or start many others.
     projects: [
       {
@@ -37,5 +39,7 @@ export default defineConfig({
     hookTimeout: 30_000,
     // CI runs on shared machines. It gives a failed test a second try and prints "retry x1" beside it: such a test is to be mended.
     retry: process.env.CI ? 1 : 0,
+    // What tests print says how far they are, and would hide what failed at the end of a long log.
+    silent: process.env.CI ? "passed-only" : false,
   },
 });
