@@ -117,6 +117,8 @@ export const fixedLimits = {
   badMessages: 50_000,
   /** gRPC calls of one connection that nobody reads: each may hold as much as its window. */
   unreadCalls: 64,
+  /** Descriptor sets that a schema registry serves from one folder. */
+  descriptorSets: 10_000,
   /** API keys that wait to be checked by a slow hash, at the same time. */
   apiKeys: 16,
   /** Milliseconds for the body of an HTTP request; `bodyMsOf(headersMs)` where that is given. */

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { readdir, readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import type { FileDescriptorProto, FileDescriptorSet } from "@bufbuild/protobuf/wkt";
-import { Fault, toFault } from "../../core/index.js";
+import { Fault, fixedLimits, toFault } from "../../core/index.js";
 import { fileRegistry } from "../descriptors.js";
 import { printFile } from "../print/print.js";
 import { canonicalSet, hashOf, parseSet, SET_BYTES } from "../store/canonical.js";
@@ -33,8 +33,6 @@ export interface ServedModules {
   all(): Promise<readonly ServedCommit[]>;
 }
 
-/** The most files that are read. */
-const FILES = 10_000;
 const file = /^([a-z0-9_][a-z0-9_.-]*)\.binpb$/i;
 const folderName = /^[a-z0-9][a-z0-9_.-]*$/i;
 
@@ -73,13 +71,16 @@ interface ModuleFile {
 }
 
 async function* files(folder: string): AsyncGenerator<ModuleFile & { readonly path: string }> {
+  const max = fixedLimits.descriptorSets;
   let count = 0;
   for (const owner of await names(folder))
     for (const repository of await names(join(folder, owner)))
       for (const name of await readdir(join(folder, owner, repository)).catch(() => [])) {
         const label = file.exec(name)?.[1];
         if (label === undefined) continue;
-        if (++count > FILES) throw new Fault("overload", `${folder} has more than ${FILES} descriptor sets`);
+        if (++count > max) {
+          throw new Fault("overload", `${folder} has more than ${max} descriptor sets`, { data: { limit: "descriptorSets", max } });
+        }
         yield { path: join(folder, owner, repository, name), owner, repository, label };
       }
 }
@@ -90,7 +91,7 @@ async function names(folder: string): Promise<string[]> {
 }
 
 async function commitOf(path: string, size: number, { at, ...place }: ModuleFile & { readonly at: Date }): Promise<ServedCommit> {
-  if (size > SET_BYTES) throw new Fault("overload", `has more than ${SET_BYTES} bytes`);
+  if (size > SET_BYTES) throw new Fault("parse", `it has more than ${SET_BYTES} bytes`);
   const set = parseSet(await readFile(path));
   const registry = fileRegistry(set.file);
   let printed: readonly SourceFile[] | undefined;
