@@ -7,7 +7,7 @@ import {
   isObject,
   type Layer,
   layeredConnection,
-  never,
+  neverCancelled,
   type Request,
   resultOf,
   type Service,
@@ -44,7 +44,7 @@ function onDemand(store: SchemaStore | undefined): Layer {
         if (!isForTools(request)) return inner.call(request, context);
         return guard(async function* (within) {
           // The answer is for all callers, so it does not end with the first.
-          made ??= make({ ...within, cancel: never }).catch((error) => {
+          made ??= make({ ...within, cancel: neverCancelled }).catch((error) => {
             made = undefined;
             throw error;
           });

@@ -1,4 +1,4 @@
-import { AMBIENT, type Ask, type Layer, type Replies, type Reply, type Timed, timed } from "../core/index.js";
+import { AMBIENT, type Ask, type DeadlineReplies, type Layer, type Replies, type Reply, withDeadline } from "../core/index.js";
 
 /**
  * Gives every call a time limit. The limit is paused while the call waits for the answer to a question, which a person may have to give.
@@ -9,13 +9,13 @@ export function timeLimit(ms: number): Layer {
       const replies = inner.call(request, context);
       // These last as long as somebody listens.
       if (request.method === AMBIENT || request.method === "subscriptions/listen") return replies;
-      return limited(timed(replies, Date.now() + ms));
+      return limited(withDeadline(replies, Date.now() + ms));
     },
     notify: (notification, context) => inner.notify(notification, context),
   });
 }
 
-function limited(inner: Timed): Replies {
+function limited(inner: DeadlineReplies): Replies {
   let open = 0;
   const asked = (ask: Ask): Ask => {
     if (++open === 1) inner.pause();

@@ -7,12 +7,12 @@ import {
   defaultTimeouts,
   type FanIn,
   Fault,
-  held,
   type JsonObject,
   type Layer,
   type Lease,
+  leasedReplies,
   type Message,
-  never,
+  neverCancelled,
   optionLimits,
   ownedBy,
   principalShares,
@@ -117,14 +117,14 @@ export class Upstreams implements Service {
       const { service, release } = await this.#wait(request, context);
       return { service: this.#limit(service), release };
     };
-    return held(lease, request, context);
+    return leasedReplies(lease, request, context);
   }
 
   async notify(notification: Message, context: Context): Promise<void> {
     // No session is opened for a notification: a caller without one has nothing that it could be about.
     if (this.#route(notification, context.client) === "pool" && !this.#pool.has(this.#poolCaller(context.client))) return;
     // Also for a call that was given up: the notification may release what the server keeps.
-    const lease = await this.#wait(notification, { ...context, cancel: never });
+    const lease = await this.#wait(notification, { ...context, cancel: neverCancelled });
     try {
       await lease.service.notify(notification, context);
     } finally {

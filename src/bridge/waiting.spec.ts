@@ -1,11 +1,12 @@
 import { expect, it } from "vitest";
-import { type Fault, type Lease, never } from "../core/index.js";
+import { type Fault, type Lease, neverCancelled } from "../core/index.js";
 import { Waiting } from "./waiting.js";
 
 it("lets one owner have half of the places, and gives them back", async () => {
   const waiting = new Waiting(60_000, 8);
   const opened: ((lease: Lease) => void)[] = [];
-  const wait = (owner: string): Promise<Lease> => waiting.lease(owner, never, () => new Promise((resolve) => opened.push(resolve)));
+  const wait = (owner: string): Promise<Lease> =>
+    waiting.lease(owner, neverCancelled, () => new Promise((resolve) => opened.push(resolve)));
   const refused = (leasing: Promise<Lease>): Promise<Fault> =>
     leasing.then(
       () => Promise.reject(new Error("it was not refused")),

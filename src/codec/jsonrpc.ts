@@ -3,7 +3,7 @@ import type { ChunkReply, ContentReply, Context, Fault, ItemReply, JsonObject, P
 /** A JSON-RPC id keeps its type: 1 and "1" are two ids. */
 export type Id = string | number;
 
-/** A message that a peer sent, by type. Members that JSON-RPC does not name are `beside` the params, result or error. */
+/** A message that a peer sent, by type. Members that JSON-RPC does not name are the `envelopeMembers` of the params, result or error. */
 export interface IncomingRequest {
   readonly kind: "request";
   readonly id: Id;

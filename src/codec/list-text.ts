@@ -1,4 +1,4 @@
-import { fixedText, isObject, type JsonObject, jsonText, listMembers } from "../core/index.js";
+import { cachedText, isObject, type JsonObject, jsonText, listMembers } from "../core/index.js";
 
 const members: readonly string[] = [...listMembers.values()];
 
@@ -18,9 +18,9 @@ export function listText(message: object): string | undefined {
 function startsFixed(items: unknown): boolean {
   if (!Array.isArray(items)) return false;
   const first: unknown = items[0];
-  return typeof first === "object" && first !== null && fixedText(first) !== undefined;
+  return typeof first === "object" && first !== null && cachedText(first) !== undefined;
 }
 
 function textOf(item: JsonObject): string {
-  return fixedText(item) ?? jsonText(item) ?? "null";
+  return cachedText(item) ?? jsonText(item) ?? "null";
 }

@@ -1,13 +1,13 @@
-import { beside, type JsonObject, noParams, withBeside } from "../core/index.js";
+import { envelopeMembers, type JsonObject, noParams, withEnvelopeMembers } from "../core/index.js";
 import type { OutgoingMessage, OutgoingNotification } from "./jsonrpc.js";
 
 /** The params of a message whose params are null. */
-export const nullParams: JsonObject = Object.freeze(withBeside({}, { params: null }));
+export const nullParams: JsonObject = Object.freeze(withEnvelopeMembers({}, { params: null }));
 
 /** Params together with the other members of their message. */
 export function paramsBeside(params: JsonObject, extra: JsonObject): JsonObject {
-  const said = params === noParams ? { params: undefined } : beside(params);
-  return withBeside(params, said === undefined ? extra : { ...extra, ...said });
+  const said = params === noParams ? { params: undefined } : envelopeMembers(params);
+  return withEnvelopeMembers(params, said === undefined ? extra : { ...extra, ...said });
 }
 
 /** A message in the form to write: with the members that originally stood beside its params, result or error. */
@@ -17,7 +17,7 @@ export function whole(message: OutgoingMessage): OutgoingMessage {
     const { params, ...rest } = message as OutgoingNotification;
     return rest;
   }
-  const extra = typeof inner === "object" && inner !== null ? beside(inner) : undefined;
+  const extra = typeof inner === "object" && inner !== null ? envelopeMembers(inner) : undefined;
   if (extra === undefined) return message;
   if (!("method" in message && "params" in extra)) return { ...message, ...extra };
   const { params, ...rest } = extra;

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { beside, Fault, type FaultCode, type JsonObject, noParams } from "../core/index.js";
+import { envelopeMembers, Fault, type FaultCode, type JsonObject, noParams } from "../core/index.js";
 import type { Incoming, IncomingBad } from "./jsonrpc.js";
 import { type Line, lineFramer } from "./lines.js";
 import { parseLine, parseMessage } from "./parse.js";
@@ -10,9 +10,9 @@ const parse = (value: unknown): Incoming => parseMessage(typeof value === "strin
 
 /** The members of a message that JSON-RPC does not name. */
 function extraOf(message: Incoming): JsonObject | undefined {
-  if ("params" in message) return beside(message.params);
-  if ("value" in message) return beside(message.value);
-  return "error" in message ? beside(message.error) : undefined;
+  if ("params" in message) return envelopeMembers(message.params);
+  if ("value" in message) return envelopeMembers(message.value);
+  return "error" in message ? envelopeMembers(message.error) : undefined;
 }
 
 function expectBad(

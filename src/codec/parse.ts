@@ -7,7 +7,7 @@ import {
   noParams,
   type RpcError,
   toFault,
-  withBeside,
+  withEnvelopeMembers,
 } from "../core/index.js";
 import { readBlobText } from "./blob-text.js";
 import { exceedsDepth, holdsMore, MOST_VALUES, PARSED_FIRST, shallow, tooManyValues } from "./depth.js";
@@ -28,7 +28,7 @@ const LARGE = 16 * 1024;
 
 /**
  * Parses one message or batch; never throws. Members are recognised by their exact name. If a name occurs twice, the last one counts, as in
- * JSON.parse. Members that JSON-RPC does not name are kept `beside` the params, result or error. Any name is plain data, even `__proto__`:
+ * JSON.parse. Members that JSON-RPC does not name are kept as `envelopeMembers` of the params, result or error. Any name is plain data, even `__proto__`:
  * spreading copies such a member; assignment and Object.assign lose it. A number that a double would change becomes an ExactNumber.
  */
 export function parseMessage(text: string, limits: ParseLimits): Incoming {
@@ -101,13 +101,13 @@ function read(value: unknown): IncomingSingle {
     if (!isId(id)) return bad(value, badId);
     if (!isObject(result)) return bad(value, "result must be an object");
     const extra = extraOf(value, 2, id, withResult);
-    return { kind: "result", id, value: extra === undefined ? result : withBeside(result, extra) };
+    return { kind: "result", id, value: extra === undefined ? result : withEnvelopeMembers(result, extra) };
   }
   if (result !== undefined) return bad(value, "an answer has a result or an error, not both");
   if (id !== undefined && id !== null && !isId(id)) return bad(value, badId);
   if (!isRpcError(error)) return bad(value, "error must have an integer code and a message");
   const extra = extraOf(value, 2, id, withError);
-  const whole = extra === undefined ? error : withBeside(error, extra);
+  const whole = extra === undefined ? error : withEnvelopeMembers(error, extra);
   return id === undefined || id === null ? { kind: "error", error: whole } : { kind: "error", id, error: whole };
 }
 

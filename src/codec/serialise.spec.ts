@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { beside, Fault, fixed as fixedCopy, type JsonObject } from "../core/index.js";
+import { envelopeMembers, Fault, cachedJson as fixedCopy, type JsonObject } from "../core/index.js";
 import type { Incoming, IncomingBad, OutgoingResult } from "./jsonrpc.js";
 import { parseMessage } from "./parse.js";
 import { reserialise, serialise } from "./serialise.js";
@@ -117,7 +117,7 @@ describe("what is parsed and written again", () => {
         const parsed = parseMessage(text, limits);
         kinds.add(parsed.kind);
         const inner = "params" in parsed ? parsed.params : "value" in parsed ? parsed.value : "error" in parsed ? parsed.error : {};
-        if (beside(inner) !== undefined) extras++;
+        if (envelopeMembers(inner) !== undefined) extras++;
         expect(byName(reserialise(parsed as Exclude<Incoming, IncomingBad>))).toBe(byName(text));
       }),
       fixed,

@@ -99,7 +99,7 @@ export function reasonOf(cancel: Cancel): Fault {
 }
 
 /** Never fires. */
-export const never: Cancel = {
+export const neverCancelled: Cancel = {
   fired: false,
   on: () => noop,
   get signal(): AbortSignal {

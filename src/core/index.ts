@@ -9,8 +9,9 @@ export {
   SMALL_BYTES,
   WHOLE_PART,
 } from "./budget.js";
+export { cachedJson, cachedText, weightOf } from "./cached-json.js";
 export { type CallAgain, callAgain, requiresInput } from "./call-again.js";
-export { type Cancel, Canceller, fromSignal, never, reasonOf } from "./cancel.js";
+export { type Cancel, Canceller, fromSignal, neverCancelled, reasonOf } from "./cancel.js";
 export { clientCapabilities } from "./client/asks.js";
 export type { ResourceChunk } from "./client/chunks.js";
 export { clientInfo, createClient } from "./client/client.js";
@@ -65,10 +66,9 @@ export {
 } from "./faults/http.js";
 export { jsonRpcCodes, protoMcpCodes, rpcCodes, unsendable } from "./faults/json-rpc.js";
 export { type PerRevision, type Revision, revisionOf, revisions } from "./faults/revisions.js";
-export { fixed, fixedText, weightOf } from "./fixed.js";
-export { held, type Lease } from "./held.js";
 export { Caller, type CredentialWatch, type Identity, type IdentityOptions, type IdleCaller, quotaOwner } from "./identity.js";
-export { beside, extended, isObject, type JsonObject, memoryOf, noParams, weigh, withBeside } from "./json.js";
+export { envelopeMembers, extended, isObject, type JsonObject, memoryOf, noParams, weigh, withEnvelopeMembers } from "./json.js";
+export { type Lease, leasedReplies } from "./leased-replies.js";
 export {
   defaultLimits,
   fixedLimits,
@@ -116,6 +116,7 @@ export {
   type ChildEvent,
   combineObservers,
   type Frame,
+  notifyObserver,
   type Observed,
   type ObservedCall,
   type ObservedEvents,
@@ -123,7 +124,6 @@ export {
   type RefusalEvent,
   refusalOf,
   type SessionEvent,
-  tell,
   type UpstreamChange,
   type UpstreamEvent,
 } from "./observe.js";
@@ -165,7 +165,7 @@ export type {
   ToolAnnotations,
 } from "./protocol.js";
 export { redactText } from "./redact.js";
-export { DONE, failing, guard, once, type Produce, resultOf, type Timed, timed } from "./replies.js";
+export { type DeadlineReplies, DONE, failing, guard, once, type Produce, resultOf, withDeadline } from "./replies.js";
 export { isRpcError } from "./rpc-error.js";
 export type { Feature } from "./server/changes.js";
 export type { Checked, ValueCheck } from "./server/check.js";
@@ -244,7 +244,7 @@ export {
   isModernVersion,
   legacyVersions,
   modernVersions,
-  newest,
+  newestVersions,
   statedVersion,
   UNSTATED_VERSION,
 } from "./versions.js";

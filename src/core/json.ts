@@ -10,19 +10,19 @@ export function isObject(value: unknown): value is JsonObject {
 /** The params of a message that has none. Compare by identity: an empty object means that the message had empty params. */
 export const noParams: JsonObject = Object.freeze({});
 
-const BESIDE = Symbol("beside");
+const ENVELOPE_MEMBERS = Symbol("envelope members");
 
 /**
- * The members that stood beside these params, this result or this error in their message, and that JSON-RPC does not name. They travel with
+ * The members of the message itself that JSON-RPC does not name: they stood beside these params, this result or this error. They travel with
  * the object: spreading it keeps them, and JSON does not write them in it.
  */
-export function beside(object: object): JsonObject | undefined {
-  return (object as { readonly [BESIDE]?: JsonObject })[BESIDE];
+export function envelopeMembers(object: object): JsonObject | undefined {
+  return (object as { readonly [ENVELOPE_MEMBERS]?: JsonObject })[ENVELOPE_MEMBERS];
 }
 
 /** A copy that brings `members` along. */
-export function withBeside<T extends object>(object: T, members: JsonObject): T {
-  return { ...object, [BESIDE]: members };
+export function withEnvelopeMembers<T extends object>(object: T, members: JsonObject): T {
+  return { ...object, [ENVELOPE_MEMBERS]: members };
 }
 
 const nothing: JsonObject | undefined = undefined;

@@ -106,7 +106,7 @@ const failed = new WeakSet<Observer>();
 /**
  * Calls an observer. If it throws, nothing else is disturbed: the first error becomes a warning, and the observer is still called later.
  */
-export function tell<K extends keyof ObservedEvents>(observer: Observer, kind: K, event: ObservedEvents[K]): void {
+export function notifyObserver<K extends keyof ObservedEvents>(observer: Observer, kind: K, event: ObservedEvents[K]): void {
   try {
     observer[kind]?.(event);
   } catch (error) {
@@ -136,7 +136,7 @@ function telling<K extends keyof ObservedEvents>(
   const told = observers.filter((observer) => observer[kind] !== undefined);
   if (told.length === 0) return undefined;
   return (event) => {
-    for (const observer of told) tell(observer, kind, event);
+    for (const observer of told) notifyObserver(observer, kind, event);
   };
 }
 

@@ -1,6 +1,6 @@
 import { overtime } from "../stream/index.js";
+import { weightOf } from "./cached-json.js";
 import { Fault, toFault } from "./fault.js";
-import { weightOf } from "./fixed.js";
 import { isObject, type JsonObject } from "./json.js";
 import { fixedLimits } from "./limits.js";
 import { DONE } from "./replies.js";

@@ -187,17 +187,17 @@ function ignored(reply: Reply): void {
 }
 
 /** Replies with a deadline that can be paused while the call is parked. */
-export interface Timed extends Replies {
+export interface DeadlineReplies extends Replies {
   pause(): void;
   resume(): void;
 }
 
 /** Ends the inner replies with a `deadline` fault at `deadline` (epoch ms): one timer, cleared at the end. */
-export function timed(inner: Replies, deadline: number): Timed {
-  return new TimedReplies(inner, deadline);
+export function withDeadline(inner: Replies, deadline: number): DeadlineReplies {
+  return new RepliesWithDeadline(inner, deadline);
 }
 
-class TimedReplies implements Timed {
+class RepliesWithDeadline implements DeadlineReplies {
   readonly #inner: Replies;
   #left: number;
   #since = 0;
@@ -211,7 +211,7 @@ class TimedReplies implements Timed {
     this.#left = deadline - Date.now();
   }
 
-  [Symbol.asyncIterator](): Timed {
+  [Symbol.asyncIterator](): DeadlineReplies {
     return this;
   }
 

@@ -6,7 +6,7 @@ import type { Era } from "./service.js";
 export const legacyVersions = ["2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"] as const;
 export const modernVersions = ["2026-07-28"] as const;
 
-export const newest: Record<Era, string> = { modern: modernVersions[0], legacy: legacyVersions[0] };
+export const newestVersions: Record<Era, string> = { modern: modernVersions[0], legacy: legacyVersions[0] };
 
 /** The version of a legacy HTTP client that does not state one, according to the specification. */
 export const UNSTATED_VERSION = "2025-03-26";

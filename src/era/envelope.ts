@@ -1,9 +1,9 @@
 import {
-  beside,
   type Client,
   type Context,
   type Era,
   ExactNumber,
+  envelopeMembers,
   extended,
   Fault,
   type Identity,
@@ -16,7 +16,7 @@ import {
   noParams,
   type Request,
   traceNames,
-  withBeside,
+  withEnvelopeMembers,
 } from "../core/index.js";
 import { anywireKeys } from "./keys.js";
 
@@ -109,7 +109,7 @@ function without(params: JsonObject, found: JsonObject, keys: ReadonlySet<string
   if (names.length === 0) return params;
   const { _meta, ...rest } = params;
   if (found[anywireKeys.bare] === "absent")
-    return beside(rest) === undefined ? noParams : withBeside(rest, { ...beside(rest), params: undefined });
+    return envelopeMembers(rest) === undefined ? noParams : withEnvelopeMembers(rest, { ...envelopeMembers(rest), params: undefined });
   let left: Record<string, unknown> | undefined;
   for (const key of Object.keys(found)) {
     if (keys.has(key)) continue;

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import type { Readable, Writable } from "node:stream";
-import { type Command, defaultTimeouts, type Observer, tell } from "../core/index.js";
+import { type Command, defaultTimeouts, notifyObserver, type Observer } from "../core/index.js";
 import { codeOf, within } from "../stream/index.js";
 import { childEnvironment } from "./environment.js";
 import { holdGroup, releaseGroup, signalGroup } from "./group.js";
@@ -62,8 +62,8 @@ export async function startChild(command: Command, options: ChildOptions = {}): 
   });
   if (observe !== undefined) {
     const child = { pid, command: command.command };
-    tell(observe, "child", { kind: "start", ...child });
-    void exited.then((exit) => tell(observe, "child", { kind: "exit", ...child, ...exit }));
+    notifyObserver(observe, "child", { kind: "start", ...child });
+    void exited.then((exit) => notifyObserver(observe, "child", { kind: "exit", ...child, ...exit }));
   }
   if (stderr !== null && onStderr !== undefined) readLines(stderr, onStderr, exited);
   // For the time when nobody reads or writes these streams. Whoever does has its own error listener.

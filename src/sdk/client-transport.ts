@@ -8,7 +8,7 @@ import {
   type Context,
   type DialOptions,
   Fault,
-  held,
+  leasedReplies,
   type Replies,
   type Request,
   type Service,
@@ -145,7 +145,7 @@ function dialed(address: Address, options: ClientTransportOptions): Upstream {
   return {
     service: {
       call: (request: Request, context: Context): Replies =>
-        held(async () => ({ service: await open(context.client), release }), request, context),
+        leasedReplies(async () => ({ service: await open(context.client), release }), request, context),
       notify: async (notification, context) => (await open(context.client)).notify(notification, context),
     },
     closed,

@@ -7,10 +7,10 @@ import {
   type Era,
   Fault,
   failing,
-  held,
   type JsonObject,
   type Lease,
   type Limits,
+  leasedReplies,
   type Message,
   optionLimits,
   quotaOwner,
@@ -84,7 +84,7 @@ class ServerService implements SdkService {
   call(request: Request, context: Context): Replies {
     try {
       const known = withAuthInfo(request, this.#authInfo(context));
-      return held(() => this.#lease(context, request.method === AMBIENT), known, context);
+      return leasedReplies(() => this.#lease(context, request.method === AMBIENT), known, context);
     } catch (error) {
       return failing(toFault(error));
     }

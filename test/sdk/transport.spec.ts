@@ -6,7 +6,7 @@ import { StdioClientTransport as StdioV1 } from "@modelcontextprotocol/sdk/clien
 import { describe, expect, it } from "vitest";
 import * as api from "../../src/api/index.js";
 import type { Incoming, OutgoingMessage } from "../../src/codec/index.js";
-import { withBeside } from "../../src/core/index.js";
+import { withEnvelopeMembers } from "../../src/core/index.js";
 import { type Link, sharedStream } from "../../src/era/index.js";
 import { clientTransport, type SdkMessage } from "../../src/sdk/index.js";
 import { linkTransport } from "../../src/sdk/link-transport.js";
@@ -86,7 +86,7 @@ describe("the transport of a link", () => {
     peer.give(
       { kind: "request", id: "1", method: "a", params: { x: null } },
       { kind: "request", id: 1, method: "b", params: noParams },
-      { kind: "notification", method: "c", params: withBeside({}, { more: 1 }) },
+      { kind: "notification", method: "c", params: withEnvelopeMembers({}, { more: 1 }) },
       { kind: "error", error: { code: -1, message: "m", data: [] } },
       { kind: "result", id: "listen:3", value: {} },
     );

@@ -10,7 +10,7 @@ import {
   type JsonObject,
   type Message,
   meta,
-  newest,
+  newestVersions,
   type Replies,
   type Reply,
   type Request,
@@ -47,7 +47,7 @@ export function peer(handlers: Readonly<Record<string, Handle>>, { era = "modern
     [AMBIENT]: (_, { cancel }) => new Promise((resolve) => cancel.on(() => resolve({}))),
     "server/discover": () => ({
       resultType: "complete",
-      supportedVersions: [newest[era]],
+      supportedVersions: [newestVersions[era]],
       capabilities,
       instructions: "Be kind.",
       _meta: { [meta.serverInfo]: { name: "peer", version: "1" } },
@@ -58,7 +58,7 @@ export function peer(handlers: Readonly<Record<string, Handle>>, { era = "modern
 
   return {
     era,
-    protocolVersion: newest[era],
+    protocolVersion: newestVersions[era],
     closed,
     calls,
     left,

@@ -1,4 +1,4 @@
-import { beside, Fault, type Message } from "../../core/index.js";
+import { envelopeMembers, Fault, type Message } from "../../core/index.js";
 
 /** The members of a message, and of the params of a call, that layers check. */
 const ofMessage: ReadonlySet<string> = new Set(["jsonrpc", "id", "method", "params"]);
@@ -10,7 +10,7 @@ const ofParams: ReadonlySet<string> = new Set(["name"]);
  * was checked.
  */
 export function lookalike({ method, params }: Message): Fault | undefined {
-  const found = lookalikeIn(beside(params), ofMessage) ?? (method === "tools/call" ? lookalikeIn(params, ofParams) : undefined);
+  const found = lookalikeIn(envelopeMembers(params), ofMessage) ?? (method === "tools/call" ? lookalikeIn(params, ofParams) : undefined);
   if (found === undefined) return undefined;
   return new Fault("invalid-params", `the member ${JSON.stringify(found)} could be taken for another one of nearly the same name`);
 }

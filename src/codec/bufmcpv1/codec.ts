@@ -11,7 +11,7 @@ import {
   rpcCodes,
   toFault,
   toRpcError,
-  withBeside,
+  withEnvelopeMembers,
 } from "../../core/index.js";
 import type { Id, IncomingSingle, Outgoing, OutgoingMessage, OutgoingRequest } from "../jsonrpc.js";
 import { nullParams, paramsBeside } from "../members.js";
@@ -330,7 +330,7 @@ function having(refs: readonly unknown[], result: JsonObject): JsonObject {
 }
 
 function withExtra<T extends object>(answer: T, { extra }: Envelope): T {
-  return extra === undefined ? answer : withBeside(answer, extra);
+  return extra === undefined ? answer : withEnvelopeMembers(answer, extra);
 }
 
 function bad({ payload, id }: Envelope, fault: Fault): IncomingSingle {

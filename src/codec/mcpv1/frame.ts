@@ -1,4 +1,13 @@
-import { checkNumbers, Fault, isObject, isRpcError, type JsonObject, noParams, type RpcError, withBeside } from "../../core/index.js";
+import {
+  checkNumbers,
+  Fault,
+  isObject,
+  isRpcError,
+  type JsonObject,
+  noParams,
+  type RpcError,
+  withEnvelopeMembers,
+} from "../../core/index.js";
 import type { Id, Incoming, IncomingBatch, OutgoingMessage } from "../jsonrpc.js";
 import { nullParams, paramsBeside, whole } from "../members.js";
 import {
@@ -127,7 +136,7 @@ export function withParams(params: JsonObject, { extra }: SessionFrame): JsonObj
 
 /** The result or error with what the frame says besides. */
 export function withAnswer<T extends object>(answer: T, { extra }: SessionFrame): T {
-  return extra === undefined ? answer : withBeside(answer, extra);
+  return extra === undefined ? answer : withEnvelopeMembers(answer, extra);
 }
 
 const ofRequests: ReadonlySet<string> = new Set(["jsonrpc", "id", "method", "params"]);

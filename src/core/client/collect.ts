@@ -1,6 +1,6 @@
 import { concat, encodeBase64 } from "../../stream/index.js";
+import { weightOf } from "../cached-json.js";
 import { Fault } from "../fault.js";
-import { weightOf } from "../fixed.js";
 import { extended, isObject, type JsonObject, weigh } from "../json.js";
 import { listMembers } from "../methods.js";
 import type { ContentReply, PageReply, Reply } from "../service.js";

@@ -1,5 +1,5 @@
 import { Registry } from "../../stream/index.js";
-import { type Cancel, Canceller, fromSignal, never } from "../cancel.js";
+import { type Cancel, Canceller, fromSignal, neverCancelled } from "../cancel.js";
 import { Fault, toFault } from "../fault.js";
 import { Caller } from "../identity.js";
 import { extended, type JsonObject } from "../json.js";
@@ -82,7 +82,7 @@ export class Engine implements Home {
 
   async notify(notification: Message): Promise<void> {
     if (this.#closed !== undefined) throw this.#closed;
-    await this.service.notify(notification, this.context(plain, never));
+    await this.service.notify(notification, this.context(plain, neverCancelled));
   }
 
   /** Makes a call and returns its whole result. */

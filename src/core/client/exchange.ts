@@ -4,7 +4,7 @@ import { Fault, toFault } from "../fault.js";
 import type { JsonObject } from "../json.js";
 import { fixedLimits } from "../limits.js";
 import { RELEASE } from "../parked.js";
-import { DONE, type Timed, timed } from "../replies.js";
+import { type DeadlineReplies, DONE, withDeadline } from "../replies.js";
 import type { Ask, Context, Replies, Reply, ReplyStep, Request, Service } from "../service.js";
 import type { AskAnswers } from "./asks.js";
 import { readable } from "./readable.js";
@@ -50,7 +50,7 @@ export class CallExchange implements Replies {
   readonly #exact: boolean;
   #start: ExchangeStart | undefined;
   #inner: Replies | undefined;
-  #timed: Timed | undefined;
+  #timed: DeadlineReplies | undefined;
   #deadline: number | undefined;
   /** Whether the exchange waits for answers between two rounds, so that no call is open. */
   #gathering = false;
@@ -123,7 +123,7 @@ export class CallExchange implements Replies {
   }
 
   #read(replies: Replies): void {
-    this.#inner = this.#deadline === undefined ? replies : (this.#timed = timed(replies, this.#deadline));
+    this.#inner = this.#deadline === undefined ? replies : (this.#timed = withDeadline(replies, this.#deadline));
   }
 
   #pull(): void {

@@ -1,5 +1,5 @@
+import { cachedJson } from "../cached-json.js";
 import { Fault } from "../fault.js";
-import { fixed } from "../fixed.js";
 import { isObject, type JsonObject } from "../json.js";
 import type { GetPromptResult, Prompt, PromptMessage } from "../protocol.js";
 import type { Context, Reply, Request } from "../service.js";
@@ -80,7 +80,7 @@ export class Prompts {
       if (function_ !== undefined) complete.set(argument, function_);
       return { name: argument, ...published };
     });
-    const prompt: Prompt = fixed({ name, ...rest, ...(args === undefined ? {} : { arguments: listed }) });
+    const prompt: Prompt = cachedJson({ name, ...rest, ...(args === undefined ? {} : { arguments: listed }) });
     this.#entries.set(name, { prompt, handler, complete });
   }
 

@@ -1,5 +1,5 @@
+import { cachedJson } from "../cached-json.js";
 import { Fault } from "../fault.js";
-import { fixed } from "../fixed.js";
 import type { JsonObject } from "../json.js";
 import type { Resource, ResourceTemplate } from "../protocol.js";
 import type { Context, Reply, Request } from "../service.js";
@@ -60,12 +60,12 @@ export class Resources {
 
   add(resource: Resource, read: ResourceReader): void {
     if (this.#fixed.has(resource.uri)) throw new Fault("invalid-params", `a resource ${resource.uri} is already registered`);
-    this.#fixed.set(resource.uri, { resource: fixed(resource), read });
+    this.#fixed.set(resource.uri, { resource: cachedJson(resource), read });
   }
 
   addTemplate(options: TemplateOptions, read: ResourceReader<TemplateContext>): void {
     const { complete = {}, list, ...rest } = options;
-    const published = fixed(rest as ResourceTemplate);
+    const published = cachedJson(rest as ResourceTemplate);
     const template = uriTemplate(published.uriTemplate);
     this.#templates.push({ published, template, read, list, complete: new Map(Object.entries(complete)) });
   }

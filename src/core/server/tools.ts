@@ -1,5 +1,5 @@
+import { cachedJson } from "../cached-json.js";
 import { Fault } from "../fault.js";
-import { fixed } from "../fixed.js";
 import { isObject, type JsonObject } from "../json.js";
 import { isMessage } from "../message-tools.js";
 import type { CallToolResult, ContentBlock, Tool, ToolAnnotations } from "../protocol.js";
@@ -95,7 +95,7 @@ export class Tools {
     if ((takes["type"] ?? "object") !== "object") throw new Fault("invalid-params", `${owner}: its input has to be an object`);
     const gives = output === undefined ? outputSchema : published(output, outputSchema, "output", owner);
     this.#entries.set(name, {
-      tool: fixed({
+      tool: cachedJson({
         name,
         ...rest,
         inputSchema: { type: "object", ...takes },

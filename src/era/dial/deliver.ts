@@ -1,5 +1,14 @@
 import { type IncomingNotification, isId } from "../../codec/index.js";
-import { beside, isObject, type JsonObject, type LogReply, meta, type NoteReply, noParams, withBeside } from "../../core/index.js";
+import {
+  envelopeMembers,
+  isObject,
+  type JsonObject,
+  type LogReply,
+  meta,
+  type NoteReply,
+  noParams,
+  withEnvelopeMembers,
+} from "../../core/index.js";
 import { anywireKeys } from "../keys.js";
 import type { Peer } from "./peer.js";
 
@@ -42,7 +51,8 @@ function replyOf(method: string, params: JsonObject): LogReply | NoteReply {
 function without(params: JsonObject, named: JsonObject): JsonObject {
   const { [meta.subscriptionId]: subscription, [anywireKeys.call]: call, [anywireKeys.bare]: bare, ...others } = named;
   const { _meta, ...rest } = params;
-  if (bare === "absent") return beside(rest) === undefined ? noParams : withBeside(rest, { ...beside(rest), params: undefined });
-  if (bare === "null") return withBeside(rest, { ...beside(rest), params: null });
+  if (bare === "absent")
+    return envelopeMembers(rest) === undefined ? noParams : withEnvelopeMembers(rest, { ...envelopeMembers(rest), params: undefined });
+  if (bare === "null") return withEnvelopeMembers(rest, { ...envelopeMembers(rest), params: null });
   return Object.keys(others).length > 0 ? { ...rest, _meta: others } : rest;
 }

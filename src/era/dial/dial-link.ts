@@ -7,7 +7,7 @@ import {
   defaultLimits,
   type Era,
   Fault,
-  newest,
+  newestVersions,
   noParams,
   toFault,
 } from "../../core/index.js";
@@ -56,7 +56,7 @@ async function agree(peer: Peer, options: DialOptions): Promise<Connection> {
     client: {
       identity: peer.self,
       era,
-      protocolVersion: newest[era],
+      protocolVersion: newestVersions[era],
       capabilities: capabilities ?? {},
       info: info ?? { name: "anywire", version: "0" },
     },

@@ -12,7 +12,7 @@ import {
   type OutgoingRequest,
   type SendOptions,
 } from "../../codec/index.js";
-import { AMBIENT, clientInfo, type Fault, fromRpcError, isObject, type JsonObject, meta, newest } from "../../core/index.js";
+import { AMBIENT, clientInfo, type Fault, fromRpcError, isObject, type JsonObject, meta, newestVersions } from "../../core/index.js";
 import { Registry } from "../../stream/index.js";
 import type { LinkWatch } from "../watch/link-watch.js";
 import { isModernServer, orSilence, SILENT } from "./handshake.js";
@@ -141,7 +141,7 @@ export class LinkState {
     const modern = isModernServer(answer.then(resultIn));
     const early = await orSilence(modern, this.#probeMs);
     if (early !== SILENT) return early;
-    const params = { protocolVersion: newest.legacy, capabilities: {}, clientInfo: { ...clientInfo } };
+    const params = { protocolVersion: newestVersions.legacy, capabilities: {}, clientInfo: { ...clientInfo } };
     const legacy = this.#ask(link, { jsonrpc: "2.0", id: 0, method: "initialize", params }).then(resultIn);
     return Promise.any([modern, legacy.then(() => false)]).catch(() => modern);
   }

@@ -1,5 +1,5 @@
 import type { AnswerPart, Id, SendOptions } from "../../codec/index.js";
-import { beside, extended, isObject, type JsonObject, meta, noParams, type Reply, weigh } from "../../core/index.js";
+import { envelopeMembers, extended, isObject, type JsonObject, meta, noParams, type Reply, weigh } from "../../core/index.js";
 import type { CallEnvelope } from "../envelope.js";
 import { anywireKeys } from "../keys.js";
 import { weighPart } from "../size.js";
@@ -114,7 +114,7 @@ export class Sink {
 function stamped(params: JsonObject, stamp: JsonObject | undefined): JsonObject {
   if (stamp === undefined) return params;
   const kept = params["_meta"];
-  const bare = params === noParams ? "absent" : beside(params)?.["params"] === null ? "null" : undefined;
+  const bare = params === noParams ? "absent" : envelopeMembers(params)?.["params"] === null ? "null" : undefined;
   return extended(params, {
     _meta: extended(isObject(kept) ? kept : undefined, bare === undefined ? stamp : { ...stamp, [anywireKeys.bare]: bare }),
   });

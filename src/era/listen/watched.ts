@@ -1,5 +1,5 @@
 import type { AnswerPart, Id, Incoming, IncomingRequest, LinkTraits, Outgoing, SendOptions } from "../../codec/index.js";
-import { type Era, Fault, fromRpcError, isObject, type JsonObject, tell } from "../../core/index.js";
+import { type Era, Fault, fromRpcError, isObject, type JsonObject, notifyObserver } from "../../core/index.js";
 import { Registry } from "../../stream/index.js";
 import type { CallWatch } from "../watch/call-watch.js";
 import type { LinkWatch } from "../watch/link-watch.js";
@@ -39,7 +39,7 @@ export class ServingWatch {
 
   /** The link has ended. */
   end(): void {
-    if (this.#session !== undefined) tell(this.link.observer, "session", { ...this.link.at, kind: "end", ...this.#session });
+    if (this.#session !== undefined) notifyObserver(this.link.observer, "session", { ...this.link.at, kind: "end", ...this.#session });
     this.#session = undefined;
   }
 
@@ -62,7 +62,7 @@ export class ServingWatch {
   #opened({ protocolVersion }: JsonObject, { clientInfo }: JsonObject): void {
     this.end();
     this.#session = { protocolVersion: String(protocolVersion), ...(isObject(clientInfo) ? { client: clientInfo } : undefined) };
-    tell(this.link.observer, "session", { ...this.link.at, kind: "open", ...this.#session });
+    notifyObserver(this.link.observer, "session", { ...this.link.at, kind: "open", ...this.#session });
   }
 }
 

@@ -4,12 +4,12 @@ import {
   type Fault,
   isObject,
   type JsonObject,
+  notifyObserver,
   type Observed,
   type ObservedCall,
   type Observer,
   type Reply,
   type Request,
-  tell,
   weigh,
 } from "../../core/index.js";
 import { weighPart } from "../size.js";
@@ -27,15 +27,15 @@ export class CallWatch {
     this.#observer = observer;
     // Member by member, here and below: an object that begins with a spread takes longer than everything else here.
     this.#call = { side: at.side, wire: at.wire, identity: at.identity, era, method, name: subjectOf(params) };
-    tell(observer, "call", { kind: "start", call: this.#call });
+    notifyObserver(observer, "call", { kind: "start", call: this.#call });
   }
 
   progress(params: JsonObject): void {
-    tell(this.#observer, "call", { kind: "progress", call: this.#call, params });
+    notifyObserver(this.#observer, "call", { kind: "progress", call: this.#call, params });
   }
 
   question(method: string): void {
-    tell(this.#observer, "call", { kind: "question", call: this.#call, method });
+    notifyObserver(this.#observer, "call", { kind: "question", call: this.#call, method });
   }
 
   /** Anything that comes back for the call. */
@@ -70,7 +70,7 @@ export class CallWatch {
     if (this.#ended) return;
     this.#ended = true;
     const milliseconds = performance.now() - this.#began;
-    tell(this.#observer, "call", { kind: "end", call: this.#call, outcome, fault, bytes, milliseconds });
+    notifyObserver(this.#observer, "call", { kind: "end", call: this.#call, outcome, fault, bytes, milliseconds });
   }
 }
 

@@ -13,12 +13,12 @@ import {
   type Fault,
   type Frame,
   type JsonObject,
+  notifyObserver,
   type Observed,
   type Observer,
   type RefusalEvent,
   type Request,
   refusalOf,
-  tell,
   type UpstreamChange,
   type WireOptions,
 } from "../../core/index.js";
@@ -61,16 +61,16 @@ export class LinkWatch {
   }
 
   refusal(kind: RefusalEvent["kind"], fault: Fault, method?: string): void {
-    tell(this.observer, "refusal", refusalOf(fault, this.at, kind, method));
+    notifyObserver(this.observer, "refusal", refusalOf(fault, this.at, kind, method));
   }
 
   upstream(event: UpstreamChange): void {
-    tell(this.observer, "upstream", { ...this.at, ...event });
+    notifyObserver(this.observer, "upstream", { ...this.at, ...event });
   }
 
   #frame(direction: Frame["direction"], message: Frame["message"]): void {
     const { side, wire, identity } = this.at;
-    tell(this.observer, "frame", { side, wire, identity, direction, message });
+    notifyObserver(this.observer, "frame", { side, wire, identity, direction, message });
   }
 }
 
@@ -84,7 +84,7 @@ export function observedAs<O extends WireOptions>(options: O, side: Observed["si
   const { observe, onFault } = options;
   if (observe === undefined) return options;
   const dropped = (fault: Fault): void => {
-    tell(observe, "refusal", refusalOf(fault, { side, wire }, "dropped"));
+    notifyObserver(observe, "refusal", refusalOf(fault, { side, wire }, "dropped"));
     onFault?.(fault);
   };
   return { ...options, wire, onFault: dropped };

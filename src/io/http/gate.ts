@@ -1,4 +1,4 @@
-import { type CredentialWatch, Fault, refusalOf, refusedStatus, tell, toFault, type WireOptions } from "../../core/index.js";
+import { type CredentialWatch, Fault, notifyObserver, refusalOf, refusedStatus, toFault, type WireOptions } from "../../core/index.js";
 import { type AuthOptions, checkCredentials, METADATA_PATH, refusedCredentials } from "./credentials.js";
 import type { Exchange, Outlet } from "./exchange.js";
 import { corsHeaders, type GuardOptions, preflightHeaders, refusal } from "./guard.js";
@@ -153,7 +153,7 @@ class ValidExchange implements Exchange {
 
 /** Tells the observer of a listener, if there is one, that a request was refused. */
 export function tellRefused({ observe, wire = "link" }: Pick<WireOptions, "observe" | "wire">, fault: Fault): void {
-  if (observe !== undefined) tell(observe, "refusal", refusalOf(fault, { side: "listen", wire }, "refused"));
+  if (observe !== undefined) notifyObserver(observe, "refusal", refusalOf(fault, { side: "listen", wire }, "refused"));
 }
 
 /** The URL of the metadata: at the origin of the resource, or else at the host of the request. */

@@ -1,5 +1,5 @@
 import type { AnswerPart, Id } from "../../codec/index.js";
-import { beside, type ContentReply, Fault, type JsonObject, jsonText } from "../../core/index.js";
+import { type ContentReply, envelopeMembers, Fault, type JsonObject, jsonText } from "../../core/index.js";
 import type { Outlet } from "../../io/index.js";
 import { type Base64Stream, base64Stream, cutText } from "../../stream/index.js";
 
@@ -70,7 +70,7 @@ export function largeAnswer(outlet: Outlet, { id, event }: LargeOptions): LargeA
     async finish(result) {
       close();
       const { contents, ...rest } = result;
-      text += `]${following(rest)}}${following(beside(result) ?? {})}}${event ? "\n\n" : ""}`;
+      text += `]${following(rest)}}${following(envelopeMembers(result) ?? {})}}${event ? "\n\n" : ""}`;
       await flush();
       outlet.end();
     },

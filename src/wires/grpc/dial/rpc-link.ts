@@ -11,7 +11,7 @@ import {
   type Limits,
   listMembers,
   modernVersions,
-  newest,
+  newestVersions,
   type RpcError,
   rpcCodes,
   statedVersion,
@@ -193,7 +193,7 @@ class RpcLink implements Link {
   async #discover(id: Id, { deadline }: SendOptions): Promise<void> {
     const open: OpenCall = { call: undefined, held: false, wake: undefined, error: undefined };
     try {
-      const params = { protocolVersion: newest.legacy, capabilities: {}, clientInfo: { ...clientInfo } };
+      const params = { protocolVersion: newestVersions.legacy, capabilities: {}, clientInfo: { ...clientInfo } };
       open.call = this.#call("Initialize", params, { deadline });
       const said = await this.#answer(id, rpcOf("Initialize"), open.call, open);
       const value = { ...discovered(said), supportedVersions: [...modernVersions] };

@@ -1,5 +1,5 @@
 import { type OutgoingRequest, serialise } from "../../../codec/index.js";
-import { type Cancel, lowerCase, meta, newest } from "../../../core/index.js";
+import { type Cancel, lowerCase, meta, newestVersions } from "../../../core/index.js";
 import { authorized, type HttpClient, httpClient } from "../../../io/index.js";
 import type { HttpDialOptions } from "./link.js";
 
@@ -43,7 +43,7 @@ const discover: OutgoingRequest = {
   method: "server/discover",
   params: {
     _meta: {
-      [meta.protocolVersion]: newest.modern,
+      [meta.protocolVersion]: newestVersions.modern,
       [meta.clientInfo]: { name: "anywire", version: "0" },
       [meta.clientCapabilities]: {},
     },

@@ -8,10 +8,10 @@ interface Known {
 const known = new WeakMap<object, Known>();
 
 /**
- * A copy that nobody changes, so that its JSON and what it weighs are found out once: for what is registered once and listed again
- * and again. What is not JSON comes back as it is, to be refused when it is sent.
+ * A copy that nobody changes. Its JSON text and its weight are computed once: for what is registered once and listed again and again.
+ * What is not JSON comes back as it is, and is refused when it is sent.
  */
-export function fixed<T extends JsonObject>(value: T): T {
+export function cachedJson<T extends JsonObject>(value: T): T {
   let text: string;
   try {
     text = JSON.stringify(value);
@@ -23,12 +23,12 @@ export function fixed<T extends JsonObject>(value: T): T {
   return copy;
 }
 
-/** The JSON of a fixed object; undefined for any other. */
-export function fixedText(value: object): string | undefined {
+/** The JSON of an object that `cachedJson` made; undefined for any other. */
+export function cachedText(value: object): string | undefined {
   return known.get(value)?.text;
 }
 
-/** weigh(), without the walk through a fixed object. */
+/** weigh(), without the walk through an object that `cachedJson` made. */
 export function weightOf(value: JsonObject): number {
   return known.get(value)?.weight ?? weigh(value);
 }

@@ -17,7 +17,7 @@ type State =
   | { readonly tag: "ended" };
 
 /** A call on a service that `open` gives at the first next(). The lease is released when the call has ended. */
-export function held(open: () => Promise<Lease>, request: Request, context: Context): Replies {
+export function leasedReplies(open: () => Promise<Lease>, request: Request, context: Context): Replies {
   return new LeasedReplies(open, request, context);
 }
 
