@@ -78,20 +78,13 @@ export async function listen(service: Service, address: Address, options: ProtoL
   return portListener(await port(carrier, [protoMount(service, options)], options));
 }
 
-let listening = false;
-
 /** Serves this process's own stdin and stdout, in the protocol that the client begins with. */
 async function listenOnStreams(service: Service, options: ListenOptions): Promise<Listener> {
-  if (listening) throw new Fault("unavailable", "stdin and stdout are already listened on", { data: { reason: "in-use" } });
-  listening = true;
   const { limits } = options;
-  const links = new ServedLinks(service, options);
   const codec = new MessageCodec({ depth: limits?.depth ?? defaultLimits.depth });
   const link = processLink({ limits, framing: either(codec) });
-  const served = links.add(checksTokens(answersProbes(link, codec), {})).finally(() => {
-    listening = false;
-    // Nobody can come back for what is parked.
-    return links.drain();
-  });
+  const links = new ServedLinks(service, options);
+  // Nobody can come back for what is parked.
+  const served = links.add(checksTokens(answersProbes(link, codec), {})).finally(() => links.drain());
   return listenerOf("proto+stdio:", () => links.drain(), served);
 }

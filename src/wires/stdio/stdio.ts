@@ -23,18 +23,12 @@ export const stdio: Wire = {
   dial: (address, options) => dial(address, observedAs(options, "dial", "stdio")),
 };
 
-let listening = false;
-
 async function listen(service: Service, address: Address, options: ListenOptions): Promise<Listener> {
   if (typeof address !== "string") throw new Fault("invalid-params", "a command can be dialed, not listened on; listen on stdio:");
-  if (listening) throw new Fault("unavailable", "stdin and stdout are already listened on", { data: { reason: "in-use" } });
-  listening = true;
+  const link = processLink(options);
   const links = new ServedLinks(service, options);
-  const served = links.add(processLink(options)).finally(() => {
-    listening = false;
-    // Nobody can come back for what is parked.
-    return links.drain();
-  });
+  // Nobody can come back for what is parked.
+  const served = links.add(link).finally(() => links.drain());
   return listenerOf("stdio:", () => links.drain(), served);
 }
 
