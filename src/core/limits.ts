@@ -42,7 +42,7 @@ export interface Limits {
   readonly processBytes: number;
   /** Bytes that are held in total for one principal, over all its connections. Callers without a principal count by remote address. */
   readonly principalBytes: number;
-  /** Bytes that are held in total for one connection. At a client, the questions of its server that wait for answers. */
+  /** Bytes that are held in total for one connection. At a client, the questions of its server that wait for answers. In a page, the messages of a WebSocket that wait to be read. */
   readonly connectionBytes: number;
   /** Bytes in addition to those, for small calls while the other shares are full. */
   readonly reserveBytes: number;

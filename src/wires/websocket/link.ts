@@ -1,14 +1,5 @@
 import { type Incoming, type Outgoing, parseMessage, serialise } from "../../codec/index.js";
-import {
-  type Account,
-  defaultLimits,
-  Fault,
-  type FaultCode,
-  isObject,
-  LITTLE_BYTES,
-  type Limits,
-  messageTooLarge,
-} from "../../core/index.js";
+import { type Account, defaultLimits, Fault, isObject, LITTLE_BYTES, type Limits, messageTooLarge } from "../../core/index.js";
 import { type Link, sharedStream } from "../../era/index.js";
 import { pipe } from "../../stream/index.js";
 
@@ -39,8 +30,10 @@ const OPEN = 1;
 const HIGH_WATER = 256 * 1024;
 /** What may wait to be read before the peer is paused. */
 const HELD = { chars: 1024 * 1024, items: 1024 };
-/** What may wait if the peer cannot be paused. Beyond that the link ends. */
-const MOST = { chars: 64 * 1024 * 1024, items: 100_000 };
+/** Frames that may wait to be read. If the peer cannot be paused, their bytes may be `connectionBytes`. Beyond that the link ends. */
+const MOST_FRAMES = 100_000;
+/** A page may close its socket with 1000, or with a code of its own, which begin here. */
+const OWN_CODES = 4000;
 
 /** Encodes messages as binary frames. */
 export interface FrameCodec {
@@ -66,8 +59,9 @@ export function socketLink(
   limits: Partial<Limits> = {},
   { codec, gather, account, principal }: WebSocketLinkOptions = {},
 ): Link {
-  const { depth, messageBytes } = { ...defaultLimits, ...limits };
-  const inbox = pipe<string | Uint8Array>({ items: MOST.items, bytes: MOST.chars, size: (frame) => frame.length });
+  const { depth, messageBytes, connectionBytes } = { ...defaultLimits, ...limits };
+  const bytes = socket.pause === undefined ? connectionBytes : Number.POSITIVE_INFINITY;
+  const inbox = pipe<string | Uint8Array>({ items: MOST_FRAMES, bytes, size: (frame) => frame.length });
   const waiting = new Set<() => void>();
   const received = account?.hold(principal);
   const unwritten = account?.outgoing(principal);
@@ -93,16 +87,21 @@ export function socketLink(
     if (error && socket.readyState === OPEN) end(new Fault("unavailable", "the socket broke", { data: { reason: "broken" } }), false);
     else wake();
   };
-  const stop = (code: number, why: string, fault: FaultCode = "invalid-request"): void => {
-    end(new Fault(fault, why), false);
-    socket.close(code, why);
+  const closeWith = (code: number, why: string): void =>
+    socket.close(socket.pause === undefined && code > 1000 && code < 3000 ? OWN_CODES + (code % 1000) : code, why);
+  const stop = (code: number, fault: Fault): void => {
+    end(fault, false);
+    closeWith(code, fault.message);
   };
   socket.addEventListener("message", ({ data }) => {
     if (closed !== undefined) return;
-    if (codec === undefined && typeof data !== "string") return stop(1003, "binary frames are not messages");
+    if (codec === undefined && typeof data !== "string") return stop(1003, new Fault("invalid-request", "binary frames are not messages"));
     // A server of JSON-RPC may answer a binary frame with the text of an error.
-    if (codec !== undefined && !(data instanceof Uint8Array)) return stop(1003, "text frames are not messages", "parse");
-    if (!inbox.offer(data as string | Uint8Array)) return stop(1009, "too much at once");
+    if (codec !== undefined && !(data instanceof Uint8Array)) return stop(1003, new Fault("parse", "text frames are not messages"));
+    const frame = data as string | Uint8Array;
+    // On the side of a server and in Node, ws checks that too, before it has the whole frame.
+    if (frame.length > messageBytes) return stop(1009, messageTooLarge(messageBytes));
+    if (!inbox.offer(frame)) return stop(1009, unread(connectionBytes));
     if (inbox.bytes > 0) received?.set(inbox.bytes);
     if ((inbox.bytes < HELD.chars && inbox.length < HELD.items) || paused || socket.pause === undefined) return;
     paused = true;
@@ -152,12 +151,16 @@ export function socketLink(
       if (bufferedAmount > HIGH_WATER) await room();
     },
     async close(reason) {
-      if (closed === undefined) socket.close(closeCode(reason), utf8Prefix(reason?.message ?? ""));
+      if (closed === undefined) closeWith(closeCode(reason), utf8Prefix(reason?.message ?? ""));
       // A paused socket would never receive the peer's close frame.
       if (paused) socket.resume?.();
       end(reason ?? new Fault("unavailable", "the link was closed", { data: { reason: "closed" } }), true);
     },
   };
+}
+
+function unread(max: number): Fault {
+  return new Fault("overload", "the peer sends more than is read", { data: { limit: "connectionBytes", max } });
 }
 
 const PREFIX = 4;
