@@ -1,9 +1,10 @@
-import { Fault, isObject, jsonText, type LimitName } from "../core/index.js";
+import { Fault, isObject, jsonText } from "../core/index.js";
 import { blobText } from "./blob-text.js";
 import { isBatch } from "./guards.js";
 import type { Incoming, IncomingBad, IncomingBatch, Outgoing, OutgoingMessage, OutgoingNotification } from "./jsonrpc.js";
 import { listText } from "./list-text.js";
 import { whole } from "./members.js";
+import { unwritable } from "./unwritable.js";
 
 /** One line of JSON, without its end. Throws a Fault on what is not JSON. */
 export function serialise(message: Outgoing): string {
@@ -47,10 +48,7 @@ function stringify(message: object): string {
   try {
     return listText(message) ?? jsonText(message);
   } catch (cause) {
-    if (!(cause instanceof RangeError)) throw new Fault("internal", "the message is not JSON", { cause });
-    // The one other limit of JSON.stringify is the longest string there can be.
-    const limit: LimitName = cause.message.includes("string length") ? "messageBytes" : "depth";
-    throw new Fault("overload", "the message is too large to write", { cause, data: { limit } });
+    throw unwritable(cause);
   }
 }
 

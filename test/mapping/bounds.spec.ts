@@ -135,6 +135,16 @@ describe("nesting", () => {
   });
 });
 
+it("a message whose JSON is longer than any string is over the limit of bytes, not of depth", () => {
+  const long = (): never => {
+    // What JSON.stringify throws there: a real one would take half a gigabyte.
+    throw new RangeError("Invalid string length");
+  };
+  const request = { name: "t", arguments: {}, _meta: { long: { toJSON: long } } };
+  const fault = faultOf(() => mcpv1.encodeMessage("CallToolRequest", request, { twin: true }));
+  expect([fault.code, fault.data]).toEqual(["overload", { limit: "messageBytes" }]);
+});
+
 describe("bytes that are no message", () => {
   it("are refused", () => {
     for (const bytes of [

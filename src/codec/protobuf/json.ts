@@ -1,6 +1,7 @@
-import { Fault, isObject, type JsonObject, jsonText } from "../../core/index.js";
+import { isObject, type JsonObject, jsonText } from "../../core/index.js";
 import { exceedsDepth, holdsMore, MOST_VALUES, PARSED_FIRST, tooManyValues } from "../depth.js";
 import { DEEP, ODD, parseExactly, survey } from "../numbers.js";
+import { unwritable } from "../unwritable.js";
 import { malformed, refused, tooDeep } from "./fault.js";
 import type { Reader } from "./reader.js";
 
@@ -15,8 +16,7 @@ export function stringify(value: unknown): string | undefined {
   try {
     return jsonText(value) as string | undefined;
   } catch (cause) {
-    if (!(cause instanceof RangeError)) throw new Fault("internal", "the message is not JSON", { cause });
-    throw new Fault("overload", "the message is too large to write", { cause, data: { limit: "depth" } });
+    throw unwritable(cause);
   }
 }
 
