@@ -1,4 +1,4 @@
-import { type DialOptions, defaultTimeouts, Fault } from "../core/index.js";
+import { type DialOptions, defaultTimeouts, Fault, lateHandshake } from "../core/index.js";
 import type { Link } from "../era/index.js";
 import { timerMs } from "../stream/index.js";
 import { socketLink } from "../wires/websocket/link.js";
@@ -13,10 +13,7 @@ export function openPageSocket(address: string, { signal, limits, handshakeMs = 
       reject(fault);
       socket.close();
     };
-    const timer = setTimeout(
-      () => fail(new Fault("deadline", `the server opened no socket within ${handshakeMs} ms`)),
-      timerMs(handshakeMs),
-    );
+    const timer = setTimeout(() => fail(lateHandshake(handshakeMs, "the server opened no socket")), timerMs(handshakeMs));
     settled.signal.addEventListener("abort", () => clearTimeout(timer));
     const refused = (): void => fail(new Fault("unavailable", `cannot reach ${new URL(address).origin}`, { data: { reason: "failed" } }));
     const giveUp = (): void => fail(new Fault("cancelled", "dialing was given up", { cause: signal?.reason }));

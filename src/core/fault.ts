@@ -74,6 +74,11 @@ export function messageTooLarge(max: number): Fault {
   return new Fault("overload", "the message is larger than a message may be", { data: { limit: "messageBytes", max } });
 }
 
+/** The fault of a server that is dialed and does not do its part within `handshakeMs`. `what` says which part. */
+export function lateHandshake(ms: number, what = "the server did not finish the handshake", cause?: unknown): Fault {
+  return new Fault("deadline", `${what} within ${ms} ms`, { cause, data: { limit: "handshakeMs", max: ms } });
+}
+
 /** A peer's JSON-RPC error as a fault that turns back into the same error. */
 export function fromRpcError(error: RpcError): Fault {
   const { code, message, data, ...rest } = error;

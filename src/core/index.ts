@@ -48,6 +48,7 @@ export {
   type FaultCode,
   type FaultOptions,
   fromRpcError,
+  lateHandshake,
   messageTooLarge,
   type RpcError,
   toFault,

@@ -128,9 +128,13 @@ export const fixedLimits = {
 /** Rate limits of the layer `limitRate`: `perClient` and `perTool`. */
 export const rateLimits = ["clientRate", "toolRate"] as const;
 
+/** Time-outs that a fault of a server that is dialed names. Their defaults are in timeouts.ts. */
+export const dialLimits = ["handshakeMs"] as const;
+
 /** The values that `data.limit` of a fault may have. */
 export type LimitName =
   | (typeof rateLimits)[number]
+  | (typeof dialLimits)[number]
   | keyof Limits
   | keyof typeof optionLimits
   | keyof typeof fixedLimits

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { defaultLimits, fixedLimits, optionLimits, principalShares, rateLimits } from "../../src/core/limits.js";
+import { defaultLimits, dialLimits, fixedLimits, optionLimits, principalShares, rateLimits } from "../../src/core/limits.js";
 import { bodyMsOf, defaultTimeouts, fixedTimeouts } from "../../src/core/timeouts.js";
 
 const root = join(import.meta.dirname, "../..");
@@ -11,7 +11,7 @@ const shares = Object.entries(principalShares).map(([name, share]) => [`${name}P
 const sources = readdirSync(join(root, "src"), { recursive: true, encoding: "utf8" })
   .filter((path) => path.endsWith(".ts") && !path.endsWith(".spec.ts"))
   .map((path) => [path, readFileSync(join(root, "src", path), "utf8")] as const);
-const names = [...Object.keys(limits), ...shares.map(([name]) => name), ...rateLimits];
+const names = [...Object.keys(limits), ...shares.map(([name]) => name), ...rateLimits, ...dialLimits];
 
 /** As the page writes it. */
 function written(name: string, value: number): string {

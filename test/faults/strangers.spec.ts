@@ -48,9 +48,10 @@ it.each(["http", "sse+http", "ws"])("%s to a server of another protocol fails in
   });
 });
 
-it.each(["http", "sse+http", "ws", "grpc", "tunnel+grpc"])("%s to a server that says nothing is late", async (scheme) => {
+it.each(["http", "sse+http", "ws", "tcp", "grpc", "tunnel+grpc"])("%s to a server that says nothing is late", async (scheme) => {
   await using at = await stranger(createTcp(() => {}));
-  await expect(connect(`${scheme}://127.0.0.1:${at.port}`, { handshakeMs: 200 })).rejects.toMatchObject({ code: "deadline" });
+  const late = { code: "deadline", data: { limit: "handshakeMs", max: 200 } };
+  await expect(connect(`${scheme}://127.0.0.1:${at.port}`, { handshakeMs: 200 })).rejects.toMatchObject(late);
 });
 
 it("a Unix socket that is not there is named as such", async () => {

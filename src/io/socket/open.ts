@@ -1,6 +1,6 @@
 import { connect, isIP, type Socket } from "node:net";
 import { connect as connectTls } from "node:tls";
-import { DEFAULT_PORT, defaultLimits, defaultTimeouts, Fault, fixedTimeouts, type Limits } from "../../core/index.js";
+import { DEFAULT_PORT, defaultLimits, defaultTimeouts, Fault, fixedTimeouts, type Limits, lateHandshake } from "../../core/index.js";
 import { codeOf, timerMs } from "../../stream/index.js";
 import type { Framing } from "../framing.js";
 import { type LineLink, lineLink } from "../line-link.js";
@@ -73,10 +73,7 @@ function connected(
         }),
       );
     const giveUp = (): void => fail(new Fault("cancelled", "dialing was given up", { cause: signal?.reason }));
-    const timer = setTimeout(
-      () => fail(new Fault("deadline", `no connection to ${address} within ${handshakeMs} ms`)),
-      timerMs(handshakeMs),
-    );
+    const timer = setTimeout(() => fail(lateHandshake(handshakeMs, `no connection to ${address}`)), timerMs(handshakeMs));
     const stop = (): void => {
       clearTimeout(timer);
       socket.off("error", onError);

@@ -6,6 +6,7 @@ import {
   defaultTimeouts,
   Fault,
   type Limits,
+  lateHandshake,
   lowerCase,
   messageTooLarge,
   redactText,
@@ -151,7 +152,7 @@ function named(options: DialOptions, start: (found: (endpoint: URL) => void, fai
     };
     const failed = (fault: Fault): void => settle(() => reject(fault));
     const abort = (): void => failed(new Fault("cancelled", "dialing was given up", { cause: signal?.reason }));
-    const timer = setTimeout(() => failed(new Fault("deadline", `the server named no endpoint within ${ms} ms`)), timerMs(ms));
+    const timer = setTimeout(() => failed(lateHandshake(ms, "the server named no endpoint")), timerMs(ms));
     if (signal?.aborted === true) return abort();
     signal?.addEventListener("abort", abort);
     return start((endpoint) => settle(() => resolve(endpoint)), failed);

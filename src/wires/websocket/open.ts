@@ -1,7 +1,16 @@
 import type { IncomingMessage } from "node:http";
 import type { Duplex } from "node:stream";
 import { WebSocket } from "ws";
-import { defaultLimits, defaultTimeouts, Fault, fixedTimeouts, fromSignal, statusMeaning, toFault } from "../../core/index.js";
+import {
+  defaultLimits,
+  defaultTimeouts,
+  Fault,
+  fixedTimeouts,
+  fromSignal,
+  lateHandshake,
+  statusMeaning,
+  toFault,
+} from "../../core/index.js";
 import { authorized, badAddress, type HttpClient, type HttpSendOptions, type Sent, secureContext, whyUnreached } from "../../io/index.js";
 import { timerMs } from "../../stream/index.js";
 import type { WebSocketDialOptions } from "./options.js";
@@ -67,7 +76,7 @@ function request(address: string, options: WebSocketDialOptions, { headers, canc
     socket.once("error", (cause) => {
       // ws reports its timeout only by this message.
       if (cause.message === "Opening handshake has timed out")
-        return reject(new Fault("deadline", `the server opened no socket within ${handshakeMs} ms`, { cause }));
+        return reject(lateHandshake(handshakeMs, "the server opened no socket", cause));
       reject(new Fault("unavailable", `cannot reach ${new URL(address).origin}: ${whyUnreached(cause)}`, { cause }));
     });
     unhook = cancel?.on(() => {
