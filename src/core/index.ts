@@ -236,6 +236,7 @@ export {
 export { bodyMsOf, defaultTimeouts, fixedTimeouts } from "./timeouts.js";
 export { type TemplateVariables, type UriTemplate, uriTemplate } from "./uri-template.js";
 export {
+  bothEras,
   comesBackToStreams,
   eraOfRefusal,
   eraOfRequest,

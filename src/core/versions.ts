@@ -2,6 +2,9 @@ import { isObject, type JsonObject } from "./json.js";
 import { meta } from "./methods.js";
 import type { Era } from "./service.js";
 
+/** The eras that a listener serves unless its options say otherwise. */
+export const bothEras: readonly Era[] = ["legacy", "modern"];
+
 /** Newest first. */
 export const legacyVersions = ["2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"] as const;
 export const modernVersions = ["2026-07-28"] as const;

@@ -51,7 +51,7 @@ describe("the era of a request", () => {
   });
 
   it("is told by the version in _meta, which only these files read: to decide, to check it and to mirror it in headers", () => {
-    expect(having(/\[meta\.protocolVersion\](?!:| = )/).sort()).toEqual(
+    expect(having(/(\[meta\.protocolVersion\](?!:| = ))|meta\.protocolVersion in/).sort()).toEqual(
       ["core/versions.ts", "era/envelope.ts", "wires/http/dial/headers.ts", "wires/http/headers.ts"].sort(),
     );
   });

@@ -3,6 +3,7 @@ import { connect as connectHttp2 } from "node:http2";
 import * as grpc from "@grpc/grpc-js";
 import { describe, expect, it, vi } from "vitest";
 import { type ConnectOptions, connect, createServer, type Fault, type McpClient, type ServeOptions, serve } from "../../src/api/index.js";
+import { encodeMessage } from "../../src/codec/mcpv1/index.js";
 import { authority } from "../fixtures/certificates.js";
 
 const root = authority();
@@ -242,4 +243,24 @@ describe("what gRPC people expect", () => {
     await client.close();
     await second.close();
   });
+});
+
+it("where only the legacy era is served, a request that names a version still belongs to the session that it names", async () => {
+  await using open = await opened({ eras: ["legacy"] });
+  const peer = new grpc.Client(open.listener.address.slice(7), grpc.credentials.createInsecure());
+  const params = { name: "whoami", arguments: {}, _meta: { "io.modelcontextprotocol/protocolVersion": "2026-07-28" } };
+  const metadata = new grpc.Metadata();
+  metadata.set("mcp-session-id", "A".repeat(22));
+  const refused = new Promise((_resolve, reject) =>
+    peer.makeUnaryRequest(
+      "/mcp.v1.McpService/CallTool",
+      (bytes: Uint8Array) => Buffer.from(bytes),
+      (bytes) => bytes,
+      encodeMessage("CallToolRequest", params, { twin: true }),
+      metadata,
+      (error) => reject(error ?? new Error("it was answered")),
+    ),
+  );
+  await expect(refused).rejects.toMatchObject({ code: grpc.status.NOT_FOUND });
+  peer.close();
 });

@@ -15,6 +15,7 @@ import {
 import {
   Account,
   AMBIENT,
+  bothEras,
   Caller,
   type Context,
   defaultLimits,
@@ -40,7 +41,7 @@ import { safeListener } from "../safe-listener.js";
 import type { AnswerOptions } from "./answer-options.js";
 import { collectBatch } from "./batch.js";
 import { Calls, type Respond } from "./calls.js";
-import { EITHER, versionsOf } from "./eras.js";
+import { versionsOf } from "./eras.js";
 import { type CallerLease, callerOfOneCall, KnownCallers } from "./known-callers.js";
 import { type LegacyHost, LegacyListen } from "./legacy.js";
 import { type Notified, takeNotification } from "./notifications.js";
@@ -86,7 +87,7 @@ export class LinkServer implements Serving, LegacyHost, Notified {
     this.#link = link;
     this.traits = link.traits;
     this.#carries = link.traits.inParts("resources/read") || link.traits.ownStream("resources/read");
-    this.eras = options.eras ?? EITHER;
+    this.eras = options.eras ?? bothEras;
     this.#options = options;
     this.#callers = options.callers;
     this.principal = options.principal;

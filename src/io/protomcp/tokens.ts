@@ -5,9 +5,9 @@ import {
   defaultTimeouts,
   Fault,
   isCredential,
+  isModernRequest,
   isObject,
   type JsonObject,
-  meta,
   toFault,
   toRpcError,
   type WireOptions,
@@ -115,8 +115,7 @@ async function faultOf(shown: Shown, auth: AuthOptions, principal: string | unde
 
 async function refuse(link: Link, { id, params }: IncomingRequest, fault: Fault, options: TokenOptions): Promise<void> {
   tellRefused(options, fault);
-  const modern = isObject(params["_meta"]) && meta.protocolVersion in params["_meta"];
-  await link.send({ jsonrpc: "2.0", id, error: toRpcError(fault, modern ? "modern" : "legacy"), fault });
+  await link.send({ jsonrpc: "2.0", id, error: toRpcError(fault, isModernRequest(params) ? "modern" : "legacy"), fault });
 }
 
 function isShown(name: string, auth: AuthOptions | undefined): boolean {

@@ -1,5 +1,6 @@
 import { type Id, type Incoming, type IncomingRequest, parseMessage, serialise } from "../../codec/index.js";
 import {
+  bothEras,
   type CredentialWatch,
   closingFault,
   defaultLimits,
@@ -97,7 +98,7 @@ class HttpEndpoint implements Endpoint {
     this.#params = paramCheck(service);
     this.#parking = new Parking(service, this.#limits, options.sealKey);
     this.#alone = new Alone(service, options, { parking: this.#parking, params: this.#params });
-    this.#eras = options.eras ?? ["legacy", "modern"];
+    this.#eras = options.eras ?? bothEras;
     this.#legacy = this.#eras.includes("legacy");
     this.#stateful = this.#legacy && options.stateless !== true && options.jsonOnly !== true;
     this.#timer = setInterval(() => this.#keepAlive(), timerMs(options.keepAliveMs ?? defaultTimeouts.keepAliveMs));

@@ -1,7 +1,9 @@
 import { decodeMessage, encodeMessage, WATCH } from "../../../codec/mcpv1/index.js";
 import {
+  bothEras,
   defaultLimits,
   defaultTimeouts,
+  eraOfRequest,
   extended,
   Fault,
   isModernRequest,
@@ -14,6 +16,7 @@ import {
   quotaOwner,
   reasonOf,
   type Service,
+  statedVersion,
   toFault,
   toRpcError,
   withTrace,
@@ -209,7 +212,7 @@ export class McpService {
 
   #taker(call: ServerCall, caller: RpcCaller, params: JsonObject): Taker {
     const session = firstOf(caller.metadata, header.session);
-    const modern = isModernRequest(params);
+    const modern = eraOfRequest(statedVersion(params), this.#options.eras ?? bothEras) === "modern";
     if (session !== undefined && !modern) return this.#find(session, caller);
     return this.#alone(call, caller, modern, session);
   }
@@ -219,7 +222,7 @@ export class McpService {
     let answer: RpcAnswer | undefined;
     const version = firstOf(caller.metadata, header.version);
     const legacy = version !== undefined && !isModernVersion(version) ? version : legacyVersions[0];
-    const assume = modern && this.#options.eras?.includes("modern") !== false ? undefined : legacy;
+    const assume = modern ? undefined : legacy;
     const served = serving(
       this.#service,
       {
