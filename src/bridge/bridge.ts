@@ -1,5 +1,5 @@
 import { type ServeOptions, serve } from "../api/index.js";
-import { defaultTimeouts, type Fault, type Listener, layered, type Service } from "../core/index.js";
+import { closable, defaultTimeouts, type Fault, type Listener, layered, type Service } from "../core/index.js";
 import { Dialer } from "./dialer.js";
 import type { Bridge, BridgeOptions, ListenAt } from "./types.js";
 import { Upstreams } from "./upstreams.js";
@@ -19,11 +19,10 @@ export async function bridge(options: BridgeOptions): Promise<Bridge> {
     throw error;
   }
 
-  let closing: Promise<void> | undefined;
-  const close = (): Promise<void> => {
-    closing ??= Promise.all(listeners.map((listener) => listener.close())).then(() => upstreams.close());
-    return closing;
-  };
+  const { close } = closable(async () => {
+    await Promise.all(listeners.map((listener) => listener.close()));
+    await upstreams.close();
+  });
   // Without listeners, no client can come any more.
   const closed: Promise<Fault | undefined> = Promise.all(listeners.map((listener) => listener.closed)).then(() =>
     close().then(() => undefined),

@@ -80,7 +80,7 @@ export {
   rateLimits,
   type SharedLimit,
 } from "./limits.js";
-export { closingFault, listenerOf } from "./listener.js";
+export { closable, closingFault, listenerOf } from "./listener.js";
 export { lowerCase } from "./lower-case.js";
 export {
   type BrokenRule,

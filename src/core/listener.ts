@@ -6,14 +6,19 @@ export function closingFault(): Fault {
   return new Fault("unavailable", "the server is shutting down", { data: { reason: "closing" } });
 }
 
-/** A listener that calls `end` once, however often it is closed. `over` settles if it ends by itself. */
-export function listenerOf(address: string, end: () => Promise<void>, over?: Promise<unknown>): Listener {
+/** Calls `end` once, however often `close` is called. `closed` resolves after that, or when `over` settles: it ended by itself. */
+export function closable(end: () => Promise<void>, over?: Promise<unknown>): Pick<Listener, "closed" | "close"> {
   let ended: () => void = () => {};
   const closed = new Promise<void>((resolve) => {
     ended = resolve;
   });
   void over?.then(ended, ended);
   let closing: Promise<void> | undefined;
-  const close = (): Promise<void> => (closing ??= end().finally(ended));
+  return { closed, close: () => (closing ??= end().finally(ended)) };
+}
+
+/** A listener at an address, which `end` ends. `over` settles if it ends by itself. */
+export function listenerOf(address: string, end: () => Promise<void>, over?: Promise<unknown>): Listener {
+  const { closed, close } = closable(end, over);
   return { address, closed, close, [Symbol.asyncDispose]: close };
 }

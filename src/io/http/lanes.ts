@@ -6,6 +6,7 @@ import { connect as connectTls, type TLSSocket } from "node:tls";
 import { type Cancel, Fault, fixedTimeouts } from "../../core/index.js";
 import { timerMs } from "../../stream/index.js";
 import { offeredHttp } from "../deno.js";
+import { KEPT_CONNECTIONS, MOST_CONNECTIONS } from "../http1/connections.js";
 import { secureContext, type TlsDialOptions } from "../tls.js";
 import { cutOff, type Lane, lane } from "./lane.js";
 import { requestFault } from "./sent.js";
@@ -61,7 +62,13 @@ export function lanes({ tls, pingMs, deadMs }: LanesOptions): Lanes {
       else if (closed) socket.destroy();
       else
         origin.agent = new FirstAgent(
-          { keepAlive: true, keepAliveMsecs: fixedTimeouts.tcpKeepAliveMs, maxSockets: 1024, maxFreeSockets: 256, ...context },
+          {
+            keepAlive: true,
+            keepAliveMsecs: fixedTimeouts.tcpKeepAliveMs,
+            maxSockets: MOST_CONNECTIONS,
+            maxFreeSockets: KEPT_CONNECTIONS,
+            ...context,
+          },
           socket,
         );
     } finally {

@@ -44,7 +44,7 @@ export function httpClient({
   probe,
   socketPath,
 }: HttpClientOptions = {}): HttpClient {
-  const connections = new HttpConnections({ most: 1024, kept: 256, path: socketPath });
+  const connections = new HttpConnections({ path: socketPath });
   const secure = lanes({ tls, pingMs, deadMs });
   const silence = new Silence({ deadMs, probe });
   return {

@@ -2,11 +2,16 @@ import { connect } from "node:net";
 import { Fault, fixedTimeouts } from "../../core/index.js";
 import { ClientConnection } from "./client-connection.js";
 
+/** Connections of HTTP/1.1 to one host and port, with TLS or without. Further requests wait. */
+export const MOST_CONNECTIONS = 1024;
+/** Those of them that are kept without a request. */
+export const KEPT_CONNECTIONS = 256;
+
 export interface HttpConnectionsOptions {
-  /** Connections to one host and port. Further requests wait. */
-  readonly most: number;
-  /** Connections that are kept without a request. */
-  readonly kept: number;
+  /** Connections to one host and port; MOST_CONNECTIONS unless given. */
+  readonly most?: number | undefined;
+  /** Connections that are kept without a request; KEPT_CONNECTIONS unless given. */
+  readonly kept?: number | undefined;
   /** A Unix socket that all connections go to. */
   readonly path?: string | undefined;
 }
@@ -46,14 +51,18 @@ const CONNECTING = 64;
 
 /** Connections of HTTP/1.1 without TLS, which are kept for further requests. */
 export class HttpConnections {
-  readonly #options: HttpConnectionsOptions;
+  readonly #path: string | undefined;
+  readonly #most: number;
+  readonly #kept: number;
   readonly #pools = new Map<string, Pool>();
   /** The one that was asked for last. Most clients have only one. */
   #last: Pool | undefined;
   readonly #all = new Set<ClientConnection>();
 
-  constructor(options: HttpConnectionsOptions) {
-    this.#options = options;
+  constructor({ path, most = MOST_CONNECTIONS, kept = KEPT_CONNECTIONS }: HttpConnectionsOptions) {
+    this.#path = path;
+    this.#most = most;
+    this.#kept = kept;
   }
 
   /** Gives the request a connection, now or when there is one. */
@@ -103,11 +112,11 @@ export class HttpConnections {
   }
 
   #mayConnect({ open, connecting }: Pool): boolean {
-    return open < this.#options.most && (this.#options.path === undefined || connecting < CONNECTING);
+    return open < this.#most && (this.#path === undefined || connecting < CONNECTING);
   }
 
   #connect(pool: Pool): ClientConnection {
-    const { path } = this.#options;
+    const path = this.#path;
     const socket = connect(
       path === undefined
         ? { ...pool.place, noDelay: true, keepAlive: true, keepAliveInitialDelay: fixedTimeouts.tcpKeepAliveMs }
@@ -142,7 +151,7 @@ export class HttpConnections {
     if (request !== undefined) return request.onConnection(connection);
     const { socket } = connection;
     const keeps = Math.min(keepMs, IDLE_MS) - 1_000;
-    if (pool.free.length >= this.#options.kept || keeps <= 0) return void socket.destroy();
+    if (pool.free.length >= this.#kept || keeps <= 0) return void socket.destroy();
     // Nobody waits for it, so it must not keep the process running.
     socket.unref();
     const now = Date.now();

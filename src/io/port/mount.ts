@@ -34,7 +34,7 @@ export interface Mount {
    */
   claims?(path: string): boolean;
   request?(request: NodeRequest, response: NodeResponse): void;
-  /** Takes what `request` would, where there are not an objects of Node to it: a POST of HTTP/1.1 that has come whole. */
+  /** Takes requests without Node's objects: a POST of HTTP/1.1 that has come whole, and every request on pipes. */
   readonly exchange?: ((exchange: Exchange) => void) | undefined;
   /** Takes HTTP/1.1 requests that ask for WebSocket. */
   upgrade?(request: IncomingMessage, socket: Duplex, head: Buffer): void;

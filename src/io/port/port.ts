@@ -4,6 +4,7 @@ import { createServer as createTls, type TLSSocket } from "node:tls";
 import {
   accountOf,
   bodyMsOf,
+  closable,
   defaultLimits,
   defaultTimeouts,
   Fault,
@@ -182,12 +183,8 @@ function singlePort(mounts: readonly Mount[], closed: Promise<void>, connection:
 }
 
 function portOf(facts: Pick<Port, "port" | "authority" | "addresses">, { stop, end }: { stop(): void; end(): Promise<void> }): Port {
-  let closing: Promise<void> | undefined;
-  let over: () => void = () => {};
-  const ended = new Promise<void>((resolve) => {
-    over = resolve;
-  });
-  return { ...facts, ended, stop, close: () => (closing ??= end().finally(over)) };
+  const { closed, close } = closable(end);
+  return { ...facts, ended: closed, stop, close };
 }
 
 function addressesOf(mounts: readonly Mount[], bound: Bound): readonly ListenAddress[] {
