@@ -8,8 +8,8 @@ interface Known {
 const known = new WeakMap<object, Known>();
 
 /**
- * A copy that nobody changes. Its JSON text and its weight are computed once: for what is registered once and listed again and again.
- * What is not JSON comes back as it is, and is refused when it is sent.
+ * A frozen copy: every caller in this process gets the same object. Its JSON text and its weight are computed once: for what is registered
+ * once and listed again and again. What is not JSON comes back as it is, and is refused when it is sent.
  */
 export function cachedJson<T extends JsonObject>(value: T): T {
   let text: string;
@@ -18,9 +18,15 @@ export function cachedJson<T extends JsonObject>(value: T): T {
   } catch {
     return value;
   }
-  const copy = JSON.parse(text) as T;
+  const copy = frozen(JSON.parse(text) as T);
   known.set(copy, { text, weight: weigh(copy) });
   return copy;
+}
+
+function frozen<T>(value: T): T {
+  if (typeof value !== "object" || value === null) return value;
+  for (const member of Object.values(value)) frozen(member);
+  return Object.freeze(value);
 }
 
 /** The JSON of an object that `cachedJson` made; undefined for any other. */
