@@ -1,7 +1,7 @@
 import type { Writable } from "node:stream";
 import { blobPieces, type Outgoing, type OutgoingNotification, serialise } from "../codec/index.js";
 import { Fault, messageTooLarge, toFault } from "../core/index.js";
-import { within } from "../stream/index.js";
+import { type Deferred, deferred, ignore, within } from "../stream/index.js";
 import type { Framing } from "./framing.js";
 
 export interface LineWriter {
@@ -51,8 +51,8 @@ class Writer implements LineWriter {
   #frameBytes = 0;
   readonly #spare: Buffer[] = [];
   #reason: Fault | undefined;
-  #drained: Gate | undefined;
-  #flushed: Gate | undefined;
+  #drained: Deferred | undefined;
+  #flushed: Deferred | undefined;
 
   constructor(writable: Writable, options: LineWriterOptions) {
     this.#writable = writable;
@@ -118,7 +118,7 @@ class Writer implements LineWriter {
 
   #room(): Promise<void> {
     if (this.backlog < this.#options.highWater) return room;
-    this.#drained ??= gate();
+    this.#drained ??= deferred();
     return this.#drained.promise;
   }
 
@@ -141,7 +141,7 @@ class Writer implements LineWriter {
     this.#reason = reason;
     this.#flush();
     if (this.backlog > 0) {
-      this.#flushed = gate();
+      this.#flushed = deferred();
       await within(this.#flushed.promise, ms);
     }
     this.fail(reason);
@@ -192,23 +192,3 @@ function joined(frames: readonly Uint8Array[], bytes: number): Uint8Array {
   }
   return new Uint8Array(first.buffer, first.byteOffset, bytes);
 }
-
-interface Gate {
-  readonly promise: Promise<void>;
-  resolve(): void;
-  reject(reason: Fault): void;
-}
-
-function gate(): Gate {
-  let resolve: () => void = ignore;
-  let reject: (reason: Fault) => void = ignore;
-  const promise = new Promise<void>((yes, no) => {
-    resolve = yes;
-    reject = no;
-  });
-  // A caller that does not wait for room gets the fault on its next send.
-  promise.catch(ignore);
-  return { promise, resolve, reject };
-}
-
-function ignore(): void {}

@@ -18,6 +18,7 @@ export {
 export { type Base64Decoder, base64Decoder } from "./base64-decoder.js";
 export { concat } from "./bytes.js";
 export { type Deadline, deadline } from "./deadline.js";
+export { type Deferred, deferred, ignore, rejected } from "./deferred.js";
 export { codeOf } from "./error-code.js";
 export type { Iteration, IterationStep } from "./iteration.js";
 export { litter } from "./litter.js";

@@ -1,10 +1,10 @@
 import type { IncomingHttpHeaders } from "node:http2";
 import { Fault, toFault } from "../../core/index.js";
+import { type Deferred, deferred, ignore } from "../../stream/index.js";
 import { NARROW, WINDOW } from "../http2/bounds.js";
 import { type Http2ClientSession, type Http2ClientStream, NO_ERROR, REFUSED_STREAM, type StreamEvents } from "../http2/index.js";
 import { isEncoding } from "./coding.js";
 import { at } from "./expiry.js";
-import { type Gate, gate, ignore } from "./gate.js";
 import { Inbox } from "./inbox.js";
 import { receivedMetadata } from "./metadata.js";
 import { Outbox } from "./outbox.js";
@@ -47,8 +47,8 @@ export class Dialled implements ClientCall, StreamEvents {
   #over: { readonly status: Status; readonly fault: Fault | undefined } | undefined;
   #tries = 0;
   /** Made on demand: few callers want both. */
-  #headers: Gate<Metadata> | undefined;
-  #status: Gate<Status> | undefined;
+  #headers: Deferred<Metadata> | undefined;
+  #status: Deferred<Status> | undefined;
 
   constructor(dialling: Dialling) {
     const { messageBytes, deadline, gzip, narrow } = dialling;
@@ -61,7 +61,7 @@ export class Dialled implements ClientCall, StreamEvents {
 
   get headers(): Promise<Metadata> {
     if (this.#headers === undefined) {
-      this.#headers = gate();
+      this.#headers = deferred();
       this.#tell();
     }
     return this.#headers.promise;
@@ -69,7 +69,7 @@ export class Dialled implements ClientCall, StreamEvents {
 
   get status(): Promise<Status> {
     if (this.#status === undefined) {
-      this.#status = gate();
+      this.#status = deferred();
       this.#tell();
     }
     return this.#status.promise;

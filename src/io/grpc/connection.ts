@@ -2,12 +2,11 @@ import { connect as connectSocket, isIP, type Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { type ConnectionOptions, connect as connectTls } from "node:tls";
 import { Fault, isObject } from "../../core/index.js";
-import { codeOf, timerMs } from "../../stream/index.js";
+import { codeOf, type Deferred, deferred, timerMs } from "../../stream/index.js";
 import { NARROW, WINDOW } from "../http2/bounds.js";
 import { type Http2Client, type Http2ClientSession, http2Client, NO_ERROR, nodeHttp2Client, type OpenHttp2 } from "../http2/index.js";
 import { whyUnreached } from "../unreached.js";
 import type { Dialled } from "./client-call.js";
-import { type Gate, gate } from "./gate.js";
 import { Watch } from "./keepalive.js";
 import type { GrpcTarget, Keepalive } from "./types.js";
 
@@ -39,7 +38,7 @@ export class GrpcConnection {
   #timer: NodeJS.Timeout | undefined;
   #state: "connecting" | "ready" | "gone" = "connecting";
   #error: Error | undefined;
-  readonly #closed: Gate = gate();
+  readonly #closed: Deferred = deferred();
 
   constructor(target: GrpcTarget, options: GrpcConnectionOptions) {
     this.target = target;

@@ -1,10 +1,8 @@
 import { type Account, Fault, type Held, LITTLE_BYTES, toFault, WHOLE_PART } from "../../core/index.js";
-import type { Iteration } from "../../stream/index.js";
-import { timerMs } from "../../stream/index.js";
+import { type Iteration, rejected, timerMs } from "../../stream/index.js";
 import { NARROW, WINDOW } from "../http2/bounds.js";
 import { decompress, type MessageCoding } from "./coding.js";
 import { Deframer } from "./deframer.js";
-import { rejected } from "./gate.js";
 
 type Batch = readonly Uint8Array[];
 type Next = IteratorResult<Batch, undefined>;

@@ -1,6 +1,6 @@
 import type { Http2Session } from "node:http2";
 import type { Socket } from "node:net";
-import { ignore } from "./gate.js";
+import { ignore } from "../../stream/index.js";
 
 /** Ends a session whose peer may not read any more: destroy() alone waits until everything written was sent. */
 export function kill(session: Http2Session, error?: Error): void {

@@ -1,6 +1,6 @@
 import { type Account, Fault, type Held, LITTLE_BYTES, toFault } from "../../core/index.js";
+import { type Deferred, deferred, rejected } from "../../stream/index.js";
 import { compress, type MessageCoding, WORTH } from "./coding.js";
-import { type Gate, gate, rejected } from "./gate.js";
 
 /** Bytes that wait to be written before send() makes its caller wait. */
 const HIGH_WATER = 512 * 1024;
@@ -44,7 +44,7 @@ export class Outbox {
   #scheduled = false;
   #early = EARLY;
   #ending = false;
-  #room: Gate | undefined;
+  #room: Deferred | undefined;
   /** When this few bytes are left, senders that wait for room continue. */
   #enough = 0;
   #gone: (() => Fault) | undefined;
@@ -103,7 +103,7 @@ export class Outbox {
     if (backlog < most) return undefined;
     this.#flush();
     if (this.backlog < most) return undefined;
-    this.#room ??= gate();
+    this.#room ??= deferred();
     // Leaves enough to keep the connection busy while the next messages are made.
     this.#enough = Math.floor(most / 2);
     return this.#room.promise;

@@ -6,11 +6,11 @@ import {
   type ServerStreamResponseOptions,
 } from "node:http2";
 import { type Account, type Cancel, Canceller, Fault, toFault } from "../../core/index.js";
+import { ignore } from "../../stream/index.js";
 import { hostsOf } from "../http/hosts.js";
 import { claimRequest } from "../http/open-request.js";
 import { acceptsGzip, isEncoding } from "./coding.js";
 import { at } from "./expiry.js";
-import { ignore } from "./gate.js";
 import { Inbox } from "./inbox.js";
 import { addMetadata, receivedMetadata } from "./metadata.js";
 import { Outbox } from "./outbox.js";

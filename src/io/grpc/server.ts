@@ -10,9 +10,8 @@ import {
   requestStatuses,
   toFault,
 } from "../../core/index.js";
-import { within } from "../../stream/index.js";
+import { type Deferred, deferred, ignore, within } from "../../stream/index.js";
 import { ACCEPTED, isEncoding } from "./coding.js";
-import { type Gate, gate, ignore } from "./gate.js";
 import { defaultKeepalive, Watch } from "./keepalive.js";
 import { kill } from "./kill.js";
 import { peerOf } from "./peer.js";
@@ -48,7 +47,7 @@ class Server implements GrpcServer {
   readonly #options: GrpcServerOptions;
   readonly #connections = new Map<ServerHttp2Session, Connected>();
   readonly #calls = new Set<IncomingCall>();
-  #draining: Gate | undefined;
+  #draining: Deferred | undefined;
   #closed = false;
 
   constructor(handle: (call: ServerCall) => void | Promise<void>, options: GrpcServerOptions) {
@@ -125,7 +124,7 @@ class Server implements GrpcServer {
 
   #drained(ms: number): Promise<boolean> {
     if (this.#calls.size === 0) return Promise.resolve(true);
-    this.#draining = gate();
+    this.#draining = deferred();
     return within(this.#draining.promise, ms);
   }
 

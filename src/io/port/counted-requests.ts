@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { constants, type ServerHttp2Stream } from "node:http2";
 import type { Duplex } from "node:stream";
 import { accountOf, Fault, type Limits, refusedStatus } from "../../core/index.js";
-import { ignore } from "../grpc/gate.js";
+import { ignore } from "../../stream/index.js";
 import { percentEncode } from "../grpc/percent.js";
 import { faultStatus } from "../grpc/status.js";
 import { onQueuedGone } from "../http/node-exchange.js";

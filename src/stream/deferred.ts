@@ -1,11 +1,12 @@
 /** A promise that somebody else settles. A rejection that nobody handles is ignored. */
-export interface Gate<T = void> {
+export interface Deferred<T = void> {
   readonly promise: Promise<T>;
   resolve(value: T): void;
   reject(reason: unknown): void;
 }
 
-export function gate<T = void>(): Gate<T> {
+/** Makes one. */
+export function deferred<T = void>(): Deferred<T> {
   let resolve: (value: T) => void = ignore;
   let reject: (reason: unknown) => void = ignore;
   const promise = new Promise<T>((yes, no) => {
@@ -23,4 +24,5 @@ export function rejected(reason: unknown): Promise<never> {
   return promise;
 }
 
+/** Does nothing: handles an event or a rejection that needs no handling. */
 export function ignore(): void {}
