@@ -19,7 +19,7 @@ export function page(
   tables: {
     readonly messages: typeof mcpv1Messages;
     readonly payloads: Payloads;
-    readonly base: Pick<typeof base, "hints" | "vitalMembers">;
+    readonly base: Pick<typeof base, "dispensableMeta" | "vitalMembers">;
   },
 ): string;
 export const bufSource: string;
@@ -27,5 +27,5 @@ export const bufTarget: string;
 export function bufPage(
   text: string,
   tables: Pick<typeof bufPayloads, "requests" | "results" | "notifications"> &
-    Pick<typeof bufBase, "hint" | "vital"> & { readonly messages: typeof mcpv1Messages },
+    Pick<typeof bufBase, "bufDispensableMeta" | "bufVitalMembers"> & { readonly messages: typeof mcpv1Messages },
 ): string;

@@ -38,10 +38,10 @@ export function page(text, { messages, payloads, base }) {
   return text.replace(/<!-- (\w+) -->\n/g, (_, name) => tables[name] ?? `(no table ${name})\n`);
 }
 
-function baseTables({ hints, vitalMembers }) {
+function baseTables({ dispensableMeta, vitalMembers }) {
   const named = (names) => [...names].map((name) => `\`${name}\``).join(", ");
   return {
-    hints: `| ${named(hints)} in \`_meta\` | not in the message: trace context travels in metadata, progress comes where the RPC has it |\n`,
+    hints: `| ${named(dispensableMeta)} in \`_meta\` | not in the message: trace context travels in metadata, progress comes where the RPC has it |\n`,
     vital: `${named(vitalMembers)}, and a \`resultType\` other than \`complete\`.\n`,
   };
 }
@@ -113,7 +113,7 @@ function payloadTables({ requests, notifications, results, items, calls }) {
 }
 
 /** The page of buf.mcp.v1, whose payloads go both ways. */
-export function bufPage(text, { messages, requests, results, notifications, hint, vital }) {
+export function bufPage(text, { messages, requests, results, notifications, bufDispensableMeta, bufVitalMembers }) {
   const row = (what, { number, table, added }) =>
     `| ${what} | ${number} | [${table.name}](#${table.name.toLowerCase()}) | ${added ? "added" : "base"} |`;
   const payloads = [
@@ -127,10 +127,10 @@ export function bufPage(text, { messages, requests, results, notifications, hint
   ].join("\n");
   return text
     .replace("<!-- payloads -->", () => payloads)
-    .replace("<!-- hint -->", () => `\`${hint.source}\``)
+    .replace("<!-- hint -->", () => `\`${bufDispensableMeta.source}\``)
     .replace(
       "<!-- vitals -->",
-      () => `${[...vital].map((name) => `\`${name}\``).join(", ")}, and a \`resultType\` other than \`complete\`.`,
+      () => `${[...bufVitalMembers].map((name) => `\`${name}\``).join(", ")}, and a \`resultType\` other than \`complete\`.`,
     )
     .replace("<!-- messages -->\n", () => messages.map(messageTable).join("\n"));
 }

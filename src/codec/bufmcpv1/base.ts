@@ -5,10 +5,10 @@ import { type Misfit, misfit, pathTo, type Slot, setMember, type Table } from ".
 // parts missing. Of an answer, what the base has no field for is left out, unless that would change its meaning.
 
 /** Members of an answer without which it means something else. */
-export const vital: ReadonlySet<string> = new Set(["inputRequests", "requestState", "task"]);
+export const bufVitalMembers: ReadonlySet<string> = new Set(["inputRequests", "requestState", "task"]);
 
 /** Members of a request's `_meta` that a base server cannot fulfil, or that only Anywire and MCP's own edges read. */
-export const hint: RegExp = /^(progressToken|traceparent|tracestate|baggage|dev\.anywire\/.*|io\.modelcontextprotocol\/.*)$/;
+export const bufDispensableMeta: RegExp = /^(progressToken|traceparent|tracestate|baggage|dev\.anywire\/.*|io\.modelcontextprotocol\/.*)$/;
 
 const ABSENT = "the base of buf.mcp.v1 has no field for it";
 
@@ -63,7 +63,7 @@ function walk(table: Table, value: JsonObject, how: Walk, path: string): JsonObj
       const meta = isObject(member) ? metaOf(table, slot, member, how, here) : undefined;
       if (meta !== undefined) kept[name] = meta;
     } else if (slot === undefined || slot.field.added === true) {
-      if (how.request || vital.has(name) || (name === "resultType" && member !== "complete")) throw how.unfit(here, ABSENT);
+      if (how.request || bufVitalMembers.has(name) || (name === "resultType" && member !== "complete")) throw how.unfit(here, ABSENT);
     } else kept[name] = walkSlot(slot, member, how, here);
   }
   return kept;
@@ -75,7 +75,7 @@ function metaOf(table: Table, slot: Slot | undefined, meta: JsonObject, how: Wal
   for (const name of Object.keys(meta)) {
     const inMap = slot !== undefined && slot.field.added !== true && misfit("string", meta[name]) === undefined;
     if (table.lifts?.has(name) === true || (inMap && misfit("string", name) === undefined)) setMember(kept, name, meta[name]);
-    else if (how.request && !hint.test(name)) throw how.unfit(pathTo(path, name), inMap ? "its name is no text" : ABSENT);
+    else if (how.request && !bufDispensableMeta.test(name)) throw how.unfit(pathTo(path, name), inMap ? "its name is no text" : ABSENT);
   }
   return Object.keys(kept).length === 0 ? undefined : kept;
 }

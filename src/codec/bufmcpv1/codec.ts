@@ -18,12 +18,12 @@ import { nullParams, paramsBeside } from "../members.js";
 import {
   bytesOf,
   type DecodeLimits,
+  defaultDecodeLimits,
   isTyped,
   malformed,
   Reader,
   readMessage,
   refused,
-  usual,
   type Writer,
   writeMessage,
 } from "../protobuf/index.js";
@@ -72,7 +72,7 @@ export class MessageCodec {
   /** The references that lists of tools were asked for. */
   readonly #refs = new Map<Id, readonly unknown[]>();
 
-  constructor(limits: DecodeLimits = usual, full?: boolean) {
+  constructor(limits: DecodeLimits = defaultDecodeLimits, full?: boolean) {
     this.#depth = limits.depth;
     this.full = full;
   }

@@ -29,19 +29,19 @@ export const metadata = (number: number, options: FieldOptions = {}): Field =>
   twinned("map", "_meta", number, { name: "metadata", ...(number >= ADDED ? { added: true } : undefined), ...options });
 
 /** The fields of a request that was asked to come again. */
-export const answers = (state: number, responses: number): readonly Field[] => [
+export const inputResponseFields = (state: number, responses: number): readonly Field[] => [
   field("string", "requestState", state, { added: true }),
   twinned("struct", "inputResponses", responses, { added: true }),
 ];
 
 /** The fields of a result that asks for input. */
-export const asks = (state: number, requests: number): readonly Field[] => [
+export const inputRequestFields = (state: number, requests: number): readonly Field[] => [
   field("string", "requestState", state, { added: true }),
   twinned("struct", "inputRequests", requests, { added: true }),
 ];
 
 /** The fields of modern results. */
-export const modern = (type: number): readonly Field[] => [
+export const modernResultFields = (type: number): readonly Field[] => [
   field("string", "resultType", type, { added: true }),
   field("int64", "ttlMs", type + 1, { added: true }),
   field("string", "cacheScope", type + 2, { added: true }),

@@ -7,7 +7,7 @@ import { mcpv1Table } from "./dialect.js";
 // silently: a request is refused, and an answer is refused or gets a substitute. The page of the mapping lists both.
 
 /** Members of a request's `_meta` that a base server cannot fulfil, or that travel in metadata. */
-export const hints: ReadonlySet<string> = new Set(["progressToken", "traceparent", "tracestate", "baggage"]);
+export const dispensableMeta: ReadonlySet<string> = new Set(["progressToken", "traceparent", "tracestate", "baggage"]);
 
 /** Members of an answer without which it means something else. */
 export const vitalMembers: ReadonlySet<string> = new Set(["inputRequests", "requestState", "task", "nextCursor"]);
@@ -98,7 +98,7 @@ function isOpen(name: string, value: unknown): boolean {
 function checkMeta(slot: Slot, table: Table, meta: unknown, how: Walk, path: string): void {
   if (!isObject(meta)) throw how.unfit(path, "it is not an object");
   for (const name of Object.keys(meta)) {
-    if (hints.has(name) || table.lifts?.has(name) === true) continue;
+    if (dispensableMeta.has(name) || table.lifts?.has(name) === true) continue;
     const here = pathTo(path, name);
     if (slot.field.added === true) throw how.unfit(here, ABSENT);
     const why = misfit("string", meta[name]) ?? misfit("string", name);

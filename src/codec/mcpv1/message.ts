@@ -1,6 +1,15 @@
 import { checkNumbers, isObject, type JsonObject } from "../../core/index.js";
 import type { AnswerPart } from "../jsonrpc.js";
-import { bytesOf, type DecodeLimits, type EncodeOptions, malformed, Reader, readMessage, usual, writeMessage } from "../protobuf/index.js";
+import {
+  bytesOf,
+  type DecodeLimits,
+  defaultDecodeLimits,
+  type EncodeOptions,
+  malformed,
+  Reader,
+  readMessage,
+  writeMessage,
+} from "../protobuf/index.js";
 import { answerForBase, errorForBase, requestForBase } from "./base.js";
 import { isForBase } from "./base-parts.js";
 import { mcpv1Table } from "./dialect.js";
@@ -72,7 +81,7 @@ function forBase(name: MessageName, value: JsonObject): JsonObject {
 }
 
 /** The object that a message stands for. Throws a Fault if the bytes are not such a message. */
-export function decodeMessage(name: MessageName, bytes: Uint8Array, limits: DecodeLimits = usual): JsonObject {
+export function decodeMessage(name: MessageName, bytes: Uint8Array, limits: DecodeLimits = defaultDecodeLimits): JsonObject {
   const reader = new Reader(bytes);
   // These are one level below the JSON message. For a wrapper, whose members are the result or the error, they are the message itself.
   const value = readMessage(reader, mcpv1Table(name), limits.depth - (wrappers.has(name) ? 1 : 2));
@@ -111,7 +120,7 @@ export function decodePartMessage(
   method: string,
   bytes: Uint8Array,
   state: PartState = partState(),
-  limits: DecodeLimits = usual,
+  limits: DecodeLimits = defaultDecodeLimits,
 ): readonly (AnswerPart | RestPart)[] {
   const reader = new Reader(bytes);
   if (!isListMethod(method)) return readChunkParts(reader, limits.depth - 1, state);

@@ -1,6 +1,6 @@
 import { isObject, type JsonObject, noParams, type RpcError } from "../../core/index.js";
 import { nullParams, whole } from "../members.js";
-import { bytesOf, type DecodeLimits, malformed, Reader, readJsonField, usual } from "../protobuf/index.js";
+import { bytesOf, type DecodeLimits, defaultDecodeLimits, malformed, Reader, readJsonField } from "../protobuf/index.js";
 import { errorOf, writeGeneric } from "./frame.js";
 import { GENERIC } from "./session-tables.js";
 
@@ -27,7 +27,7 @@ export function encodeErrorNote(error: RpcError): Uint8Array {
 }
 
 /** The notification or error in a message of an answer; undefined if it is neither. */
-export function decodeNote(bytes: Uint8Array, limits: DecodeLimits = usual): Note | undefined {
+export function decodeNote(bytes: Uint8Array, limits: DecodeLimits = defaultDecodeLimits): Note | undefined {
   // The tag of the field. It is first, and the only one.
   if (bytes[0] !== ((TAG & 0x7f) | 0x80) || bytes[1] !== TAG >> 7) return undefined;
   const reader = new Reader(bytes);

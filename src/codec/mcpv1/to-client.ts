@@ -3,11 +3,11 @@ import type { AnswerPart, Id, IncomingPart, OutgoingMessage, OutgoingNotificatio
 import {
   bytesOf,
   type DecodeLimits,
+  defaultDecodeLimits,
   type EncodeOptions,
   Reader,
   readMessage,
   type Table,
-  usual,
   type Writer,
   writeId,
   writeJsonField,
@@ -211,7 +211,7 @@ export interface ToClientLimits extends DecodeLimits {
 export function decodeToClient(
   bytes: Uint8Array,
   methodOf: (id: Id) => string | undefined,
-  limits: ToClientLimits = usual,
+  limits: ToClientLimits = defaultDecodeLimits,
 ): UnbatchedMessage | readonly UnbatchedMessage[] {
   const reader = new Reader(bytes);
   const frame = readFrame(reader, shape, limits.depth);

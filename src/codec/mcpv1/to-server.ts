@@ -5,10 +5,10 @@ import {
   addMeta,
   bytesOf,
   type DecodeLimits,
+  defaultDecodeLimits,
   type EncodeOptions,
   Reader,
   readMessage,
-  usual,
   type Writer,
   writeMessage,
 } from "../protobuf/index.js";
@@ -117,7 +117,7 @@ const shape: FrameShape = {
  * Decodes a SessionRequest. An invalid payload becomes a bad message with its id, so that its sender gets an answer. Throws a Fault only if
  * the frame itself cannot be read.
  */
-export function decodeToServer(bytes: Uint8Array, limits: DecodeLimits = usual): Exclude<Incoming, IncomingBatch> {
+export function decodeToServer(bytes: Uint8Array, limits: DecodeLimits = defaultDecodeLimits): Exclude<Incoming, IncomingBatch> {
   const reader = new Reader(bytes);
   const frame = readFrame(reader, shape, limits.depth);
   const { payload, id } = frame;

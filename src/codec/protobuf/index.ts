@@ -5,7 +5,7 @@ export { malformed, refused } from "./fault.js";
 export { type Field, type FieldOptions, field, type Kind, type MessageSpec } from "./field.js";
 export { type Misfit, misfit, pathTo } from "./fits.js";
 export { readJsonField, readJsonObject, setMember } from "./json.js";
-export { type DecodeLimits, usual } from "./limits.js";
+export { type DecodeLimits, defaultDecodeLimits } from "./limits.js";
 export { bytesOf, decodeAs, encodeAs } from "./message.js";
 export { idNumber } from "./read-kinds.js";
 export { Reader } from "./reader.js";

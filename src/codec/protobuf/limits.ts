@@ -5,4 +5,4 @@ export interface DecodeLimits {
   readonly depth: number;
 }
 
-export const usual: DecodeLimits = { depth: defaultLimits.depth };
+export const defaultDecodeLimits: DecodeLimits = { depth: defaultLimits.depth };

@@ -1,7 +1,7 @@
 import { cutPage, extended, type JsonObject, listMembers, type Rest, requiresInput } from "../../core/index.js";
 import { randomToken } from "../seal.js";
-import { again } from "./again.js";
 import { type AnswerOptions, type Job, keep } from "./answer-options.js";
+import { askAndContinue } from "./ask-and-continue.js";
 import { handle, inputRequired, pass } from "./asking.js";
 import { listOwner, listPlace, type ParkedList } from "./parking.js";
 import { answerParts } from "./parts.js";
@@ -70,7 +70,7 @@ async function answerPlain(answerOptions: AnswerOptions, job: Job, work: Work): 
     if (step.done === true) return undefined;
     const reply = step.value;
     if (reply.kind === "result") {
-      if (again(answerOptions, job, work, reply.value)) continue;
+      if (askAndContinue(answerOptions, job, work, reply.value)) continue;
       return reply.value;
     }
     const waiting = handle(job, work, reply);

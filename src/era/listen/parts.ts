@@ -3,10 +3,10 @@ import { type JsonObject, listMembers, type Reply, requiresInput } from "../../c
 import { cutText } from "../../stream/index.js";
 import { PART_BYTES } from "../keys.js";
 import { dataSize } from "../size.js";
-import { again } from "./again.js";
 import type { AnswerOptions, Job } from "./answer-options.js";
+import { askAndContinue } from "./ask-and-continue.js";
 import { handle, inputRequired, pass } from "./asking.js";
-import { explode, explodeLarge } from "./read.js";
+import { contentsAndChunks, largeContentsAndChunks } from "./read.js";
 import { repliesOf, WAITING, type Work } from "./work.js";
 
 /** On a link of messages, a read of up to this many bytes is sent as one message. */
@@ -37,9 +37,9 @@ export async function answerParts(answerOptions: AnswerOptions, job: Job, work: 
     let waiting: Promise<void> | undefined;
     switch (reply.kind) {
       case "result": {
-        if (again(answerOptions, job, work, reply.value)) continue;
+        if (askAndContinue(answerOptions, job, work, reply.value)) continue;
         // A result that a handler returned whole is cut too, unless something would be lost.
-        const pieces = !read ? undefined : carried ? explode(reply.value) : explodeLarge(reply.value);
+        const pieces = !read ? undefined : carried ? contentsAndChunks(reply.value) : largeContentsAndChunks(reply.value);
         if (pieces === undefined) return reply.value;
         work.over(repliesOf(pieces));
         continue;

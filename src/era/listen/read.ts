@@ -1,8 +1,8 @@
 import { Fault, isObject, type JsonObject, type Reply, requiresInput, WHOLE_PART, weigh } from "../../core/index.js";
 import { decodeBase64, encodeBase64 } from "../../stream/index.js";
 import { PART_BYTES } from "../keys.js";
-import { again } from "./again.js";
 import type { AnswerOptions, Job } from "./answer-options.js";
+import { askAndContinue } from "./ask-and-continue.js";
 import { handle, inputRequired } from "./asking.js";
 import { gatherOrder, gatherTurn, TURN_BYTES } from "./gather-turns.js";
 import { repliesOf, WAITING, type Work } from "./work.js";
@@ -26,13 +26,13 @@ export async function answerWhole(answerOptions: AnswerOptions, job: Job, work: 
     const reply = step.value;
     if (reply.kind === "result") {
       if (writing) return complete(reply.value);
-      if (again(answerOptions, job, work, reply.value)) continue;
+      if (askAndContinue(answerOptions, job, work, reply.value)) continue;
       if (!work.contents.empty) {
         // Joining it into one value takes as long as gathering much of it, so it takes a turn too.
         if (turns.order > 0) await gatherTurn(turns.order);
         return { ...reply.value, contents: work.contents.whole() };
       }
-      const pieces = explodeLarge(reply.value);
+      const pieces = largeContentsAndChunks(reply.value);
       if (pieces === undefined || !readsInParts(answerOptions, job)) return reply.value;
       writing = true;
       work.over(repliesOf(pieces));
@@ -87,7 +87,7 @@ function begun(): Fault {
 }
 
 /** A result as contents and chunks; undefined if it has none, or cannot be cut without loss. */
-export function explode(result: JsonObject): Reply[] | undefined {
+export function contentsAndChunks(result: JsonObject): Reply[] | undefined {
   const { contents, ...rest } = result;
   if (!Array.isArray(contents) || contents.length === 0) return undefined;
   const replies: Reply[] = [];
@@ -105,8 +105,8 @@ export function explode(result: JsonObject): Reply[] | undefined {
 }
 
 /** The same, but only for a result that is large enough to hold up a link. */
-export function explodeLarge(result: JsonObject): Reply[] | undefined {
-  return weigh(result["contents"]) > WHOLE_BYTES ? explode(result) : undefined;
+export function largeContentsAndChunks(result: JsonObject): Reply[] | undefined {
+  return weigh(result["contents"]) > WHOLE_BYTES ? contentsAndChunks(result) : undefined;
 }
 
 /** Undefined if encoding the bytes again would not give the same text. */

@@ -4,7 +4,7 @@ import { type Deferred, deferred, ignore } from "../../stream/index.js";
 import { NARROW, WINDOW } from "../http2/bounds.js";
 import { type Http2ClientSession, type Http2ClientStream, NO_ERROR, REFUSED_STREAM, type StreamEvents } from "../http2/index.js";
 import { isEncoding } from "./coding.js";
-import { at } from "./expiry.js";
+import { runAt } from "./expiry.js";
 import { Inbox } from "./inbox.js";
 import { receivedMetadata } from "./metadata.js";
 import { Outbox } from "./outbox.js";
@@ -56,7 +56,7 @@ export class Dialled implements ClientCall, StreamEvents {
     this.#inbox = new Inbox({ messageBytes, narrow, onEnd: this.#onEnd, onLeave: this.#onLeave });
     this.#outbox = new Outbox({ replay: true });
     if (gzip) this.#outbox.encoding = "gzip";
-    this.#forget = deadline === undefined ? ignore : at(deadline, this.#expire);
+    this.#forget = deadline === undefined ? ignore : runAt(deadline, this.#expire);
   }
 
   get headers(): Promise<Metadata> {

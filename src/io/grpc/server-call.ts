@@ -10,7 +10,7 @@ import { ignore } from "../../stream/index.js";
 import { hostsOf } from "../http/hosts.js";
 import { claimRequest } from "../http/open-request.js";
 import { acceptsGzip, isEncoding } from "./coding.js";
-import { at } from "./expiry.js";
+import { runAt } from "./expiry.js";
 import { Inbox } from "./inbox.js";
 import { addMetadata, receivedMetadata } from "./metadata.js";
 import { Outbox } from "./outbox.js";
@@ -67,7 +67,7 @@ export class IncomingCall implements ServerCall {
     const timeout = headers["grpc-timeout"];
     const ms = typeof timeout === "string" ? parseTimeout(timeout) : undefined;
     this.deadline = ms === undefined ? undefined : Date.now() + ms;
-    this.#forget = this.deadline === undefined ? ignore : at(this.deadline, this.#expire);
+    this.#forget = this.deadline === undefined ? ignore : runAt(this.deadline, this.#expire);
     this.#inbox = new Inbox({
       messageBytes,
       messageMs,

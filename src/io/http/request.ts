@@ -2,11 +2,11 @@ import { type Cancel, defaultTimeouts, Fault, isObject } from "../../core/index.
 import { HttpConnections } from "../http1/connections.js";
 import { sendOwn } from "../http1/send.js";
 import type { TlsDialOptions } from "../tls.js";
-import { REFUSED } from "./lane.js";
-import { lanes } from "./lanes.js";
 import { sendSecure } from "./secure-request.js";
 import type { Sent } from "./sent.js";
+import { REFUSED } from "./shared-connection.js";
 import { type Awaits, Silence, type SilenceOptions } from "./silence.js";
+import { tlsConnections } from "./tls-connections.js";
 
 export interface HttpSendOptions {
   readonly headers: Readonly<Record<string, string>>;
@@ -45,14 +45,14 @@ export function httpClient({
   socketPath,
 }: HttpClientOptions = {}): HttpClient {
   const connections = new HttpConnections({ path: socketPath });
-  const secure = lanes({ tls, pingMs, deadMs });
+  const secure = tlsConnections({ tls, pingMs, deadMs });
   const silence = new Silence({ deadMs, probe });
   return {
     send(method, url, options) {
       if (url.protocol !== "https:") return sendOwn(method, url, options, { connections, silence });
       const attempt = (): Promise<Sent> =>
-        secure.use(url, options.cancel, (lane) =>
-          "send" in lane ? lane.send(method, url, options) : sendSecure(method, url, options, { agent: lane, silence }),
+        secure.use(url, options.cancel, (connection) =>
+          "send" in connection ? connection.send(method, url, options) : sendSecure(method, url, options, { agent: connection, silence }),
         );
       // A refused request was not processed, so it may be sent again.
       return attempt().catch((error) => (isRefused(error) ? attempt() : Promise.reject(error)));

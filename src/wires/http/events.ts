@@ -108,7 +108,7 @@ export function memoryEvents(options: MemoryEventsOptions = {}): EventStore {
       return `${stream}_${kept.first + length(kept) - 1}`;
     },
     after(id) {
-      const { stream, number } = place(id) ?? { stream: "", number: 0 };
+      const { stream, number } = parseEventId(id) ?? { stream: "", number: 0 };
       const kept = streams.get(stream);
       if (kept === undefined) return number === -1 ? { stream, events: [] } : undefined;
       if (number < kept.first - 1 || number >= kept.first + length(kept)) return undefined;
@@ -127,7 +127,7 @@ export function memoryEvents(options: MemoryEventsOptions = {}): EventStore {
 }
 
 /** The parts of an event's id; -1 is the place before the first event. */
-export function place(id: string): { readonly stream: string; readonly number: number } | undefined {
+export function parseEventId(id: string): { readonly stream: string; readonly number: number } | undefined {
   const [, stream, number] = /^(.+)_(-1|0|[1-9]\d{0,14})$/s.exec(id) ?? [];
   return stream === undefined ? undefined : { stream, number: Number(number) };
 }

@@ -26,7 +26,7 @@ import { type Exchange, noHeaders } from "../../io/index.js";
 import { Registry } from "../../stream/index.js";
 import { type HttpAnswer, postAnswer, sseHeaders } from "./answer.js";
 import { statusOf } from "./checks.js";
-import { type EventStore, place } from "./events.js";
+import { type EventStore, parseEventId } from "./events.js";
 import { JSON_TYPE } from "./media-types.js";
 import { EventStream } from "./stream.js";
 
@@ -176,7 +176,7 @@ export class HttpSession implements TableSession {
   async resume(exchange: Exchange, headers: Readonly<Record<string, string>>, last: string): Promise<boolean> {
     this.touched = Date.now();
     this.#pings.seen();
-    const stream = this.#streams.get(place(last)?.stream ?? "");
+    const stream = this.#streams.get(parseEventId(last)?.stream ?? "");
     if (stream === undefined || (await this.#options.events.after(last)) === undefined || this.#closed) return false;
     stream.attach(exchange, headers, { from: last, lifeMs: stream === this.#general ? undefined : this.#options.pollMs });
     return true;

@@ -1,5 +1,5 @@
 import { field, type MessageSpec } from "../../protobuf/index.js";
-import { answers, asks, metadata, modern, twinned } from "../fields.js";
+import { inputRequestFields, inputResponseFields, metadata, modernResultFields, twinned } from "../fields.js";
 
 const added = true;
 
@@ -17,7 +17,7 @@ export const prompts: readonly MessageSpec[] = [
       field("messages", "prompts", 1, { of: "Prompt", initial: [], added }),
       field("string", "nextCursor", 2, { added }),
       metadata(100),
-      ...modern(101),
+      ...modernResultFields(101),
     ],
   },
   {
@@ -48,7 +48,7 @@ export const prompts: readonly MessageSpec[] = [
       field("string", "name", 1, { initial: "", added }),
       field("map", "arguments", 2, { added }),
       metadata(3, { added }),
-      ...answers(4, 5),
+      ...inputResponseFields(4, 5),
     ],
   },
   {
@@ -59,7 +59,7 @@ export const prompts: readonly MessageSpec[] = [
       field("messages", "messages", 2, { of: "PromptMessage", initial: [], added }),
       metadata(3, { added }),
       field("string", "resultType", 4, { added }),
-      ...asks(5, 6),
+      ...inputRequestFields(5, 6),
     ],
   },
   {

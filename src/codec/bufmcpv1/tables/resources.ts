@@ -1,5 +1,5 @@
 import { type Field, field, type MessageSpec } from "../../protobuf/index.js";
-import { answers, asks, metadata, modern, twinned } from "../fields.js";
+import { inputRequestFields, inputResponseFields, metadata, modernResultFields, twinned } from "../fields.js";
 
 const added = true;
 
@@ -19,7 +19,7 @@ export const resources: readonly MessageSpec[] = [
       field("messages", "resources", 1, { of: "Resource", initial: [] }),
       field("string", "nextCursor", 2),
       metadata(100),
-      ...modern(101),
+      ...modernResultFields(101),
     ],
   },
   {
@@ -37,12 +37,17 @@ export const resources: readonly MessageSpec[] = [
   {
     name: "ReadResourceRequest",
     stands: "params of `resources/read`",
-    fields: [field("string", "uri", 1, { initial: "" }), metadata(100), ...answers(101, 102)],
+    fields: [field("string", "uri", 1, { initial: "" }), metadata(100), ...inputResponseFields(101, 102)],
   },
   {
     name: "ReadResourceResponse",
     stands: "result of `resources/read`",
-    fields: [field("messages", "contents", 1, { of: "ResourceContent", initial: [] }), metadata(100), ...modern(101), ...asks(104, 105)],
+    fields: [
+      field("messages", "contents", 1, { of: "ResourceContent", initial: [] }),
+      metadata(100),
+      ...modernResultFields(101),
+      ...inputRequestFields(104, 105),
+    ],
   },
   {
     name: "ResourceContent",
@@ -67,7 +72,7 @@ export const resources: readonly MessageSpec[] = [
       field("messages", "resourceTemplates", 1, { of: "ResourceTemplate", initial: [], added }),
       field("string", "nextCursor", 2, { added }),
       metadata(100),
-      ...modern(101),
+      ...modernResultFields(101),
     ],
   },
   {

@@ -1,5 +1,15 @@
 import { type Field, field, type MessageSpec } from "../../protobuf/index.js";
-import { answers, asks, BSR_REF, BSR_REFS, INCLUDE_SCHEMAS, INLINE_SCHEMA, metadata, modern, twinned } from "../fields.js";
+import {
+  BSR_REF,
+  BSR_REFS,
+  INCLUDE_SCHEMAS,
+  INLINE_SCHEMA,
+  inputRequestFields,
+  inputResponseFields,
+  metadata,
+  modernResultFields,
+  twinned,
+} from "../fields.js";
 
 const added = true;
 
@@ -21,7 +31,12 @@ export const tools: readonly MessageSpec[] = [
   {
     name: "ListToolsResponse",
     stands: "result of `tools/list`",
-    fields: [field("messages", "tools", 1, { of: "Tool", initial: [] }), field("string", "nextCursor", 2), metadata(100), ...modern(101)],
+    fields: [
+      field("messages", "tools", 1, { of: "Tool", initial: [] }),
+      field("string", "nextCursor", 2),
+      metadata(100),
+      ...modernResultFields(101),
+    ],
   },
   {
     name: "Tool",
@@ -41,7 +56,7 @@ export const tools: readonly MessageSpec[] = [
   {
     name: "CallToolRequest",
     stands: "params of `tools/call`",
-    fields: [field("string", "name", 1, { initial: "" }), twinned("typed", "arguments", 2), metadata(3), ...answers(100, 101)],
+    fields: [field("string", "name", 1, { initial: "" }), twinned("typed", "arguments", 2), metadata(3), ...inputResponseFields(100, 101)],
   },
   {
     name: "CallToolResponse",
@@ -60,7 +75,7 @@ export const tools: readonly MessageSpec[] = [
       field("bool", "isError", 2),
       twinned("value", "structuredContent", 100, { added }),
       field("string", "resultType", 101, { added }),
-      ...asks(102, 103),
+      ...inputRequestFields(102, 103),
     ],
   },
   {

@@ -1,5 +1,5 @@
 /** Content types of Connect and gRPC-Web. */
-export const web: RegExp = /^application\/(json|proto|connect\+(json|proto)|grpc-web(-text)?(\+(json|proto))?)\s*($|;)/i;
+export const webContentType: RegExp = /^application\/(json|proto|connect\+(json|proto)|grpc-web(-text)?(\+(json|proto))?)\s*($|;)/i;
 
 /** Explains what to do instead, for a request that is answered with only a status. */
 export function explain(status: number, path: string): string {

@@ -5,7 +5,7 @@ import { within } from "../../../stream/index.js";
 import { HEALTH } from "../services/options.js";
 import type { AcceptedRequest } from "./call.js";
 import { webHeaders } from "./cors.js";
-import { explain, web } from "./explain.js";
+import { explain, webContentType } from "./explain.js";
 import type { Loaded } from "./load.js";
 import type { ConnectProtocolOptions, Handle } from "./options.js";
 
@@ -70,7 +70,7 @@ export class ConnectServer {
       exchange.reply(status, { ...headers, "content-type": "text/plain; charset=utf-8" }, explain(status, path));
     const type = exchange.header("content-type");
     if (isGrpc(type)) return say(requestStatuses["gRPC over HTTP/1.1"]);
-    if (exchange.method !== "GET" && !web.test(type ?? "")) return say(requestStatuses["a body of another type, or packed"]);
+    if (exchange.method !== "GET" && !webContentType.test(type ?? "")) return say(requestStatuses["a body of another type, or packed"]);
     const {
       routes,
       json,

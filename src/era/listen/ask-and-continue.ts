@@ -3,7 +3,7 @@ import type { AnswerOptions, Job } from "./answer-options.js";
 import type { Work } from "./work.js";
 
 /** If a legacy client's call requires input, asks the client and continues with its answers. False if the result is final. */
-export function again({ service }: AnswerOptions, { asks, envelope, context }: Job, work: Work, result: JsonObject): boolean {
+export function askAndContinue({ service }: AnswerOptions, { asks, envelope, context }: Job, work: Work, result: JsonObject): boolean {
   if (asks === undefined || !requiresInput(result)) return false;
   work.over(
     callAgain({

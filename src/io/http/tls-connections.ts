@@ -8,35 +8,35 @@ import { timerMs } from "../../stream/index.js";
 import { offeredHttp } from "../deno.js";
 import { KEPT_CONNECTIONS, MOST_CONNECTIONS } from "../http1/connections.js";
 import { secureContext, type TlsDialOptions } from "../tls.js";
-import { cutOff, type Lane, lane } from "./lane.js";
 import { requestFault } from "./sent.js";
+import { cutOff, type SharedConnection, sharedConnection } from "./shared-connection.js";
 import { deadPeer } from "./silence.js";
 
 /** The TLS connections to servers. */
-export interface Lanes {
+export interface TlsConnections {
   /**
    * Uses an HTTP/2 connection with room for a request, or an agent for HTTP/1.1 if the server has nothing newer. `send` is called at once,
    * so that no other request takes the room.
    */
-  use<T>(url: URL, cancel: Cancel | undefined, send: (lane: Lane | Agent) => Promise<T>): Promise<T>;
+  use<T>(url: URL, cancel: Cancel | undefined, send: (connection: SharedConnection | Agent) => Promise<T>): Promise<T>;
   close(): void;
 }
 
 interface Origin {
-  readonly lanes: Set<Lane>;
+  readonly shared: Set<SharedConnection>;
   /** Set for a server that does not offer HTTP/2. */
   agent?: Agent;
   connecting?: Promise<void> | undefined;
 }
 
-export interface LanesOptions {
+export interface TlsConnectionsOptions {
   readonly tls: TlsDialOptions | undefined;
   readonly pingMs: number;
   /** Milliseconds for a connection and its handshake. */
   readonly deadMs: number;
 }
 
-export function lanes({ tls, pingMs, deadMs }: LanesOptions): Lanes {
+export function tlsConnections({ tls, pingMs, deadMs }: TlsConnectionsOptions): TlsConnections {
   const context = secureContext(tls);
   const origins = new Map<string, Origin>();
   const handshakes = new Set<TLSSocket>();
@@ -81,13 +81,13 @@ export function lanes({ tls, pingMs, deadMs }: LanesOptions): Lanes {
       settings: { enablePush: false, initialWindowSize: WINDOW },
       maxSessionMemory: MEMORY_MB,
     });
-    let made: Lane | undefined;
+    let made: SharedConnection | undefined;
     const over = (): void => {
-      if (made !== undefined) origin.lanes.delete(made);
+      if (made !== undefined) origin.shared.delete(made);
     };
-    made = await lane(session, url, { socket, pingMs, over });
+    made = await sharedConnection(session, url, { socket, pingMs, over });
     if (closed) made.close();
-    else if (made.room) origin.lanes.add(made);
+    else if (made.room) origin.shared.add(made);
   };
 
   return {
@@ -95,10 +95,10 @@ export function lanes({ tls, pingMs, deadMs }: LanesOptions): Lanes {
       for (;;) {
         if (closed) throw new Fault("unavailable", "the client was closed", { data: { reason: "closed" } });
         if (cancel?.fired === true) throw new Fault("cancelled", "the request was given up");
-        const origin = origins.get(url.origin) ?? { lanes: new Set() };
+        const origin = origins.get(url.origin) ?? { shared: new Set() };
         origins.set(url.origin, origin);
         if (origin.agent !== undefined) return send(origin.agent);
-        for (const each of origin.lanes) if (each.room) return send(each);
+        for (const each of origin.shared) if (each.room) return send(each);
         // One handshake at a time: other requests may find room on its connection.
         origin.connecting ??= connect(origin, url).finally(() => {
           origin.connecting = undefined;
@@ -110,7 +110,7 @@ export function lanes({ tls, pingMs, deadMs }: LanesOptions): Lanes {
       closed = true;
       for (const socket of handshakes) socket.destroy();
       for (const origin of origins.values()) {
-        for (const each of origin.lanes) each.close();
+        for (const each of origin.shared) each.close();
         origin.agent?.destroy();
       }
     },

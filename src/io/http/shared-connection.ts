@@ -7,14 +7,14 @@ import { requestFault, type Sent, sent } from "./sent.js";
 import { deadPeer } from "./silence.js";
 
 /** One HTTP/2 connection that many requests share. */
-export interface Lane {
+export interface SharedConnection {
   /** Whether the server accepts another request on it. */
   readonly room: boolean;
   send(method: string, url: URL, options: HttpSendOptions): Promise<Sent>;
   close(): void;
 }
 
-export interface LaneOptions {
+export interface SharedConnectionOptions {
   /** The socket of the session. */
   readonly socket: Socket;
   /** Milliseconds between pings while requests are open. If none is answered in between, the connection is lost. */
@@ -26,8 +26,12 @@ export interface LaneOptions {
 /** After this many pings without a request the connection is closed: by then something on the way may have forgotten it. */
 const IDLE_PINGS = 4;
 
-/** Waits until the server has sent its settings, then returns the session as a lane. */
-export async function lane(session: ClientHttp2Session, url: URL, { socket, pingMs, over }: LaneOptions): Promise<Lane> {
+/** Waits until the server has sent its settings, then returns the session for sharing. */
+export async function sharedConnection(
+  session: ClientHttp2Session,
+  url: URL,
+  { socket, pingMs, over }: SharedConnectionOptions,
+): Promise<SharedConnection> {
   let open = 0;
   let closing = false;
   let quiet = 0;
