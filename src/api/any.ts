@@ -17,9 +17,7 @@ export const any: Wire = {
 };
 
 async function listen(service: Service, address: Address, options: ServeOptions): Promise<Listener> {
-  const { carrier } = placeOf(address, "", options);
-  // Only local processes can reach a Unix socket, whatever host they name.
-  const hosts = "path" in carrier ? { allowedHosts: ["*"] } : undefined;
+  const { carrier, hosts } = placeOf(address, "", options);
   const mounts = await everyWire(service, { ...hosts, ...options });
   const opened = await port(carrier, mounts, { ...options, plainToo: true });
   return portListener(opened, "path" in carrier ? `any+unix:${carrier.path}` : `any://${opened.authority}`);

@@ -76,6 +76,22 @@ it("a default that the comment of an option names is that of the table", () => {
   expect(named.filter(({ name, value }) => value !== defaults[name] && value !== defaults[others[name] ?? ""])).toEqual([]);
 });
 
+it("a default that the help of the bridge and its guide name is that of the table", () => {
+  const help = sources.find(([path]) => path === join("cli", "table", "bridge.ts"))?.[1] ?? "";
+  const guide = readFileSync(join(root, "docs/guide/cli.md"), "utf8");
+  const { handshakeMs, clientIdleMs, drainMs, patienceMs } = defaultTimeouts;
+  const times = { "connect-timeout": handshakeMs, "idle-timeout": clientIdleMs, drain: drainMs, "sign-in-timeout": patienceMs };
+  const inHelp = (name: string): string | undefined =>
+    new RegExp(`name: "${name}",[^}]*?about: "[^"]*\\(default: ([^)]*)\\)"`).exec(help)?.[1];
+  const inGuide = (name: string): string | undefined => new RegExp(`^\\| \`--${name} .*\\(default: ([^)]*)\\)`, "m").exec(guide)?.[1];
+  for (const [name, ms] of Object.entries(times)) {
+    const [count, unit, word] = ms % 60_000 === 0 && ms > 60_000 ? [ms / 60_000, "m", "minutes"] : [ms / 1000, "s", "seconds"];
+    expect([name, inHelp(name), inGuide(name)]).toEqual([name, `${count}${unit}`, `${count} ${word}`]);
+  }
+  const mib = defaultLimits.messageBytes / 1024 ** 2;
+  expect([inHelp("max-body"), inGuide("max-body")]).toEqual([`${mib}mib`, `${mib} MiB`]);
+});
+
 describe("data.limit", () => {
   it("is a name of the table wherever it is written", () => {
     const used = sources.flatMap(([path, text]) => [...text.matchAll(/\blimit: "([^"]*)"/g)].map(([, name]) => [path, name] as const));

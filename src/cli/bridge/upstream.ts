@@ -1,10 +1,11 @@
 import type { Address } from "../../api/index.js";
 import { wireFor } from "../../api/index.js";
 import type { UpstreamDialOptions } from "../../bridge/index.js";
-import { defaultTimeouts, redactText } from "../../core/index.js";
+import { redactText } from "../../core/index.js";
 import type { OAuthOptions } from "../../oauth/index.js";
 import type { Input, Options, Target } from "../args/input.js";
 import { addressOf } from "../session/command.js";
+import { handshakeTimes } from "../session/handshake-times.js";
 import { headersOf } from "../session/headers.js";
 import { misuse } from "../session/mistake.js";
 import { dialTls } from "../session/pem.js";
@@ -38,7 +39,6 @@ export async function upstreamAddress(target: Target, options: Options): Promise
 
 export function dialOptions(target: Target, options: Options): UpstreamDialOptions {
   const max = options.number("max-body");
-  const wait = options.number("connect-timeout") ?? defaultTimeouts.handshakeMs;
   return {
     headers: headersOf(target, options),
     tls: dialTls(options),
@@ -46,8 +46,7 @@ export function dialOptions(target: Target, options: Options): UpstreamDialOptio
     dialect: options.oneOf("dialect", ["auto", "mcp.v1", "tunnel"]),
     calls: options.oneOf("calls", ["session", "rpc"]),
     http2: options.oneOf("http2", ["own", "node"]),
-    handshakeMs: wait,
-    probeMs: Math.min(defaultTimeouts.commandProbeMs, wait / 2),
+    ...handshakeTimes(options.number("connect-timeout")),
     ...(max === undefined ? undefined : { limits: { messageBytes: max } }),
   };
 }

@@ -12,6 +12,7 @@ import { exitCodes } from "../table/exit-codes.js";
 import { addressOf } from "./command.js";
 import { configured } from "./config.js";
 import { explainFault } from "./explain.js";
+import { handshakeTimes } from "./handshake-times.js";
 import { headersOf } from "./headers.js";
 import { isMisuse, misuse } from "./mistake.js";
 import { dialTls } from "./pem.js";
@@ -148,8 +149,7 @@ async function connectOptions(options: Options, around: Surroundings): Promise<C
     elicitUrl: true,
     roots,
     timeout,
-    handshakeMs: timeout ?? defaultTimeouts.handshakeMs,
-    probeMs: Math.min(defaultTimeouts.commandProbeMs, (timeout ?? defaultTimeouts.handshakeMs) / 2),
+    ...handshakeTimes(timeout),
     onStderr: words.onStderr,
     onFault: words.onFault,
     observe: verbose > 0 ? log : undefined,

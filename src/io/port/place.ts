@@ -1,4 +1,5 @@
 import { type Address, DEFAULT_PORT, Fault } from "../../core/index.js";
+import type { GuardOptions } from "../http/guard.js";
 import { noCertificate, type SecureListenOptions } from "../tls.js";
 import { badAddress } from "../unreached.js";
 import type { NetworkCarrier } from "./carrier.js";
@@ -7,6 +8,8 @@ import type { NetworkCarrier } from "./carrier.js";
 export interface ListenPlace {
   readonly carrier: NetworkCarrier;
   readonly path: string;
+  /** The hosts that clients may name, if not the usual ones: any on a Unix socket, which only local processes can reach. */
+  readonly hosts?: Pick<GuardOptions, "allowedHosts">;
 }
 
 const secureSchemes: ReadonlySet<string> = new Set(["https", "wss", "tls"]);
@@ -21,7 +24,7 @@ export function placeOf(address: Address, path: string, options: SecureListenOpt
   if (socket !== undefined) {
     if (options.tls !== undefined && !text.startsWith("any"))
       throw new Fault("invalid-params", "a Unix socket takes no tls: only this machine can reach it");
-    return { carrier: { path: socket }, path };
+    return { carrier: { path: socket }, path, hosts: { allowedHosts: ["*"] } };
   }
   const [, before = "", scheme = ""] = /^([a-z]+\+)?([a-z]+):/.exec(text) ?? [];
   let url: URL;

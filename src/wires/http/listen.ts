@@ -20,9 +20,7 @@ export function httpMount(service: Service, options: HttpOptions): Mount {
 }
 
 export async function listenHttp(service: Service, address: Address, options: HttpOptions): Promise<Listener> {
-  const { carrier, path } = placeOf(address, "/mcp", options);
-  // Only local processes can reach a Unix socket, whatever host they name.
-  const hosts = "path" in carrier ? { allowedHosts: ["*"] } : undefined;
+  const { carrier, path, hosts } = placeOf(address, "/mcp", options);
   const mount = httpMount(service, { path, ...hosts, ...options });
   return portListener(await port(carrier, [mount], options));
 }
