@@ -1,4 +1,4 @@
-import { type Address, type Connection, Fault, type Listener, type Service, type Wire } from "../core/index.js";
+import { type Address, type Connection, Fault, type Listener, MCP_PATH, type Service, SSE_PATH, type Wire } from "../core/index.js";
 import { type Mount, placeOf, port, portListener } from "../io/index.js";
 import type { ServeOptions } from "./serve.js";
 
@@ -39,9 +39,9 @@ async function everyWire(service: Service, options: ServeOptions): Promise<reado
   const base = (options.basePath ?? "").replace(/\/+$/, "");
   const legacy = options.eras?.includes("legacy") ?? true;
   return [
-    httpMount(service, { ...options, path: `${base}/mcp` }),
-    ...(legacy ? [sseMount(service, options, `${base}/sse`)] : []),
-    webSocketMount(service, options, [`${base}/mcp`, `${base}/ws`]),
+    httpMount(service, { ...options, path: `${base}${MCP_PATH}` }),
+    ...(legacy ? [sseMount(service, options, `${base}${SSE_PATH}`)] : []),
+    webSocketMount(service, options, [`${base}${MCP_PATH}`, `${base}/ws`]),
     grpcMount(service, options),
     linesMount(service, options),
     protoMount(service, options),

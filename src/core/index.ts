@@ -262,4 +262,4 @@ export type {
   Wire,
   WireOptions,
 } from "./wire.js";
-export { DEFAULT_PORT, layeredConnection } from "./wire.js";
+export { DEFAULT_PORT, layeredConnection, MCP_PATH, SSE_PATH } from "./wire.js";

@@ -25,6 +25,11 @@ export type Address = string | Command;
 /** The port of an address that names none, and the first that the command tries. */
 export const DEFAULT_PORT = 8000;
 
+/** The path of Streamable HTTP and WebSocket, where an address or an option names none. */
+export const MCP_PATH = "/mcp";
+/** The same of HTTP+SSE. */
+export const SSE_PATH = "/sse";
+
 export interface WireOptions {
   /** See docs/limits.md. */
   readonly limits?: Partial<Limits> | undefined;

@@ -1,4 +1,4 @@
-import { type Connection, Fault, type Wire } from "../../core/index.js";
+import { type Connection, Fault, MCP_PATH, type Wire } from "../../core/index.js";
 import { type Link, observedAs } from "../../era/index.js";
 import { badAddress, unixPath } from "../../io/index.js";
 import { type HttpDialOptions, httpLinkOf } from "./dial/link.js";
@@ -25,7 +25,7 @@ async function dial(address: string, options: HttpDialOptions): Promise<Connecti
   if (address.startsWith("http+stdio:"))
     throw new Fault("invalid-params", "http+stdio: can be listened on; to dial, give the command to start");
   const socketPath = unixPath(address);
-  const url = socketPath === undefined ? parse(address) : new URL("http://localhost/mcp");
+  const url = socketPath === undefined ? parse(address) : new URL(MCP_PATH, "http://localhost");
   return dialHttpOver(url, options, (probed) => probingClient(url, options, probed, socketPath));
 }
 

@@ -1,11 +1,11 @@
-import { type Address, bodyMsOf, defaultTimeouts, type Listener, type Service } from "../../core/index.js";
+import { type Address, bodyMsOf, defaultTimeouts, type Listener, MCP_PATH, type Service } from "../../core/index.js";
 import { type Bound, type Mount, nodeExchange, placeOf, port, portListener } from "../../io/index.js";
 import { httpEndpoint } from "./endpoint.js";
 import type { HttpOptions } from "./options.js";
 
 /** Streamable HTTP on a port, at `/mcp` unless the options name another path. */
 export function httpMount(service: Service, options: HttpOptions): Mount {
-  const { path = "/mcp", headersMs = defaultTimeouts.headersMs, limits } = options;
+  const { path = MCP_PATH, headersMs = defaultTimeouts.headersMs, limits } = options;
   const endpoint = httpEndpoint(service, { ...options, path });
   return {
     wire: "http",
@@ -20,7 +20,7 @@ export function httpMount(service: Service, options: HttpOptions): Mount {
 }
 
 export async function listenHttp(service: Service, address: Address, options: HttpOptions): Promise<Listener> {
-  const { carrier, path, hosts } = placeOf(address, "/mcp", options);
+  const { carrier, path, hosts } = placeOf(address, MCP_PATH, options);
   const mount = httpMount(service, { path, ...hosts, ...options });
   return portListener(await port(carrier, [mount], options));
 }

@@ -1,4 +1,14 @@
-import { type Command, type Connection, Fault, fixedTimeouts, isObject, type Listener, type Service, toFault } from "../../core/index.js";
+import {
+  type Command,
+  type Connection,
+  Fault,
+  fixedTimeouts,
+  isObject,
+  type Listener,
+  MCP_PATH,
+  type Service,
+  toFault,
+} from "../../core/index.js";
 import { dialLink } from "../../era/index.js";
 import { type Exit, exitFault, listenOnStdio, startChild, streamClient } from "../../io/index.js";
 import { within } from "../../stream/index.js";
@@ -8,7 +18,7 @@ import { httpMount } from "./listen.js";
 import type { HttpOptions } from "./options.js";
 import { ToolHeaders } from "./tool-headers.js";
 
-const url = new URL("http://localhost/mcp");
+const url = new URL(MCP_PATH, "http://localhost");
 const modernOnly = "http+stdio: is of the modern era; a legacy client or server speaks stdio:";
 
 /**

@@ -12,6 +12,7 @@ import {
   refusedStatus,
   requestStatuses,
   type Service,
+  SSE_PATH,
   toFault,
   weigh,
 } from "../../core/index.js";
@@ -70,7 +71,7 @@ const sseHeaders: Readonly<Record<string, string>> = {
 };
 
 /** HTTP+SSE of 2024-11-05 on a port: a stream on GET, and an endpoint to POST to that its first event names. */
-export function sseMount(service: Service, given: SseOptions, path = "/sse"): Mount {
+export function sseMount(service: Service, given: SseOptions, path: string = SSE_PATH): Mount {
   const options = observedAs(given, "listen", "sse");
   const post = `${path.replace(/\/[^/]*$/, "")}/message`;
   const limits = { ...defaultLimits, ...options.limits };
@@ -159,7 +160,7 @@ export function sseMount(service: Service, given: SseOptions, path = "/sse"): Mo
 }
 
 export async function listenSse(service: Service, address: Address, options: SseOptions): Promise<Listener> {
-  const { carrier, path } = placeOf(address, "/sse", options);
+  const { carrier, path } = placeOf(address, SSE_PATH, options);
   return portListener(await port(carrier, [sseMount(service, options, path)], options));
 }
 

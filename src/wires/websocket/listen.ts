@@ -11,6 +11,7 @@ import {
   fixedTimeouts,
   type Listener,
   type ListenOptions,
+  MCP_PATH,
   refusedStatus,
   requestStatuses,
   type Service,
@@ -46,10 +47,15 @@ export interface WebSocketListenOptions extends ListenOptions, GateOptions, Secu
 type Admitted = Exclude<Admission, { status: number }>;
 
 /** WebSocket on a port, at each of these paths. `proto`: binary frames of proto-mcp. */
-export function webSocketMount(service: Service, given: WebSocketListenOptions, paths: readonly string[] = ["/mcp"], proto = false): Mount {
+export function webSocketMount(
+  service: Service,
+  given: WebSocketListenOptions,
+  paths: readonly string[] = [MCP_PATH],
+  proto = false,
+): Mount {
   const wire = proto ? "proto-websocket" : "websocket";
   const options = observedAs(given, "listen", wire);
-  const [path = "/mcp"] = paths;
+  const [path = MCP_PATH] = paths;
   // ws supports this option; its types do not have it yet.
   const closeTimeout: object = { closeTimeout: fixedTimeouts.lingerMs };
   const server = new WebSocketServer({
@@ -112,7 +118,7 @@ export function webSocketMount(service: Service, given: WebSocketListenOptions, 
 
 export async function listenWebSocket(service: Service, address: Address, options: WebSocketListenOptions): Promise<Listener> {
   const proto = String(address).startsWith("proto+");
-  const { carrier, path } = placeOf(address, "/mcp", options);
+  const { carrier, path } = placeOf(address, MCP_PATH, options);
   return portListener(await port(carrier, [webSocketMount(service, options, [path], proto)], options));
 }
 
