@@ -313,6 +313,16 @@ describe("anywire bridge", () => {
     expect((await fetch(url.replace("/sse", "/metrics"))).status).toBe(404);
   });
 
+  it("reads the variables of mcp-proxy as it does: a key that is set there is demanded", async () => {
+    const env = { MCP_PROXY_API_KEY: "s3cret", MCP_PROXY_PORT: "0", MCP_PROXY_SERVER: "sse", MCP_PROXY_TUNNEL: "false" };
+    const bridge = await startBridge(["--as", "mcp-proxy", "--server", "stream", ...everything], env);
+    const url = bridge.at("Streamable HTTP");
+    await expect(overHttp(url)).rejects.toThrow();
+    const client = await overHttp(url, { "x-api-key": "s3cret" });
+    expect(await textOf(client.callTool(echo))).toBe("Echo: hi");
+    expect(await textOf(client.callTool({ name: "get-env" }))).not.toContain("s3cret");
+  });
+
   it("is reached over SSE through a proxy that takes a path away, as supergateway with --baseUrl", async () => {
     let to = "";
     const proxy = createHttp((incoming, outgoing) => {
