@@ -313,6 +313,23 @@ describe("anywire bridge", () => {
     expect((await fetch(url.replace("/sse", "/metrics"))).status).toBe(404);
   });
 
+  it("takes the place of mcp-remote for a client that starts it, also if it asks for SSE first and there is none", async () => {
+    const { url } = await everythingOverHttp();
+    const client = await overStdio([
+      "bridge",
+      "--as",
+      "mcp-remote",
+      url,
+      "--transport",
+      "sse-first",
+      "--allow-http",
+      "--ignore-tool",
+      "get-*",
+    ]);
+    expect(await textOf(client.callTool(echo))).toBe("Echo: hi");
+    expect((await client.listTools()).tools.map(({ name }) => name)).not.toContain("get-sum");
+  });
+
   it("reads the variables of mcp-proxy as it does: a key that is set there is demanded", async () => {
     const env = { MCP_PROXY_API_KEY: "s3cret", MCP_PROXY_PORT: "0", MCP_PROXY_SERVER: "sse", MCP_PROXY_TUNNEL: "false" };
     const bridge = await startBridge(["--as", "mcp-proxy", "--server", "stream", ...everything], env);

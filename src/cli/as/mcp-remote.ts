@@ -35,7 +35,7 @@ export const mcpRemote: ForeignProgram = {
     {
       name: "transport",
       takes: "value",
-      ours: "`sse+<url>` for `sse-only` and `sse-first`; else `<url>`, which falls back to SSE by itself",
+      ours: "`sse+<url>` for `sse-only`; else `<url>`, which falls back to SSE by itself",
     },
     { name: "protocol", takes: "value", ...sameOption("era") },
     { name: "resource", takes: "value", refused: "the resource of a token is always the server's URL" },
@@ -63,7 +63,7 @@ export const mcpRemote: ForeignProgram = {
         ...client,
         ...(typeof scope === "string" ? scope.split(" ").flatMap((each) => ["--scope", each]) : []),
         "--to",
-        given.text("transport")?.startsWith("sse") === true ? `sse+${url}` : url,
+        given.text("transport") === "sse-only" ? `sse+${url}` : url,
       ],
       env,
     };
