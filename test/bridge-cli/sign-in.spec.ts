@@ -1,7 +1,9 @@
 import { writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { Client } from "@modelcontextprotocol/sdk/client/index.js";
+import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
+import { afterEach, beforeEach, describe, expect, it, onTestFinished } from "vitest";
 import { connect } from "../../src/api/index.js";
 import { anywire, everything, run, scratch, start } from "../cli/support.js";
 import { authority } from "../fixtures/certificates.js";
@@ -59,6 +61,23 @@ describe("a bridge to a server that answers 401", () => {
     running.child.kill("SIGTERM");
     const { stdout, stderr } = await running.ended;
     for (const token of [...issuer.access.keys(), ...issuer.refresh.keys()]) expect(`${stdout}${stderr}`).not.toContain(token);
+  });
+
+  it("comes back to the URL that is registered for mcp-remote, in its place", async () => {
+    const port = await freePort();
+    const info = { client_id: "known", client_secret: "s3cret" };
+    issuer.clients.set("known", { secret: "s3cret", redirects: [`http://localhost:${port}/oauth/callback`] });
+    const args = ["bridge", "--as", "mcp-remote", server.address, String(port), "--static-oauth-client-info", JSON.stringify(info)];
+    const client = new Client({ name: "sdk", version: "0" });
+    const transport = new StdioClientTransport({ command: process.execPath, args: [anywire, ...args], env, stderr: "pipe" });
+    transport.stderr?.on("data", (text: Buffer) => {
+      const [, url] = /To sign in, open (\S+)\n/.exec(text.toString()) ?? [];
+      if (url !== undefined) void fetch(url);
+    });
+    await client.connect(transport);
+    onTestFinished(() => client.close());
+    expect(await textOf(client.callTool(echo))).toBe('{"a":1}');
+    expect(issuer.count("authorize")).toBe(1);
   });
 
   it("signs in as itself, without anybody", async () => {
