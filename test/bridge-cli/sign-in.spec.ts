@@ -87,6 +87,21 @@ describe("a bridge to a server that answers 401", () => {
     expect(await textOf((await overHttp(bridge.at("Streamable HTTP"))).callTool(echo))).toBe('{"a":1}');
     expect(issuer.count("authorize")).toBe(0);
   });
+
+  it.each(["modern", "legacy"])("gets a fresh token when the server takes the old one no more, in the same %s session", async (era) => {
+    issuer.clients.set("program", { secret: "s3cret", redirects: [] });
+    const client = ["--client-id", "program", "--client-secret-env", "CLIENT_SECRET", "--client-credentials"];
+    const bridge = await startBridge([...anyPort, ...client, "--era", era, "--sessions", "shared", server.address], env);
+    const sdk = await overHttp(bridge.at("Streamable HTTP"));
+    expect(await textOf(sdk.callTool(echo))).toBe('{"a":1}');
+    const before = issuer.count("token");
+    issuer.access.clear();
+    const calls = Array.from({ length: 8 }, () => textOf(sdk.callTool(echo)));
+    expect(await Promise.all(calls)).toEqual(calls.map(() => '{"a":1}'));
+    expect(issuer.count("token") - before).toBe(1);
+    const metrics = await (await fetch(new URL("/metrics", bridge.at("Streamable HTTP")))).text();
+    expect(metrics).toContain("anywire_upstream_restarts_total 0");
+  });
 });
 
 describe("TLS", () => {
