@@ -398,6 +398,12 @@ describe("what goes wrong", () => {
     ["a bad offer", ["--offer", "cake", "--", "x"], 2, "--offer takes"],
     ["no such file of keys", ["--api-keys", "/nonexistent", "--", "x"], 2, "--api-keys /nonexistent: no such file"],
     ["a bad proxy", ["--trusted-proxy", "example.com", "--", "x"], 2, "not an address or a network"],
+    [
+      "two wires on one port",
+      ["--listen", "http://127.0.0.1:8000", "--listen", "ws://127.0.0.1:8000/mcp", ...everything],
+      2,
+      "--listen names 127.0.0.1:8000 twice; any://127.0.0.1:8000 serves every wire there",
+    ],
     ["a host with a port", ["--allow-host", "h:8000", ...everything], 2, "--allow-host takes a name without a scheme or a port"],
     ["a host with a scheme", ["--allow-host", "https://h", ...everything], 2, "--allow-host takes a name without a scheme or a port"],
     ["an origin with a path", ["--allow-origin", "https://h/", ...everything], 2, "--allow-origin takes an origin without a path"],
