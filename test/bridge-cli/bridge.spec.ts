@@ -81,6 +81,14 @@ describe("anywire bridge", () => {
     expect(nowhere.stderr).toMatch(/^anywire: cannot listen on \/nonexistent\/mcp\.sock: /);
   });
 
+  it("takes the next port, too, if another bridge took the free one while the server started", async () => {
+    const slow = ["--", "sh", "-c", 'sleep 1; exec "$@"', "sh", ...everything.slice(1)];
+    const bridges = await Promise.all([startBridge(slow), startBridge(slow)]);
+    const urls = bridges.map((bridge) => bridge.at("Streamable HTTP"));
+    expect(new Set(urls).size).toBe(2);
+    for (const url of urls) expect(await textOf((await overHttp(url)).callTool(echo))).toBe("Echo: hi");
+  });
+
   it("brings a URL to a client that only starts commands, with nothing but JSON-RPC on stdout", async () => {
     const { url } = await everythingOverHttp();
     const client = await overStdio(["bridge", "--listen", "stdio:", url]);
