@@ -9,17 +9,14 @@ export interface Callback extends AsyncDisposable {
   answer(state: string, signal: AbortSignal): Promise<URLSearchParams>;
 }
 
-const HOST = "127.0.0.1";
-const PATH = "/callback";
-
-/** Listens on the first free one of the given ports; 0 is any port. */
-export async function callback(ports: readonly number[]): Promise<Callback> {
+/** Listens for a redirect URL on this machine, on the first free one of the given ports; 0 is any port. */
+export async function callback({ hostname, pathname }: URL, ports: readonly number[]): Promise<Callback> {
   let waiting: { state: string; done(params: URLSearchParams): void } | undefined;
   const server = createServer({ headersTimeout: 10_000, requestTimeout: 10_000 }, (request, response) => {
     // Parsed by hand: a request line need not be a URL.
     const [path, query = ""] = (request.url ?? "").split("?", 2);
     const params = new URLSearchParams(query);
-    const matches = request.method === "GET" && path === PATH && waiting !== undefined && params.get("state") === waiting.state;
+    const matches = request.method === "GET" && path === pathname && waiting !== undefined && params.get("state") === waiting.state;
     response.writeHead(matches ? 200 : 400, {
       "content-type": "text/plain; charset=utf-8",
       "referrer-policy": "no-referrer",
@@ -32,9 +29,9 @@ export async function callback(ports: readonly number[]): Promise<Callback> {
     waiting = undefined;
   });
   server.maxConnections = 32;
-  await listen(server, ports);
+  await listen(server, ports, hostname === "[::1]" ? "::1" : "127.0.0.1");
   return {
-    url: `http://${HOST}:${boundPort(server)}${PATH}`,
+    url: `http://${hostname}:${boundPort(server)}${pathname}`,
     answer: (state, signal) =>
       new Promise((resolve, reject) => {
         const abort = (): void => {
@@ -62,13 +59,13 @@ export async function callback(ports: readonly number[]): Promise<Callback> {
   };
 }
 
-async function listen(server: ReturnType<typeof createServer>, ports: readonly number[]): Promise<void> {
+async function listen(server: ReturnType<typeof createServer>, ports: readonly number[], host: string): Promise<void> {
   let last: unknown;
   for (const port of ports) {
     try {
       await new Promise<void>((resolve, reject) => {
         server.once("error", reject);
-        server.listen(port, HOST, () => {
+        server.listen(port, host, () => {
           server.off("error", reject);
           resolve();
         });
@@ -78,5 +75,5 @@ async function listen(server: ReturnType<typeof createServer>, ports: readonly n
       last = error;
     }
   }
-  throw new Fault("unavailable", `cannot listen on ${HOST} for the sign-in to come back: ${toFault(last).message}`, { cause: last });
+  throw new Fault("unavailable", `cannot listen on ${host} for the sign-in to come back: ${toFault(last).message}`, { cause: last });
 }

@@ -93,7 +93,11 @@ describe("--as mcp-remote", () => {
     process.env["AS_SPEC_TOKEN"] = "t0ken";
     expect(
       argsOf("mcp-remote", "https://h/sse", "9696", "--header", `Authorization:${"$"}{AS_SPEC_TOKEN}`, "--transport", "sse-only"),
-    ).toEqual([...["--listen", "stdio:", "--callback-port", "9696", "--to", "sse+https://h/sse", "--header", "Authorization:t0ken"]]);
+    ).toEqual([
+      ...["--listen", "stdio:", "--callback-url", "http://localhost:9696/oauth/callback", "--to", "sse+https://h/sse"],
+      ...["--header", "Authorization:t0ken"],
+    ]);
+    expect(argsOf("mcp-remote", "https://h/mcp", "--host", "127.0.0.1", "--callback-path", "/back")).toContain("http://127.0.0.1/back");
     expect(argsOf("mcp-remote", "https://h/mcp", "--ignore-tool", "delete*", "--protocol", "auto")).toEqual(
       expect.arrayContaining(["--deny-tool", "delete*", "--era", "auto", "https://h/mcp"]),
     );

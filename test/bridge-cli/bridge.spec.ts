@@ -81,6 +81,14 @@ describe("anywire bridge", () => {
     expect(nowhere.stderr).toMatch(/^anywire: cannot listen on \/nonexistent\/mcp\.sock: /);
   });
 
+  it("takes the next port, too, if another bridge took the free one while the server started", async () => {
+    const slow = ["--", "sh", "-c", 'sleep 1; exec "$@"', "sh", ...everything.slice(1)];
+    const bridges = await Promise.all([startBridge(slow), startBridge(slow)]);
+    const urls = bridges.map((bridge) => bridge.at("Streamable HTTP"));
+    expect(new Set(urls).size).toBe(2);
+    for (const url of urls) expect(await textOf((await overHttp(url)).callTool(echo))).toBe("Echo: hi");
+  });
+
   it("brings a URL to a client that only starts commands, with nothing but JSON-RPC on stdout", async () => {
     const { url } = await everythingOverHttp();
     const client = await overStdio(["bridge", "--listen", "stdio:", url]);
@@ -313,6 +321,33 @@ describe("anywire bridge", () => {
     expect((await fetch(url.replace("/sse", "/metrics"))).status).toBe(404);
   });
 
+  it("takes the place of mcp-remote for a client that starts it, also if it asks for SSE first and there is none", async () => {
+    const { url } = await everythingOverHttp();
+    const client = await overStdio([
+      "bridge",
+      "--as",
+      "mcp-remote",
+      url,
+      "--transport",
+      "sse-first",
+      "--allow-http",
+      "--ignore-tool",
+      "get-*",
+    ]);
+    expect(await textOf(client.callTool(echo))).toBe("Echo: hi");
+    expect((await client.listTools()).tools.map(({ name }) => name)).not.toContain("get-sum");
+  });
+
+  it("reads the variables of mcp-proxy as it does: a key that is set there is demanded", async () => {
+    const env = { MCP_PROXY_API_KEY: "s3cret", MCP_PROXY_PORT: "0", MCP_PROXY_SERVER: "sse", MCP_PROXY_TUNNEL: "false" };
+    const bridge = await startBridge(["--as", "mcp-proxy", "--server", "stream", ...everything], env);
+    const url = bridge.at("Streamable HTTP");
+    await expect(overHttp(url)).rejects.toThrow();
+    const client = await overHttp(url, { "x-api-key": "s3cret" });
+    expect(await textOf(client.callTool(echo))).toBe("Echo: hi");
+    expect(await textOf(client.callTool({ name: "get-env" }))).not.toContain("s3cret");
+  });
+
   it("is reached over SSE through a proxy that takes a path away, as supergateway with --baseUrl", async () => {
     let to = "";
     const proxy = createHttp((incoming, outgoing) => {
@@ -371,6 +406,18 @@ describe("what goes wrong", () => {
     ["a bad offer", ["--offer", "cake", "--", "x"], 2, "--offer takes"],
     ["no such file of keys", ["--api-keys", "/nonexistent", "--", "x"], 2, "--api-keys /nonexistent: no such file"],
     ["a bad proxy", ["--trusted-proxy", "example.com", "--", "x"], 2, "not an address or a network"],
+    [
+      "two wires on one port",
+      ["--listen", "http://127.0.0.1:8000", "--listen", "ws://127.0.0.1:8000/mcp", ...everything],
+      2,
+      "--listen names 127.0.0.1:8000 twice; any://127.0.0.1:8000 serves every wire there",
+    ],
+    ["a host with a port", ["--allow-host", "h:8000", ...everything], 2, "--allow-host takes a name without a scheme or a port"],
+    ["a host with a scheme", ["--allow-host", "https://h", ...everything], 2, "--allow-host takes a name without a scheme or a port"],
+    ["an origin with a path", ["--allow-origin", "https://h/", ...everything], 2, "--allow-origin takes an origin without a path"],
+    ["a CA without a certificate", ["--tls-ca", "/dev/null", ...everything], 2, "--tls-ca needs --tls-cert and --tls-key"],
+    ["a port that is none", ["--callback-port", "99999", "http://127.0.0.1:9/mcp"], 2, "--callback-port takes a port from 1 to 65535"],
+    ["another machine to come back to", ["--callback-url", "http://h/x", "http://127.0.0.1:9/mcp"], 2, "takes an http URL of this machine"],
     ["an open door", ["--listen", "any://0.0.0.0:0", ...everything], 2, "--insecure"],
     ["--as too late", ["--verbose", "--as", "mcp-proxy"], 2, "right after bridge"],
     ["an unknown flag of theirs", ["--as", "mcp-proxy", "--bogus", "srv"], 2, "has no flag --bogus"],

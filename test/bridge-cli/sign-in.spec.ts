@@ -1,7 +1,9 @@
 import { writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { Client } from "@modelcontextprotocol/sdk/client/index.js";
+import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
+import { afterEach, beforeEach, describe, expect, it, onTestFinished } from "vitest";
 import { connect } from "../../src/api/index.js";
 import { anywire, everything, run, scratch, start } from "../cli/support.js";
 import { authority } from "../fixtures/certificates.js";
@@ -61,12 +63,44 @@ describe("a bridge to a server that answers 401", () => {
     for (const token of [...issuer.access.keys(), ...issuer.refresh.keys()]) expect(`${stdout}${stderr}`).not.toContain(token);
   });
 
+  it("comes back to the URL that is registered for mcp-remote, in its place", async () => {
+    const port = await freePort();
+    const info = { client_id: "known", client_secret: "s3cret" };
+    issuer.clients.set("known", { secret: "s3cret", redirects: [`http://localhost:${port}/oauth/callback`] });
+    const args = ["bridge", "--as", "mcp-remote", server.address, String(port), "--static-oauth-client-info", JSON.stringify(info)];
+    const client = new Client({ name: "sdk", version: "0" });
+    const transport = new StdioClientTransport({ command: process.execPath, args: [anywire, ...args], env, stderr: "pipe" });
+    transport.stderr?.on("data", (text: Buffer) => {
+      const [, url] = /To sign in, open (\S+)\n/.exec(text.toString()) ?? [];
+      if (url !== undefined) void fetch(url);
+    });
+    await client.connect(transport);
+    onTestFinished(() => client.close());
+    expect(await textOf(client.callTool(echo))).toBe('{"a":1}');
+    expect(issuer.count("authorize")).toBe(1);
+  });
+
   it("signs in as itself, without anybody", async () => {
     issuer.clients.set("program", { secret: "s3cret", redirects: [] });
     const client = ["--client-id", "program", "--client-secret-env", "CLIENT_SECRET", "--client-credentials"];
     const bridge = await startBridge([...anyPort, ...client, server.address], env);
     expect(await textOf((await overHttp(bridge.at("Streamable HTTP"))).callTool(echo))).toBe('{"a":1}');
     expect(issuer.count("authorize")).toBe(0);
+  });
+
+  it.each(["modern", "legacy"])("gets a fresh token when the server takes the old one no more, in the same %s session", async (era) => {
+    issuer.clients.set("program", { secret: "s3cret", redirects: [] });
+    const client = ["--client-id", "program", "--client-secret-env", "CLIENT_SECRET", "--client-credentials"];
+    const bridge = await startBridge([...anyPort, ...client, "--era", era, "--sessions", "shared", server.address], env);
+    const sdk = await overHttp(bridge.at("Streamable HTTP"));
+    expect(await textOf(sdk.callTool(echo))).toBe('{"a":1}');
+    const before = issuer.count("token");
+    issuer.access.clear();
+    const calls = Array.from({ length: 8 }, () => textOf(sdk.callTool(echo)));
+    expect(await Promise.all(calls)).toEqual(calls.map(() => '{"a":1}'));
+    expect(issuer.count("token") - before).toBe(1);
+    const metrics = await (await fetch(new URL("/metrics", bridge.at("Streamable HTTP")))).text();
+    expect(metrics).toContain("anywire_upstream_restarts_total 0");
   });
 });
 

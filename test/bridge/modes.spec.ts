@@ -260,6 +260,16 @@ it("auto: calls that nothing tells apart do not wait for each other's sessions t
   expect(pids.filter(alive).length).toBeLessThanOrEqual(2);
 });
 
+it("auto: the process of a stateless call serves the next client after 5 quiet seconds, and nobody before", TIMEOUT, async () => {
+  await using made = await openBridge(["http"], { to: new Ledger().command });
+  const pid = async (name: string): Promise<string> => (await fetchCaller(name, made.at("http").address)).call("pid", {});
+  const ada = await pid("Ada");
+  const bob = await pid("Bob");
+  expect(bob).not.toBe(ada);
+  await new Promise((resolve) => setTimeout(resolve, 5_500));
+  expect([ada, bob]).toContain(await pid("Cyd"));
+});
+
 it("auto: the server of a stateless call is told what its client can be asked, and nothing else", TIMEOUT, async () => {
   const ledger = new Ledger();
   await using made = await openBridge(["http"], { to: ledger.command });

@@ -63,18 +63,23 @@ it("a server that takes no session has failed until it takes one, which needs no
   await second.kill();
 });
 
-it("a check finds a server that has failed and is back, long before it would be tried again", { timeout: 60_000 }, async () => {
-  const [, , start] = restarts[0] as (typeof restarts)[number];
-  const first = await start("legacy");
-  const slow = { firstMs: 5, longestMs: 5, tries: 2, slowMs: 600_000 };
-  const made = await openBridge(["http"], { to: first.address, restart: slow });
-  await first.kill();
-  await vi.waitFor(async () => expect(await made.upstream.check()).toBe("failed"), patience);
-  const second = await again(start, "legacy", first);
-  await vi.waitFor(async () => expect(await made.upstream.check()).toBe("ready"), patience);
-  await made.close();
-  await second.kill();
-});
+it.each(restarts.filter(([name]) => /^(http|websocket|grpc)$/.test(name)))(
+  "a check finds a server on %s, %s, that has failed and is back, long before it would be tried again",
+  {
+    timeout: 60_000,
+  },
+  async (_name, era, start) => {
+    const first = await start(era);
+    const slow = { firstMs: 5, longestMs: 5, tries: 2, slowMs: 600_000 };
+    const made = await openBridge(["http"], { to: first.address, dial: { era }, restart: slow });
+    await first.kill();
+    await vi.waitFor(async () => expect(await made.upstream.check()).toBe("failed"), patience);
+    const second = await again(start, era, first);
+    await vi.waitFor(async () => expect(await made.upstream.check()).toBe("ready"), patience);
+    await made.close();
+    await second.kill();
+  },
+);
 
 it("a modern child that nobody calls is started again, too", { timeout: 30_000 }, async () => {
   const ledger = new Ledger("eras=modern");

@@ -278,7 +278,7 @@ describe("what comes back from the browser", () => {
   );
 
   it("is waited for whatever else is sent to where it is expected", async () => {
-    const back = await callback([0]);
+    const back = await callback(new URL("http://127.0.0.1/callback"), [0]);
     const { port } = new URL(back.url);
     const answered = back.answer("s", AbortSignal.timeout(10_000));
     for (const target of ["//", "///", "http://", "*", "/callback", "/%", "/callback?state=other", "//evil/callback?state=s&code=2"])

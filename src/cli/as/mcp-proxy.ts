@@ -5,6 +5,7 @@ import { type Composed, duration, type ForeignArgs, type ForeignProgram, sameOpt
 export const mcpProxy: ForeignProgram = {
   name: "mcp-proxy",
   version: "6.7.19",
+  variables: "MCP_PROXY",
   wordsAreCommand: true,
   flags: [
     { name: "apiKey", takes: "value", ours: "`--api-key-env`; `X-API-Key` and `Authorization: Bearer` are both taken" },

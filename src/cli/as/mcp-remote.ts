@@ -17,8 +17,8 @@ export const mcpRemote: ForeignProgram = {
       give: (value) => ["--header", expanded(value)],
     },
     { name: "header-file", takes: "value", ours: "`--header` for each line", give: headerLines },
-    { name: "host", takes: "value", ignored: "the browser comes back to 127.0.0.1" },
-    { name: "callback-path", takes: "value", ignored: "the browser comes back to /callback" },
+    { name: "host", takes: "value", ours: "the host of `--callback-url`" },
+    { name: "callback-path", takes: "value", ours: "the path of `--callback-url` (default: `/oauth/callback`)" },
     { name: "auth-success-url", takes: "value", ignored: "the page after signing in is a plain one" },
     { name: "allow-http", takes: "switch", ignored: "http:// is taken as it is" },
     { name: "debug", takes: "switch", ...turnedOn("verbose") },
@@ -35,7 +35,7 @@ export const mcpRemote: ForeignProgram = {
     {
       name: "transport",
       takes: "value",
-      ours: "`sse+<url>` for `sse-only` and `sse-first`; else `<url>`, which falls back to SSE by itself",
+      ours: "`sse+<url>` for `sse-only`; else `<url>`, which falls back to SSE by itself",
     },
     { name: "protocol", takes: "value", ...sameOption("era") },
     { name: "resource", takes: "value", refused: "the resource of a token is always the server's URL" },
@@ -59,11 +59,13 @@ export const mcpRemote: ForeignProgram = {
       args: [
         "--listen",
         "stdio:",
-        ...(port === undefined ? [] : ["--callback-port", port]),
+        // The client may be registered with the URL that mcp-remote has.
+        "--callback-url",
+        `http://${given.text("host") ?? "localhost"}${port === undefined ? "" : `:${port}`}${given.text("callback-path") ?? "/oauth/callback"}`,
         ...client,
         ...(typeof scope === "string" ? scope.split(" ").flatMap((each) => ["--scope", each]) : []),
         "--to",
-        given.text("transport")?.startsWith("sse") === true ? `sse+${url}` : url,
+        given.text("transport") === "sse-only" ? `sse+${url}` : url,
       ],
       env,
     };

@@ -28,7 +28,7 @@ export function translate(name: string | undefined, args: readonly string[]): Tr
   const mapped: string[] = [];
   for (const { name: flag, ignored, refused, give } of program.flags) {
     if (!given.has(flag)) continue;
-    if (refused !== undefined) throw misuse(`--${flag}: ${refused}`);
+    if (refused !== undefined && given.text(flag) !== "false") throw misuse(`--${flag}: ${refused}`);
     if (ignored !== undefined) notes.push(`--${flag} has no effect: ${ignored}`);
     if (give !== undefined) mapped.push(...given.list(flag).flatMap(give));
   }
@@ -72,6 +72,7 @@ function scan(program: ForeignProgram, args: readonly string[]): { readonly give
       ]);
     at += taken.words;
   }
+  for (const [flag, value] of variablesOf(program)) if (!values.has(flag)) values.set(flag, [value]);
   return {
     own,
     given: {
@@ -82,6 +83,15 @@ function scan(program: ForeignProgram, args: readonly string[]): { readonly give
       command,
     },
   };
+}
+
+/** The flags that are given as variables. */
+function variablesOf({ flags, variables }: ForeignProgram): [flag: string, value: string][] {
+  if (variables === undefined) return [];
+  return flags.flatMap(({ name }) => {
+    const value = process.env[`${variables}_${name.replaceAll(/[A-Z]/g, "_$&").toUpperCase()}`];
+    return value === undefined || value === "" ? [] : [[name, value]];
+  });
 }
 
 /** Finds a flag: also in kebab-case, and with `no-` before a switch. */

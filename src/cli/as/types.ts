@@ -40,6 +40,8 @@ export interface ForeignProgram {
   /** The version whose `--help` lists these flags. */
   readonly version: string;
   readonly flags: readonly ForeignFlag[];
+  /** The prefix of the variables that it reads in place of flags: `MCP_PROXY` for `MCP_PROXY_API_KEY`, which is `--apiKey`. */
+  readonly variables?: string;
   /** Whether the first word that is not a flag begins the command to start. */
   readonly wordsAreCommand?: true;
   /** Throws a Fault if the program itself would not start either. */

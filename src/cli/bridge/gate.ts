@@ -8,12 +8,17 @@ import { misuse } from "../session/mistake.js";
 import { listenTls } from "../session/pem.js";
 
 const loopback = ["localhost", "127.0.0.1", "[::1]"];
+const hostForm = /^(?:\*|(?:\*\.)?[a-z0-9._-]+|\[[0-9a-f:.]+\])$/i;
+const originForm = /^(?:\*|(?:[a-z][a-z0-9+.-]*:\/\/)?(?:(?:\*\.)?[a-z0-9._-]+|\[[0-9a-f:.]+\])(?::\d{1,5})?)$/i;
 
 /** The options for who is let in, by host, page, certificate and key. `warn` is called if the keys cannot be read later. */
 export async function gateOptions(options: Options, warn: (text: string) => void): Promise<ServeOptions> {
   const publicUrl = publicUrlOf(options);
-  const hosts = [...options.texts("allow-host"), ...(publicUrl === undefined ? [] : [publicUrl.hostname])];
-  const origins = options.texts("allow-origin");
+  const hosts = [
+    ...ofForm(options, "allow-host", hostForm, "a name without a scheme or a port, such as mcp.example.com"),
+    ...(publicUrl === undefined ? [] : [publicUrl.hostname]),
+  ];
+  const origins = ofForm(options, "allow-origin", originForm, "an origin without a path, such as https://app.example.com");
   const trustedProxy = trustedProxyOf(options);
   return {
     trustedProxy,
@@ -24,6 +29,14 @@ export async function gateOptions(options: Options, warn: (text: string) => void
     ...(hosts.length === 0 ? undefined : { allowedHosts: [...loopback, ...hosts] }),
     ...(origins.length === 0 ? undefined : { allowedOrigins: origins }),
   };
+}
+
+/** The values of an option. A value that no request could match would refuse every client without a word. */
+function ofForm(options: Options, name: string, form: RegExp, wanted: string): readonly string[] {
+  const values = options.texts(name);
+  const odd = values.find((value) => !form.test(value));
+  if (odd !== undefined) throw misuse(`--${name} takes ${wanted}, not ${JSON.stringify(odd)}`);
+  return values;
 }
 
 /** The URL at which clients reach the bridge through a proxy. */

@@ -63,12 +63,12 @@ export async function startBridge(
       if (options.times("verbose") > 0) log.notice(`${fault.code}: ${fault.message}`);
     },
   };
-  const { oauth, port } = signInOptions(options);
+  const { oauth, callbackUrl } = signInOptions(options);
   started = await signedIn(to, dial.headers, (auth) => bridge(auth === undefined ? settings : { ...settings, dial: { ...dial, auth } }), {
     print,
     patienceMs: options.number("sign-in-timeout") ?? defaultTimeouts.patienceMs,
     oauth,
-    port,
+    callbackUrl,
   });
   if (counted !== undefined) countUpstream(counted, started);
   return started;

@@ -52,7 +52,7 @@ export function dialOptions(target: Target, options: Options): UpstreamDialOptio
 }
 
 /** How to sign in if the server asks for it. */
-export function signInOptions(options: Options): { readonly oauth: OAuthOptions; readonly port: number | undefined } {
+export function signInOptions(options: Options): { readonly oauth: OAuthOptions; readonly callbackUrl: string | undefined } {
   const [id, variable] = [options.text("client-id"), options.text("client-secret-env")];
   const secret = variable === undefined ? undefined : process.env[variable];
   if (variable !== undefined && (secret === undefined || secret === ""))
@@ -63,7 +63,7 @@ export function signInOptions(options: Options): { readonly oauth: OAuthOptions;
     throw misuse("--client-credentials needs --client-id and --client-secret-env");
   const scopes = options.texts("scope");
   return {
-    port: options.number("callback-port"),
+    callbackUrl: callbackUrl(options),
     oauth: {
       ...(asItself && id !== undefined && secret !== undefined ? { credentials: { id, secret } } : undefined),
       ...(!asItself && id !== undefined ? { client: { id, secret } } : undefined),
@@ -71,4 +71,14 @@ export function signInOptions(options: Options): { readonly oauth: OAuthOptions;
       clientMetadataUrl: options.text("client-metadata-url"),
     },
   };
+}
+
+/** Where the browser comes back to after a person has signed in. */
+function callbackUrl(options: Options): string | undefined {
+  const [port, text] = [options.number("callback-port"), options.text("callback-url")];
+  if (port !== undefined && text !== undefined) throw misuse("--callback-port and --callback-url exclude each other");
+  if (port !== undefined && (port === 0 || port > 65_535)) throw misuse(`--callback-port takes a port from 1 to 65535, not ${port}`);
+  if (text !== undefined && !/^http:\/\/(localhost|127\.0\.0\.1|\[::1\])[:/]/.test(text))
+    throw misuse(`--callback-url takes an http URL of this machine, such as http://localhost:9696/callback, not ${JSON.stringify(text)}`);
+  return text ?? (port === undefined ? undefined : `http://127.0.0.1:${port}/callback`);
 }

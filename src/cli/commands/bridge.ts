@@ -1,11 +1,12 @@
 import { type Fault, toFault } from "../../api/index.js";
 import { type Bridge, isKeyName, newKey } from "../../bridge/index.js";
+import { isObject } from "../../core/index.js";
 import type { Input } from "../args/input.js";
 import { announcement } from "../bridge/announce.js";
 import { publicUrlOf } from "../bridge/gate.js";
 import { isStdio, listening } from "../bridge/listen.js";
 import { type BridgeLog, bridgeLog } from "../bridge/log.js";
-import { startBridge } from "../bridge/run.js";
+import { type Around, startBridge } from "../bridge/run.js";
 import { serverName } from "../bridge/snippet.js";
 import { upstreamTarget } from "../bridge/upstream.js";
 import { say } from "../out/say.js";
@@ -35,7 +36,6 @@ export async function runBridge(given: Input): Promise<number> {
     if (options.has("as")) throw misuse("--as comes right after bridge: anywire bridge --as <program> and its flags");
     if (options.has("hash-key")) return hashKey(options.text("hash-key") ?? "");
     input = await configured(given);
-    const { addresses, note } = await listening(options);
     const onStderr = (line: string): void => {
       words.keep(line);
       log.server(line);
@@ -48,9 +48,9 @@ export async function runBridge(given: Input): Promise<number> {
         log.notice(`the server printed on stdout what is not an MCP message (${words.garbage}); its log belongs on stderr`);
     };
     const print = (line: string): void => view.line(line);
-    const starting = startBridge(input, addresses, { log, onStderr, onFault, print, stopping: stop.signal });
+    const around = { log, onStderr, onFault, print, stopping: stop.signal };
     // What was started ends with this process.
-    const bridge = await Promise.race([starting, interrupted(stop.signal)]);
+    const { bridge, note } = await Promise.race([startListening(input, around), interrupted(stop.signal)]);
     if (note !== undefined) log.notice(note);
     announce(bridge, input, log);
     const close = (): void => void bridge.close();
@@ -64,6 +64,19 @@ export async function runBridge(given: Input): Promise<number> {
     return stop.code ?? (await failed(toFault(error), { log, words, input }));
   } finally {
     stop.release();
+  }
+}
+
+/** Starts the bridge where it shall listen. While the server starts, another program may take the port that was free: then on the next. */
+async function startListening(input: Input, around: Around): Promise<{ readonly bridge: Bridge; readonly note: string | undefined }> {
+  for (let tries = 1; ; tries++) {
+    const { addresses, note } = await listening(input.options);
+    try {
+      return { bridge: await startBridge(input, addresses, around), note };
+    } catch (error) {
+      const { data } = toFault(error);
+      if (input.options.has("listen") || tries === 5 || !isObject(data) || data["reason"] !== "address-in-use") throw error;
+    }
   }
 }
 

@@ -15,7 +15,8 @@ export function dialTls(options: Options): ConnectOptions["tls"] {
 export function listenTls(options: Options): ServeOptions["tls"] {
   const [ca, cert, key] = [fileOf(options, "tls-ca"), fileOf(options, "tls-cert"), fileOf(options, "tls-key")];
   if (cert === undefined && key === undefined && ca === undefined) return undefined;
-  if (cert === undefined || key === undefined) throw misuse("--tls-cert and --tls-key belong together");
+  if (cert === undefined || key === undefined)
+    throw misuse(cert === key ? "--tls-ca needs --tls-cert and --tls-key" : "--tls-cert and --tls-key belong together");
   return { cert, key, ...(ca === undefined ? undefined : { ca, requestClientCert: true }) };
 }
 

@@ -5,8 +5,8 @@ import { httpUrl } from "./http-url.js";
 export interface SignInOptions {
   /** Further options for the client that signs in. */
   readonly oauth?: OAuthOptions | undefined;
-  /** The port that the browser returns to. */
-  readonly port?: number | undefined;
+  /** The URL that the browser returns to. */
+  readonly callbackUrl?: string | undefined;
   /** Prints where to sign in. */
   readonly print: (line: string) => void;
   /** Milliseconds for a person to sign in. */
@@ -66,8 +66,8 @@ class LateAuth implements HttpAuth {
   async load(url: URL): Promise<HttpAuth> {
     if (this.#inner !== undefined) return this.#inner;
     const { oauth, terminal } = await import("../../oauth/index.js");
-    const { print, patienceMs, port } = this.#options;
-    const redirect = terminal({ print: (text) => print(text.trimEnd()), port });
+    const { print, patienceMs, callbackUrl } = this.#options;
+    const redirect = terminal({ print: (text) => print(text.trimEnd()), url: callbackUrl });
     const inner = oauth({ ...this.#options.oauth, redirect, patienceMs });
     this.#kept = (await inner.headers({ method: "POST", url }))["authorization"];
     this.#inner = inner;

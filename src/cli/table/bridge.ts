@@ -119,6 +119,7 @@ const gate: readonly OptionSpec[] = [
 
 const signingIn: readonly OptionSpec[] = [
   { name: "callback-port", kind: "whole", value: "port", about: "the port on 127.0.0.1 that the browser comes back to" },
+  { name: "callback-url", kind: "text", value: "url", about: "the whole URL on this machine that it comes back to, if you registered one" },
   { name: "client-id", kind: "text", value: "id", about: "a client that you registered" },
   { name: "client-secret-env", kind: "text", value: "name", about: "the variable that has its secret" },
   { name: "client-credentials", kind: "flag", about: "sign in as that client itself, without a person" },

@@ -21,6 +21,9 @@ import { LinkState } from "./link-state.js";
 import { isForGood } from "./loss.js";
 import { WaitingCalls } from "./waiting-calls.js";
 
+/** Milliseconds after a failed attempt in which nobody gets another one by asking whether the server is there. */
+const ASKED_MS = 4_000;
+
 type MessagesStep = IterationStep<readonly LinkMessage[]>;
 
 export interface RenewingOptions<L extends Link> extends DialOptions {
@@ -76,6 +79,10 @@ class Renewing<L extends Link> implements RenewingLink<L> {
   #closed: Fault | undefined;
   /** Checks again whether it is time to connect. */
   #wake: () => void = () => {};
+  /** When connecting last failed. */
+  #failedAt = 0;
+  /** Whether somebody asks if the server is there, so that the next attempt is made at once. */
+  #asked = false;
 
   constructor(first: L, options: RenewingOptions<L>) {
     this.traits = first.traits;
@@ -109,6 +116,7 @@ class Renewing<L extends Link> implements RenewingLink<L> {
     }
     if (isOfLostLink(message)) return hasRoom;
     const call = "method" in message && "id" in message ? message.id : undefined;
+    if (asks(message) && this.#backoff.exhausted && Date.now() - this.#failedAt >= ASKED_MS) this.#asked = true;
     return this.#later(call, (link) => this.#state.send(link, message, options));
   }
 
@@ -211,9 +219,11 @@ class Renewing<L extends Link> implements RenewingLink<L> {
 
   /** After too many failed attempts, waiting calls fail at once. */
   #failed(reason: Fault): void {
+    this.#failedAt = Date.now();
     this.#backoff.failed(reason);
     if (!this.#backoff.exhausted) return;
-    this.#watch?.upstream({ kind: "failed", reason, retryMs: this.#backoff.wait });
+    if (!this.#asked) this.#watch?.upstream({ kind: "failed", reason, retryMs: this.#backoff.wait });
+    this.#asked = false;
     this.#waiting.fail(exhausted(reason));
   }
 
@@ -222,7 +232,7 @@ class Renewing<L extends Link> implements RenewingLink<L> {
     while (this.#closed === undefined) {
       const needed = this.#waiting.size > 0 || this.#state.listening || this.#backoff.exhausted;
       const { wait } = this.#backoff;
-      if (!needed || wait > 0) {
+      if (!needed || (wait > 0 && !this.#asked)) {
         await this.#due(needed ? wait : undefined);
         continue;
       }
@@ -258,6 +268,7 @@ class Renewing<L extends Link> implements RenewingLink<L> {
     // The link may have been lost again.
     if (this.#restoring !== link) return { news: [] };
     this.now = link;
+    this.#asked = false;
     this.#watch?.upstream({ kind: "restart", milliseconds: performance.now() - began });
     this.#state.reopen(link);
     this.#waiting.go(link);
@@ -266,7 +277,7 @@ class Renewing<L extends Link> implements RenewingLink<L> {
 
   #later<T>(call: Id | undefined, act: (link: L) => Promise<T>): Promise<T> {
     if (this.#closed !== undefined) return Promise.reject(this.#closed);
-    if (this.#backoff.exhausted) return Promise.reject(exhausted(this.#backoff.fault));
+    if (this.#backoff.exhausted && !this.#asked) return Promise.reject(exhausted(this.#backoff.fault));
     const done = this.#waiting.add(call, act);
     this.#wake();
     return done;
@@ -283,6 +294,11 @@ function exhausted(cause: Fault | undefined): Fault {
     cause,
     data: { reason: "failed" },
   });
+}
+
+/** Whether a message asks the server no more than whether it is there. */
+function asks(message: OutgoingMessage): boolean {
+  return "method" in message && (message.method === "ping" || message.method === "server/discover");
 }
 
 /** Whether a message is about calls or questions that ended with their link. */

@@ -172,8 +172,10 @@ export class IncomingCall implements ServerCall {
 
   /** Ends the call in any state, even if the client does not read. */
   abort(reason: Fault): void {
-    if (this.#state !== "ended") this.#canceller.fire(reason);
-    if (this.#state === "ended" || this.backlog > 0) {
+    // Those who are told of it may end the call with a status, which still has to be sent.
+    const wasEnded = this.#state === "ended";
+    if (!wasEnded) this.#canceller.fire(reason);
+    if (wasEnded || this.backlog > 0) {
       this.#state = "ended";
       this.#inbox.stop(reason);
       this.#outbox.fail(() => reason);

@@ -107,12 +107,14 @@ export function socketLink(
     paused = true;
     socket.pause();
   });
-  socket.addEventListener("close", ({ code, reason }) =>
+  socket.addEventListener("close", ({ code, reason }) => {
+    // Most servers send this code without a reason.
+    const why = reason || (code === 1009 ? "a message is larger than it takes" : "");
     end(
-      new Fault("unavailable", `the peer closed the socket${reason ? `: ${reason}` : ""}`, { data: { reason: "closed", code } }),
+      new Fault("unavailable", `the peer closed the socket${why ? `: ${why}` : ""}`, { data: { reason: "closed", code } }),
       code === 1000 || code === 1001 || code === 1005,
-    ),
-  );
+    );
+  });
   socket.addEventListener("error", () => end(new Fault("unavailable", "the socket broke", { data: { reason: "broken" } }), false));
 
   async function* incoming(): AsyncGenerator<readonly Incoming[]> {
