@@ -11,16 +11,19 @@ import {
   type Layer,
   type Lease,
   leasedReplies,
+  listMembers,
   type Message,
   neverCancelled,
   optionLimits,
   ownedBy,
   principalShares,
   quotaOwner,
+  RELEASE,
   type Replies,
   type Request,
   type Service,
   sharedByAll,
+  toFault,
 } from "../core/index.js";
 import { type Connections, connections, GIVEN_UP_MS, listens, mayAsk } from "../era/index.js";
 import type { Dialer } from "./dialer.js";
@@ -43,10 +46,13 @@ const offers: Record<Askable, JsonObject> = {
 };
 const askable: readonly Askable[] = ["elicitation", "sampling", "roots"];
 
-const sharedFanIn: FanIn = { ...sharedByAll, option: { name: "sessions", use: 'sessions: "own", or --sessions own' } };
+const option = { name: "sessions", use: 'sessions: "own", or --sessions own' };
+const sharedFanIn: FanIn = { ...sharedByAll, option };
+/** For sessions on which clients only list and listen: what the server asks there is about none of them. */
+const unansweredFanIn: FanIn = { owner: () => undefined, option };
 
-/** The session with the server that a call goes to. */
-type Route = "shared" | "own" | "pool";
+/** The session with the server that a call goes to. `lists`: one for all clients that can be asked the same things. */
+type Route = "shared" | "lists" | "own" | "pool";
 
 /** The server behind a bridge as one service. Decides which client gets which session with it. */
 export class Upstreams implements Service {
@@ -122,7 +128,7 @@ export class Upstreams implements Service {
 
   async notify(notification: Message, context: Context): Promise<void> {
     // No session is opened for a notification: a caller without one has nothing that it could be about.
-    if (this.#route(notification, context.client) === "pool" && !this.#pool.has(this.#poolCaller(context.client))) return;
+    if (!this.#hasSession(this.#route(notification, context.client), context.client)) return;
     // Also for a call that was given up: the notification may release what the server keeps.
     const lease = await this.#wait(notification, { ...context, cancel: neverCancelled });
     try {
@@ -151,6 +157,8 @@ export class Upstreams implements Service {
       switch (this.#route(request, client)) {
         case "shared":
           return this.#leaseShared();
+        case "lists":
+          return this.#leaseLists(client);
         case "own":
           return this.#leaseOwn(client, gone);
         case "pool":
@@ -166,7 +174,13 @@ export class Upstreams implements Service {
     const isLegacy = this.#shared === undefined ? this.#hasOwn(client) : this.#shared.era === "legacy";
     if (!isLegacy || !canBeAsked(client)) return "shared";
     if (client.era === "legacy") return "own";
+    if (listens(request.method) || listMembers.has(request.method) || request.method === RELEASE) return "lists";
     return mayAsk(request.method) ? "pool" : "shared";
+  }
+
+  #hasSession(route: Route, client: Client): boolean {
+    if (route === "pool") return this.#pool.has(this.#poolCaller(client));
+    return route !== "lists" || this.#sessions.find(listsKey(this.#askables(client))) !== undefined;
   }
 
   #leaseShared(): Promise<Lease> {
@@ -180,6 +194,25 @@ export class Upstreams implements Service {
         return connection;
       }),
     );
+  }
+
+  /** A server may have other tools, prompts and resources for clients that it can ask. */
+  async #leaseLists(client: Client): Promise<Lease> {
+    const names = this.#askables(client);
+    const key = listsKey(names);
+    const offer = Object.fromEntries(names.map((name) => [name, offers[name]]));
+    try {
+      return await this.#sessions.lease(wanted(key, SHARED, () => this.#open(offer, unansweredFanIn)));
+    } catch (error) {
+      // Where there is no room for one more session, the other one has most of what it would list.
+      if (toFault(error).code === "overload") return this.#leaseShared();
+      throw error;
+    }
+  }
+
+  /** What the server is told that it may ask of a client. */
+  #askables({ capabilities }: Client): readonly Askable[] {
+    return askable.filter((name) => capabilities[name] !== undefined && this.#offer[name] !== undefined);
   }
 
   async #leaseOwn({ identity, info, capabilities }: Client, gone: Cancel): Promise<Lease> {
@@ -216,6 +249,10 @@ export class Upstreams implements Service {
 
 function wanted(key: string, owner: string, open: () => Promise<Connection>): Parameters<Connections["lease"]>[0] {
   return { key, owner, presence: false, open };
+}
+
+function listsKey(names: readonly Askable[]): string {
+  return ["lists", ...names].join(" ");
 }
 
 /** A stateless client says in each call what it can be asked; a legacy server is told once. */

@@ -1,3 +1,5 @@
+import { createRequire } from "node:module";
+import { dirname, join } from "node:path";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import { CreateMessageRequestSchema, ElicitRequestSchema, ListRootsRequestSchema } from "@modelcontextprotocol/sdk/types.js";
@@ -282,6 +284,41 @@ it("auto: the server of a stateless call is told what its client can be asked, a
   expect(await told({ sampling: {} })).toEqual(["client anywire sampling"]);
   expect(await told({ elicitation: {}, roots: {} })).toEqual(["client anywire elicitation,roots"]);
   expect(await told({})).toEqual(["client anywire"]);
+});
+
+describe("auto: lists of stateless clients", () => {
+  const names = async (made: TestBridge, capabilities: JsonObject): Promise<string[]> => {
+    const _meta = { "io.modelcontextprotocol/clientCapabilities": capabilities };
+    const { result } = await rpc(postModern(made.at("http").address, modern(1, "tools/list", { _meta })));
+    return (result as unknown as { tools: { name: string }[] }).tools.map(({ name }) => name);
+  };
+
+  it("have what the server offers to clients that it can ask", TIMEOUT, async () => {
+    const entry = createRequire(import.meta.url).resolve("@modelcontextprotocol/server-everything/package.json");
+    await using made = await openBridge(["http"], {
+      to: { command: process.execPath, args: [join(dirname(entry), "dist/index.js"), "stdio"] },
+    });
+    const plain = await names(made, {});
+    const asked = await Promise.all([{ elicitation: {} }, { elicitation: { form: {} } }].map((capabilities) => names(made, capabilities)));
+    expect(plain).not.toContain("trigger-elicitation-request");
+    for (const each of asked) expect(each).toEqual(expect.arrayContaining([...plain, "trigger-elicitation-request"]));
+    // All clients that can be asked the same share a process for their lists.
+    expect(made.upstream.children).toBe(2);
+  });
+
+  it("reach nobody with what the server asks there", TIMEOUT, async () => {
+    const ledger = new Ledger("asks-in-lists");
+    await using made = await openBridge(["http"], { to: ledger.command });
+    expect(await names(made, { roots: {} })).toEqual(["refused"]);
+    expect(ledger.of(ledger.pids[1])).toContain("client anywire roots");
+  });
+
+  it("come from the session that all share where there is no room for another", TIMEOUT, async () => {
+    const ledger = new Ledger();
+    await using made = await openBridge(["http"], { to: ledger.command, maxUpstreams: 1 });
+    expect(await names(made, { roots: {} })).toContain("pid");
+    expect(ledger.pids).toHaveLength(1);
+  });
 });
 
 it("own: a call of a stateless client keeps its session while it waits for an answer, and no longer", TIMEOUT, async () => {
