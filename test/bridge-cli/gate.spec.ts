@@ -209,7 +209,7 @@ describe("filterTools()", () => {
     const service = filterTools({ deny: ["*"] })(inner);
     const context = {} as Context;
     for (const name of ["x", 1, undefined])
-      await expect(service.call({ method: "tools/call", params: { name } }, context).next()).rejects.toThrow("not offered");
+      await expect(service.call({ method: "tools/call", params: { name } }, context).next()).rejects.toThrow(/not offered|names no tool/);
     expect(seen).toEqual([]);
   });
 
@@ -239,6 +239,8 @@ describe("filterTools()", () => {
     expect(seen).toEqual(["notifications/last"]);
     socket.write('{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":1e400}}\n');
     await vi.waitFor(() => expect(answers).toMatch(/"id":2,"error":\{"code":-32602,"message":"the tool 1e400 is not offered/));
+    socket.write('{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{}}\n');
+    await vi.waitFor(() => expect(answers).toMatch(/"id":3,"error":\{"code":-32602,"message":"the call names no tool"/));
   });
 });
 

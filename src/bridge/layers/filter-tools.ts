@@ -34,6 +34,7 @@ export function filterTools({ allow, deny = [] }: ToolFilter): Layer {
 }
 
 function notOffered(name: unknown): Fault {
+  if (name === undefined) return new Fault("invalid-params", "the call names no tool");
   return new Fault("invalid-params", `the tool ${jsonText(name)} is not offered here: the bridge does not allow it`);
 }
 
