@@ -125,6 +125,9 @@ export const fixedLimits = {
   bodyMs: 60_000,
 } as const;
 
+/** Bytes of the head of an answer that a client reads, by version of HTTP. No option changes them. A fault names them `headerBytes`. */
+export const answerHeaderBytes: { readonly http1: number; readonly http2: number } = { http1: 16 * KIB, http2: 64 * KIB };
+
 /** Rate limits of the layer `limitRate`: `perClient` and `perTool`. */
 export const rateLimits = ["clientRate", "toolRate"] as const;
 

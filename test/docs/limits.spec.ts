@@ -1,7 +1,15 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { defaultLimits, dialLimits, fixedLimits, optionLimits, principalShares, rateLimits } from "../../src/core/limits.js";
+import {
+  answerHeaderBytes,
+  defaultLimits,
+  dialLimits,
+  fixedLimits,
+  optionLimits,
+  principalShares,
+  rateLimits,
+} from "../../src/core/limits.js";
 import { bodyMsOf, defaultTimeouts, fixedTimeouts } from "../../src/core/timeouts.js";
 
 const root = join(import.meta.dirname, "../..");
@@ -38,6 +46,8 @@ describe("docs/limits.md", () => {
     expect(rows("The option limits")).toEqual(expected({ ...defaultLimits }));
     expect(rows("Options of their own")).toEqual({ ...expected(optionLimits), ...Object.fromEntries(shares) });
     expect(rows("Fixed limits")).toEqual(expected(fixedLimits));
+    const { http1, http2 } = answerHeaderBytes;
+    expect(page).toContain(`${written("headerBytes", http1)} over HTTP/1.1 and ${written("headerBytes", http2)} over HTTP/2`);
     for (const name of rateLimits) expect(page).toContain(`\`${name}\``);
   });
 
