@@ -11,6 +11,7 @@ import {
   rateLimits,
 } from "../../src/core/limits.js";
 import { bodyMsOf, defaultTimeouts, fixedTimeouts } from "../../src/core/timeouts.js";
+import { registryRequestBytes, schemaCacheLimits } from "../../src/schema/limits.js";
 
 const root = join(import.meta.dirname, "../..");
 const page = readFileSync(join(root, "docs/limits.md"), "utf8");
@@ -45,7 +46,8 @@ describe("docs/limits.md", () => {
   it("lists every limit with its default", () => {
     expect(rows("The option limits")).toEqual(expected({ ...defaultLimits }));
     expect(rows("Options of their own")).toEqual({ ...expected(optionLimits), ...Object.fromEntries(shares) });
-    expect(rows("Fixed limits")).toEqual(expected(fixedLimits));
+    expect(rows("Fixed limits")).toEqual(expected({ ...fixedLimits, ...schemaCacheLimits }));
+    expect(page).toContain(`A request to \`serveRegistry\` may have ${written("registryRequestBytes", registryRequestBytes)}.`);
     const { http1, http2 } = answerHeaderBytes;
     expect(page).toContain(`${written("headerBytes", http1)} over HTTP/1.1 and ${written("headerBytes", http2)} over HTTP/2`);
     for (const name of rateLimits) expect(page).toContain(`\`${name}\``);
