@@ -71,6 +71,14 @@ it("no default of a limit or time-out is written a second time", () => {
   expect(again).toEqual([]);
 });
 
+it("no timer and no server is given a bare number of milliseconds", () => {
+  const bare = /\b\w+(?:Timeout|Interval): (?!-)[^\n]*?\b[1-9][\d_]{2,}\b|\bset(?:Timeout|Interval)\([^;]*?, [1-9][\d_]{2,}\)/g;
+  const found = sources
+    .filter(([path]) => !/^(demo|contract)\W/.test(path))
+    .flatMap(([path, text]) => [...text.matchAll(bare)].map(([each]) => `${path}: ${each}`));
+  expect(found).toEqual([]);
+});
+
 it("a body has as long by default as the default of headersMs gives it", () => {
   expect(fixedLimits.bodyMs).toBe(bodyMsOf(defaultTimeouts.headersMs));
 });
