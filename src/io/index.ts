@@ -48,7 +48,7 @@ export { makeFolder } from "./make-folder.js";
 export { boundPort } from "./port/carrier.js";
 export { type Detect, firstByte, isJsonLines } from "./port/detect.js";
 export type { Bound, ByteMount, Mount, NodeRequest, NodeResponse } from "./port/mount.js";
-export { placeOf, unixPath } from "./port/place.js";
+export { localHosts, placeOf, unixPath } from "./port/place.js";
 export { noCredentials, type PortOptions, port, portListener } from "./port/port.js";
 export { pipesSocket } from "./port/standard-streams.js";
 export { listenOnStdio } from "./port/stdio-port.js";
