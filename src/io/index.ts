@@ -56,7 +56,7 @@ export { type ProcessLinkOptions, processLink } from "./process-link.js";
 export { answersProbes } from "./protomcp/answer-probes.js";
 export { greet, NoProto } from "./protomcp/greet.js";
 export { admitByToken, checksTokens, credentialsIn } from "./protomcp/tokens.js";
-export { letGo } from "./socket/let-go.js";
+export { endThenDestroy } from "./socket/end-then-destroy.js";
 export { openSocketLink } from "./socket/open.js";
 export { type OnPartial, type ServedSocketOptions, servedSocketLink } from "./socket/served.js";
 export {
