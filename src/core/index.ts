@@ -71,6 +71,7 @@ export { Caller, type CredentialWatch, type Identity, type IdentityOptions, type
 export { envelopeMembers, extended, isObject, type JsonObject, memoryOf, noParams, weigh, withEnvelopeMembers } from "./json.js";
 export { type Lease, leasedReplies } from "./leased-replies.js";
 export {
+  answerHeaderBytes,
   defaultLimits,
   fixedLimits,
   type LimitName,

@@ -119,11 +119,38 @@ export const fixedLimits = {
   unreadCalls: 64,
   /** Descriptor sets that a schema registry serves from one folder. */
   descriptorSets: 10_000,
+  /** Bytes of one descriptor set, as received and as kept: 64 MiB. */
+  descriptorBytes: 67_108_864,
+  /** Files of one descriptor set. */
+  descriptorFiles: 10_000,
+  /** Fields of one descriptor set, and eight for each of its messages: 20,000 fields with all that a compiler says about their source. */
+  descriptorWeight: 3_000_000,
+  /** Messages within messages of one descriptor set, which every reader of protobuf takes. */
+  descriptorDepth: 100,
+  /** Bytes of an answer of a schema registry that has no descriptors: an error, or a commit. */
+  registryAnswerBytes: 65_536,
+  /** Values of a JSON Schema. Real ones stay far below these: the largest of 1,174 tools has 1,500 values and 12 levels. */
+  schemaValues: 50_000,
+  /** Levels of a JSON Schema, and references that lead from one to the next. */
+  schemaDepth: 128,
+  /** Characters of all strings and names of a JSON Schema. */
+  schemaChars: 2_000_000,
+  /** Schemas that are visited while one is converted: references and allOf can make many out of few. */
+  schemaSteps: 50_000,
+  /** Fields of a JSON Schema that is built from a message. Messages within messages make many out of few. */
+  builtFields: 20_000,
+  /** Levels of such a schema. */
+  builtDepth: 64,
+  /** Levels of messages that a value may have. */
+  valueDepth: 100,
   /** API keys that wait to be checked by a slow hash, at the same time. */
   apiKeys: 16,
   /** Milliseconds for the body of an HTTP request; `bodyMsOf(headersMs)` where that is given. */
   bodyMs: 60_000,
 } as const;
+
+/** Bytes of the head of an answer that a client reads, by version of HTTP. No option changes them. A fault names them `headerBytes`. */
+export const answerHeaderBytes: { readonly http1: number; readonly http2: number } = { http1: 16 * KIB, http2: 64 * KIB };
 
 /** Rate limits of the layer `limitRate`: `perClient` and `perTool`. */
 export const rateLimits = ["clientRate", "toolRate"] as const;

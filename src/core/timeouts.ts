@@ -54,7 +54,7 @@ export function bodyMsOf(headersMs: number): number {
 }
 
 /**
- * Times that no option changes and that more than one file uses, in milliseconds. A time that belongs to one algorithm stands beside it.
+ * Times that no option changes and that more than one file uses, or that bound what a peer may take, in milliseconds. A time that belongs to one algorithm stands beside it.
  */
 export const fixedTimeouts = {
   /** For the last answers to be sent when a link, a server or a connection closes. */
@@ -77,6 +77,12 @@ export const fixedTimeouts = {
   spareMs: 60_000,
   /** How long a question of a legacy server waits for a client to listen. */
   questionMs: 30_000,
+  /** For a browser to send the request with which a sign-in returns. */
+  signInRequestMs: 10_000,
+  /** For the page that says that the sign-in is done to reach the browser. */
+  signInPageMs: 1_000,
+  /** Between two checks for requests that are too slow, unless the time of a head is shorter. */
+  slowRequestsMs: 5_000,
   /** How long a caller with a principal and without a session is remembered after its last call. */
   callerIdleMs: 300_000,
 } as const;

@@ -48,7 +48,7 @@ export { makeFolder } from "./make-folder.js";
 export { boundPort } from "./port/carrier.js";
 export { type Detect, firstByte, isJsonLines } from "./port/detect.js";
 export type { Bound, ByteMount, Mount, NodeRequest, NodeResponse } from "./port/mount.js";
-export { placeOf, unixPath } from "./port/place.js";
+export { localHosts, placeOf, unixPath } from "./port/place.js";
 export { noCredentials, type PortOptions, port, portListener } from "./port/port.js";
 export { pipesSocket } from "./port/standard-streams.js";
 export { listenOnStdio } from "./port/stdio-port.js";
@@ -56,7 +56,7 @@ export { type ProcessLinkOptions, processLink } from "./process-link.js";
 export { answersProbes } from "./protomcp/answer-probes.js";
 export { greet, NoProto } from "./protomcp/greet.js";
 export { admitByToken, checksTokens, credentialsIn } from "./protomcp/tokens.js";
-export { letGo } from "./socket/let-go.js";
+export { endThenDestroy } from "./socket/end-then-destroy.js";
 export { openSocketLink } from "./socket/open.js";
 export { type OnPartial, type ServedSocketOptions, servedSocketLink } from "./socket/served.js";
 export {

@@ -58,7 +58,7 @@ export function lineLink(readable: Readable, writable: Writable, options: LineLi
       return said;
     },
   });
-  const release = options.onClose ?? (() => letGo(readable, writable));
+  const release = options.onClose ?? (() => endAndDiscard(readable, writable));
 
   const end = async (reason: Fault | undefined): Promise<void> => {
     reader.stop(reason);
@@ -92,7 +92,7 @@ export function lineLink(readable: Readable, writable: Writable, options: LineLi
 }
 
 /** Keeps reading, because a peer that is stuck in a write could not see that its input has ended. */
-function letGo(readable: Readable, writable: Writable): void {
+function endAndDiscard(readable: Readable, writable: Writable): void {
   writable.end();
   readable.resume();
 }

@@ -1,5 +1,5 @@
 import { createServer } from "node:http";
-import { Fault, toFault } from "../core/index.js";
+import { Fault, fixedTimeouts, toFault } from "../core/index.js";
 import { boundPort } from "../io/index.js";
 
 /** Listens on this machine for the browser to return from the authorization server. */
@@ -12,7 +12,8 @@ export interface Callback extends AsyncDisposable {
 /** Listens for a redirect URL on this machine, on the first free one of the given ports; 0 is any port. */
 export async function callback({ hostname, pathname }: URL, ports: readonly number[]): Promise<Callback> {
   let waiting: { state: string; done(params: URLSearchParams): void } | undefined;
-  const server = createServer({ headersTimeout: 10_000, requestTimeout: 10_000 }, (request, response) => {
+  const { signInRequestMs, signInPageMs } = fixedTimeouts;
+  const server = createServer({ headersTimeout: signInRequestMs, requestTimeout: signInRequestMs }, (request, response) => {
     // Parsed by hand: a request line need not be a URL.
     const [path, query = ""] = (request.url ?? "").split("?", 2);
     const params = new URLSearchParams(query);
@@ -52,7 +53,7 @@ export async function callback({ hostname, pathname }: URL, ports: readonly numb
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
       server.closeIdleConnections();
       // The page may still be on its way to the browser. A connection that stays open is closed after a while.
-      const timer = setTimeout(() => server.closeAllConnections(), 1_000);
+      const timer = setTimeout(() => server.closeAllConnections(), signInPageMs);
       await closed;
       clearTimeout(timer);
     },

@@ -1,4 +1,6 @@
 import { BinaryReader, WireType } from "@bufbuild/protobuf/wire";
+import { fixedLimits } from "../core/index.js";
+import type { SchemaFaultOptions } from "./fault.js";
 
 /** The messages within the messages of a descriptor set, by field number. Of the others the fields are counted. */
 const inner: Readonly<Record<string, Readonly<Record<number, string>>>> = {
@@ -18,27 +20,36 @@ const inner: Readonly<Record<string, Readonly<Record<number, string>>>> = {
 
 /** What a message weighs more than another field, in memory. */
 const MESSAGE = 8;
-/** The most that a set may weigh: 20,000 fields with all that a compiler says about their source, or some 400 MB of empty messages. */
-const MOST = 3_000_000;
 
-/** Messages within messages that every reader of protobuf takes. */
-const DEPTH = 100;
+/** Descriptors, or an answer with them, are over a limit. */
+export class TooHeavy extends Error {
+  readonly limit: keyof typeof fixedLimits;
 
-export class TooHeavy extends Error {}
+  constructor(message: string, { limit }: Pick<TooHeavy, "limit">) {
+    super(message);
+    this.limit = limit;
+  }
+}
+
+/** The limit that an error or one of its causes names. */
+export function limitOf(error: unknown): Pick<SchemaFaultOptions, "limit"> {
+  for (let cause = error; cause instanceof Error; cause = cause.cause) if (cause instanceof TooHeavy) return { limit: cause.limit };
+  return {};
+}
 
 /**
  * Throws an Error for a descriptor set that has few bytes and takes much memory, before it is read. In an `answer` the set is field 1.
  */
 export function weighDescriptors(bytes: Uint8Array, kind: "set" | "answer" = "set"): void {
   const reader = new BinaryReader(bytes);
-  let left = MOST;
+  let left: number = fixedLimits.descriptorWeight;
   const walk = (of: string, end: number, depth = 0): void => {
-    if (depth > DEPTH) throw new TooHeavy("its messages are nested too deep");
+    if (depth > fixedLimits.descriptorDepth) throw new TooHeavy("its messages are nested too deep", { limit: "descriptorDepth" });
     while (reader.pos < end) {
       const [number, wire] = reader.tag();
       const within = wire === WireType.LengthDelimited ? inner[of]?.[number] : undefined;
       left -= within === undefined ? 1 : MESSAGE;
-      if (left < 0) throw new TooHeavy("it has too many messages and fields");
+      if (left < 0) throw new TooHeavy("it has too many messages and fields", { limit: "descriptorWeight" });
       if (within === undefined) reader.skip(wire, number);
       else walk(within, Math.min(end, reader.uint32() + reader.pos), depth + 1);
     }

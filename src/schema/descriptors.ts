@@ -1,10 +1,10 @@
 import { create, createFileRegistry, type DescMessage, type FileRegistry, fromBinary, toBinary } from "@bufbuild/protobuf";
 import * as wkt from "@bufbuild/protobuf/wkt";
 import { file_buf_validate_validate } from "../codec/gen/validate.js";
-import { Fault } from "../core/index.js";
+import { Fault, fixedLimits } from "../core/index.js";
 import type { ConvertedTool } from "./convert/tool.js";
-import { weighDescriptors } from "./descriptor-weight.js";
-import { SCHEMA_UNRESOLVED } from "./fault.js";
+import { limitOf, weighDescriptors } from "./descriptor-weight.js";
+import { limitData, SCHEMA_UNRESOLVED, type SchemaFaultOptions } from "./fault.js";
 
 /** The messages of a descriptor set, by full name. */
 export interface MessageSet {
@@ -12,9 +12,6 @@ export interface MessageSet {
   /** All messages of the files in the set itself, outer ones before nested ones. */
   [Symbol.iterator](): Iterator<DescMessage>;
 }
-
-/** Limits on the files of a set, and on its bytes. */
-const [FILES, BYTES] = [10_000, 64 * 1024 * 1024];
 
 /** Files that a set may leave out, because every reader has them. A copy in the set is ignored. */
 const known: ReadonlyMap<string, wkt.FileDescriptorProto> = new Map(
@@ -41,13 +38,14 @@ export function isKnownFile(name: string): boolean {
 
 /** Reads a FileDescriptorSet: slim, or with all its imports. Throws a Fault if it is invalid or lacks a file. */
 export function readDescriptorSet(bytes: Uint8Array): MessageSet {
-  if (bytes.byteLength > BYTES) throw unreadable(`it has more than ${BYTES} bytes`);
+  const { descriptorBytes } = fixedLimits;
+  if (bytes.byteLength > descriptorBytes) throw unreadable(`it has more than ${descriptorBytes} bytes`, { limit: "descriptorBytes" });
   let files: readonly wkt.FileDescriptorProto[];
   try {
     weighDescriptors(bytes);
     files = fromBinary(wkt.FileDescriptorSetSchema, bytes).file;
   } catch (cause) {
-    throw unreadable((cause as Error).message, cause);
+    throw unreadable((cause as Error).message, { cause, ...limitOf(cause) });
   }
   const registry = fileRegistry(files);
   const given = new Set(files.map(({ name }) => name).filter((name) => !known.has(name)));
@@ -57,7 +55,8 @@ export function readDescriptorSet(bytes: Uint8Array): MessageSet {
 
 /** Everything in the files and their imports. Throws a Fault if one is missing or wrong. */
 export function fileRegistry(files: readonly wkt.FileDescriptorProto[]): FileRegistry {
-  if (files.length > FILES) throw unreadable(`it has more than ${FILES} files`);
+  const { descriptorFiles } = fixedLimits;
+  if (files.length > descriptorFiles) throw unreadable(`it has more than ${descriptorFiles} files`, { limit: "descriptorFiles" });
   const given = new Map(files.filter(({ name }) => !known.has(name)).map((file) => [file.name, file]));
   const ordered: wkt.FileDescriptorProto[] = [];
   const done = new Set<string>();
@@ -82,7 +81,7 @@ export function fileRegistry(files: readonly wkt.FileDescriptorProto[]): FileReg
   try {
     return createFileRegistry(create(wkt.FileDescriptorSetSchema, { file: ordered }));
   } catch (cause) {
-    throw unreadable((cause as Error).message, cause);
+    throw unreadable((cause as Error).message, { cause });
   }
 }
 
@@ -91,10 +90,10 @@ export function descriptorSet(tools: Iterable<ConvertedTool>): Uint8Array {
   return toBinary(wkt.FileDescriptorSetSchema, create(wkt.FileDescriptorSetSchema, { file: [...tools].map(({ file }) => file) }));
 }
 
-function unreadable(why: string, cause?: unknown): Fault {
+function unreadable(why: string, options: SchemaFaultOptions = {}): Fault {
   return new Fault("invalid-params", `the descriptor set cannot be read: ${why}`, {
     rpcCode: SCHEMA_UNRESOLVED,
-    data: { reason: "descriptors" },
-    cause,
+    data: { reason: "descriptors", ...limitData(options) },
+    cause: options.cause,
   });
 }

@@ -1,18 +1,22 @@
-/** What a schema may cost before it is refused. Real ones stay far below: the largest of 1,174 tools has 1,500 values and 12 levels. */
-export const schemaLimits = {
-  /** Values in a schema. */
-  values: 50_000,
-  /** Levels of JSON in a schema. */
-  depth: 128,
-  /** Characters of all strings and names in a schema. */
-  characters: 2_000_000,
-  /** Schemas that are visited while one is converted: references and allOf can make many out of few. */
-  steps: 50_000,
-  /** Values of an enum that become a rule. A longer one is residual. */
+/** What becomes a rule of a message. Beyond it a keyword is residual, so no fault has these names. What a schema may cost is in `fixedLimits`. */
+export const ruleLimits = {
+  /** Values of an enum. */
   enumValues: 1_000,
-  /** Characters of a CEL expression. What would take more is residual. */
+  /** Characters of a CEL expression. */
   expression: 4_000,
 } as const;
 
-/** Levels of messages that a value may have. */
-export const VALUE_DEPTH = 100;
+/** What is kept of the descriptors that were found by reference. Beyond it the oldest are dropped, so no fault has these names. */
+export const schemaCacheLimits = {
+  /** Sets in memory. */
+  memorySets: 256,
+  /** Their bytes: 64 MiB. */
+  memoryBytes: 67_108_864,
+  /** Labels in memory. */
+  memoryLabels: 4_096,
+  /** Bytes of all files in the folder `cache`: 512 MiB. */
+  diskBytes: 536_870_912,
+} as const;
+
+/** Bytes of a request to a schema registry, which has only names: 1 MiB. Connect refuses more as `resource_exhausted`, without `data.limit`. */
+export const registryRequestBytes = 1_048_576;

@@ -4,6 +4,7 @@
  * @module
  */
 
+export { allocateGarbage } from "./allocate-garbage.js";
 export { Backoff, type BackoffOptions } from "./backoff.js";
 export {
   type Base64Stream,
@@ -21,7 +22,6 @@ export { type Deadline, deadline } from "./deadline.js";
 export { type Deferred, deferred, ignore, rejected } from "./deferred.js";
 export { codeOf } from "./error-code.js";
 export type { Iteration, IterationStep } from "./iteration.js";
-export { litter } from "./litter.js";
 export { merge } from "./merge.js";
 export { dropOldest } from "./oldest.js";
 export { PIECE_BYTES, Pieces } from "./pieces.js";

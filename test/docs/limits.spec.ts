@@ -1,8 +1,17 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { defaultLimits, dialLimits, fixedLimits, optionLimits, principalShares, rateLimits } from "../../src/core/limits.js";
+import {
+  answerHeaderBytes,
+  defaultLimits,
+  dialLimits,
+  fixedLimits,
+  optionLimits,
+  principalShares,
+  rateLimits,
+} from "../../src/core/limits.js";
 import { bodyMsOf, defaultTimeouts, fixedTimeouts } from "../../src/core/timeouts.js";
+import { registryRequestBytes, schemaCacheLimits } from "../../src/schema/limits.js";
 
 const root = join(import.meta.dirname, "../..");
 const page = readFileSync(join(root, "docs/limits.md"), "utf8");
@@ -37,7 +46,10 @@ describe("docs/limits.md", () => {
   it("lists every limit with its default", () => {
     expect(rows("The option limits")).toEqual(expected({ ...defaultLimits }));
     expect(rows("Options of their own")).toEqual({ ...expected(optionLimits), ...Object.fromEntries(shares) });
-    expect(rows("Fixed limits")).toEqual(expected(fixedLimits));
+    expect(rows("Fixed limits")).toEqual(expected({ ...fixedLimits, ...schemaCacheLimits }));
+    expect(page).toContain(`A request to \`serveRegistry\` may have ${written("registryRequestBytes", registryRequestBytes)}.`);
+    const { http1, http2 } = answerHeaderBytes;
+    expect(page).toContain(`${written("headerBytes", http1)} over HTTP/1.1 and ${written("headerBytes", http2)} over HTTP/2`);
     for (const name of rateLimits) expect(page).toContain(`\`${name}\``);
   });
 
@@ -57,6 +69,14 @@ it("no default of a limit or time-out is written a second time", () => {
         .map(([found]) => `${path}: ${found}`),
     );
   expect(again).toEqual([]);
+});
+
+it("no timer and no server is given a bare number of milliseconds", () => {
+  const bare = /\b\w+(?:Timeout|Interval): (?!-)[^\n]*?\b[1-9][\d_]{2,}\b|\bset(?:Timeout|Interval)\([^;]*?, [1-9][\d_]{2,}\)/g;
+  const found = sources
+    .filter(([path]) => !/^(demo|contract)\W/.test(path))
+    .flatMap(([path, text]) => [...text.matchAll(bare)].map(([each]) => `${path}: ${each}`));
+  expect(found).toEqual([]);
 });
 
 it("a body has as long by default as the default of headersMs gives it", () => {

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { request } from "node:http";
 import { type AddressInfo, createServer, type Server, type Socket } from "node:net";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { Canceller } from "../../src/core/index.js";
+import { answerHeaderBytes, Canceller } from "../../src/core/index.js";
 import { type HttpClient, httpClient } from "../../src/io/http/request.js";
 
 /** A server on a bare socket. It answers each request with what the test says, in the pieces that the test says. */
@@ -146,7 +146,7 @@ describe("answers that break the rules", () => {
     ["a line end alone behind the status", "HTTP/1.1 200 OK\ncontent-length: 0\r\n\r\n"],
     ["a control character before a length", "HTTP/1.1 200 OK\r\ncontent-length: \v0\r\n\r\n"],
     ["another protocol", "HTTP/1.1 101 Switching Protocols\r\nupgrade: x\r\nconnection: upgrade\r\n\r\n"],
-    ["a head without end", `HTTP/1.1 200 OK\r\nx: ${"y".repeat(20_000)}`],
+    ["another protocol that says much", "x".repeat(20_000)],
   ];
   it.each(cases)("%s", async (_, raw) => {
     answer = (socket) => socket.write(raw);
@@ -162,11 +162,24 @@ describe("answers that break the rules", () => {
     ["an endless line before a chunk", `5;${"a".repeat(2000)}`],
     ["a line end alone in a trailer", "0\r\na: b\n\r\n"],
     ["a line end alone before a trailer", "0\r\n\n\r\n"],
-    ["endless trailers", `0\r\n${"a: b\r\n".repeat(4000)}`],
   ])("%s", async (_, raw) => {
     answer = (socket) => socket.write(`HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n${raw}`);
     await expect(ask()).rejects.toMatchObject({ code: "unavailable", data: { reason: "closed" } });
     await vi.waitFor(() => expect(sockets[0]?.destroyed).toBe(true));
+  });
+
+  const max = answerHeaderBytes.http1;
+  it.each([
+    ["a head without end", `HTTP/1.1 200 OK\r\nx: ${"y".repeat(20_000)}`],
+    ["a head that is too long", `HTTP/1.1 200 OK\r\nx: ${"y".repeat(max)}\r\ncontent-length: 0\r\n\r\n`],
+    ["endless trailers", `HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n0\r\n${"a: b\r\n".repeat(4000)}`],
+    ["a trailer without end", `HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n0\r\na: ${"b".repeat(20_000)}`],
+  ])("%s: the fault names the limit", async (_, raw) => {
+    answer = (socket) => socket.write(raw);
+    await expect(ask()).rejects.toMatchObject({ code: "overload", data: { limit: "headerBytes", max } });
+    await vi.waitFor(() => expect(sockets[0]?.destroyed).toBe(true));
+    answer = (socket) => socket.write("HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok");
+    expect(await ask()).toEqual({ status: 200, text: "ok" });
   });
 
   it("a body that is cut", async () => {

@@ -3,6 +3,7 @@ import { createServer as createHttps } from "node:https";
 import { type AddressInfo, connect as connectTcp, createServer as createTcp, type Server, type Socket } from "node:net";
 import { expect, it } from "vitest";
 import { connect, createServer, type McpClient, progress } from "../../src/api/index.js";
+import { answerHeaderBytes } from "../../src/core/index.js";
 import { httpClient } from "../../src/io/index.js";
 import { nodeHandler } from "../../src/wires/http/index.js";
 import { authority } from "../fixtures/certificates.js";
@@ -151,6 +152,18 @@ it("does not take a body that was cut for one that has ended", async () => {
   await expect(read()).rejects.toMatchObject({ code: "unavailable" });
   client.close();
   await closing(server, sessions);
+});
+
+it("names the limit where the head of an answer over HTTP/1.1 is too long", async () => {
+  const server = createHttps({ ...tls, maxHeaderSize: 1024 * 1024 }, (_, response) => response.setHeader("x", "y".repeat(20_000)).end());
+  const port = await portOf(server);
+  const client = httpClient(trust);
+  await expect(client.send("GET", new URL(`https://127.0.0.1:${port}/`), { headers: {} })).rejects.toMatchObject({
+    code: "overload",
+    data: { limit: "headerBytes", max: answerHeaderBytes.http1 },
+  });
+  client.close();
+  await closing(server, []);
 });
 
 it("speaks HTTP/1.1 where that is all there is, on the connection that found out", async () => {

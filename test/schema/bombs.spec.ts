@@ -2,7 +2,7 @@ import { create, createFileRegistry } from "@bufbuild/protobuf";
 import { BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
 import { FileDescriptorProtoSchema } from "@bufbuild/protobuf/wkt";
 import { describe, expect, it } from "vitest";
-import { ExactNumber } from "../../src/core/index.js";
+import { ExactNumber, type Fault, fixedLimits } from "../../src/core/index.js";
 import { catalogueTokens, catalogueWriter, convertTool, messageSchema, schemaCodec } from "../../src/schema/index.js";
 
 const convert = (inputSchema: unknown): ReturnType<typeof convertTool> => convertTool({ name: "t", inputSchema }, { package: "t.v1" });
@@ -94,6 +94,8 @@ describe("a schema that is small and costs much", () => {
     } catch (error) {
       expect(error).toMatchObject({ name: "Fault", code: "invalid-params", data: { reason: "schema" } });
       text = (error as Error).message;
+      const limit = /through more than 128 others/.test(text) ? "schemaDepth" : /too costly/.test(text) ? "schemaSteps" : undefined;
+      expect((error as Fault).data).toMatchObject(limit === undefined ? {} : { limit, max: fixedLimits[limit] });
     }
     expect(text).toMatch(outcome);
   });
@@ -151,13 +153,18 @@ describe("a descriptor that is small and costs much", () => {
   };
 
   it("is refused where it makes too large a JSON Schema, with the code for schemas", () => {
-    for (const [count, fields] of [
-      [40, 2],
-      [5_000, 1],
-      [4, 1_000],
+    for (const [count, fields, limit] of [
+      [40, 2, "builtFields"],
+      [5_000, 1, "builtDepth"],
+      [4, 1_000, "builtFields"],
     ] as const)
       expect(() => messageSchema(first(messages(count, fields)))).toThrow(
-        expect.objectContaining({ name: "Fault", rpcCode: -33000, message: expect.stringMatching(/too (?:large|deep)/) }),
+        expect.objectContaining({
+          name: "Fault",
+          rpcCode: -33000,
+          message: expect.stringMatching(/too (?:large|deep)/),
+          data: { reason: "descriptors", limit, max: fixedLimits[limit] },
+        }),
       );
     expect(() => messageSchema(first(messages(4, 3)), { depth: 3 })).not.toThrow();
   });

@@ -61,7 +61,9 @@ describe("a schema of a stranger", () => {
     const bomb: Record<string, object> = { level0: { type: "object", properties: { x: { type: "string" } } } };
     for (let level = 1; level < 40; level++)
       bomb[`level${level}`] = { allOf: [{ $ref: `#/$defs/level${level - 1}` }, { $ref: `#/$defs/level${level - 1}` }] };
-    expect(() => convert({ $ref: "#/$defs/level39", $defs: bomb })).toThrow(fault(/too costly to convert/));
+    expect(() => convert({ $ref: "#/$defs/level39", $defs: bomb })).toThrow(
+      fault(/too costly to convert/, { limit: "schemaSteps", max: 50_000 }),
+    );
     const unions: Record<string, object> = { level0: { type: "string" } };
     for (let level = 1; level < 40; level++)
       unions[`level${level}`] = {
@@ -99,12 +101,16 @@ describe("a schema of a stranger", () => {
 
   it("that is too deep, too large or too long is refused", () => {
     expect(() => convert(nested(200, (inner) => ({ type: "object", properties: { a: inner } })))).toThrow(
-      fault(/nested more than 128 levels deep/),
+      fault(/nested more than 128 levels deep/, { limit: "schemaDepth", max: 128 }),
     );
     expect(() => convert(nested(100_000, (inner) => ({ items: inner })))).toThrow(fault(/nested more than/));
     const wide = Object.fromEntries(Array.from({ length: 30_000 }, (_, index) => [`p${index}`, { type: "string" }]));
-    expect(() => convert({ type: "object", properties: wide })).toThrow(fault(/more than 50000 values/));
-    expect(() => convert({ type: "object", description: "x".repeat(3_000_000) })).toThrow(fault(/more than 2000000 characters/));
+    expect(() => convert({ type: "object", properties: wide })).toThrow(
+      fault(/more than 50000 values/, { limit: "schemaValues", max: 50_000 }),
+    );
+    expect(() => convert({ type: "object", description: "x".repeat(3_000_000) })).toThrow(
+      fault(/more than 2000000 characters/, { limit: "schemaChars", max: 2_000_000 }),
+    );
   });
 
   it("with a huge enum leaves it to ajv", async () => {

@@ -4,14 +4,15 @@ import { mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node
 import { join } from "node:path";
 import { BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
 import { describe, expect, it } from "vitest";
+import { fixedLimits } from "../../src/core/index.js";
 import { readDescriptorSet, schemaStore } from "../../src/schema/index.js";
 import { commitA, message, oneCommit, proto, rawRegistry, refuse, searchTool, setOf, storeAt } from "./registries.js";
 import { scratch } from "./support.js";
 
 const reference = "buf.build/acme/tools/acme.tools.v1.WebSearchRequest:v1";
 const set = setOf(searchTool);
-const unresolved = (reason: string): unknown =>
-  expect.objectContaining({ name: "Fault", rpcCode: -33000, data: expect.objectContaining({ reason }) });
+const unresolved = (reason: string, more: object = {}): unknown =>
+  expect.objectContaining({ name: "Fault", rpcCode: -33000, data: expect.objectContaining({ reason, ...more }) });
 
 describe("a thousand misses at the same time", () => {
   it("of one schema are one question, and its failure is not kept", async () => {
@@ -152,18 +153,31 @@ describe("descriptors of few bytes and much memory", () => {
   };
   let deep: Uint8Array = new Uint8Array();
   for (let level = 0; level < 20_000; level++) deep = field(3, deep);
-  it.each<[name: string, bytes: Uint8Array]>([
+  it.each<[name: string, bytes: Uint8Array, limit?: "descriptorDepth"]>([
     ["messages", field(1, repeated(4, 1_000_000))],
     ["files", repeated(1, 1_000_000)],
     ["fields of a message", field(1, field(4, repeated(2, 1_000_000)))],
     ["locations", field(1, field(9, repeated(1, 1_000_000)))],
     ["unknown options", field(1, field(8, repeated(15, 4_000_000)))],
-    ["messages within messages", field(1, field(4, deep))],
-  ])("are refused before they are read: %s", async (_, bytes) => {
-    expect(() => schemaStore({ registries: {} }).inline(bytes)).toThrow(unresolved("descriptors"));
-    expect(() => readDescriptorSet(bytes)).toThrow(unresolved("descriptors"));
+    ["messages within messages", field(1, field(4, deep)), "descriptorDepth"],
+  ])("are refused before they are read: %s", async (_, bytes, exceeded) => {
+    const limit = exceeded ?? "descriptorWeight";
+    const data = { limit, max: fixedLimits[limit] };
+    expect(() => schemaStore({ registries: {} }).inline(bytes)).toThrow(unresolved("descriptors", data));
+    expect(() => readDescriptorSet(bytes)).toThrow(unresolved("descriptors", data));
     const raw = await rawRegistry(oneCommit(commitA, bytes));
-    await expect(storeAt(raw.url).resolve(reference)).rejects.toEqual(unresolved("too-large"));
+    await expect(storeAt(raw.url).resolve(reference)).rejects.toEqual(unresolved("too-large", data));
     expect(process.memoryUsage().heapUsed).toBeLessThan(1_000_000_000);
+  });
+
+  it("are refused beyond a number of bytes and of files, and the fault names the limit", async () => {
+    const [large, data] = [new Uint8Array(fixedLimits.descriptorBytes + 1), { limit: "descriptorBytes", max: fixedLimits.descriptorBytes }];
+    const path = join(scratch(), "large.binpb");
+    writeFileSync(path, large);
+    await expect(schemaStore({ registries: {} }).file(path)).rejects.toEqual(unresolved("too-large", data));
+    expect(() => schemaStore({ registries: {} }).inline(large)).toThrow(unresolved("too-large", data));
+    expect(() => readDescriptorSet(large)).toThrow(unresolved("descriptors", data));
+    const files = { limit: "descriptorFiles", max: fixedLimits.descriptorFiles };
+    expect(() => readDescriptorSet(repeated(1, files.max + 1))).toThrow(unresolved("descriptors", files));
   });
 });

@@ -21,12 +21,12 @@ import {
 import { scratch } from "./support.js";
 
 const reference = "buf.build/acme/tools/acme.tools.v1.WebSearchRequest:v1";
-const unresolved = (reason: string, text: RegExp = /^cannot resolve the schema: /): unknown =>
+const unresolved = (reason: string, text: RegExp = /^cannot resolve the schema: /, more: object = {}): unknown =>
   expect.objectContaining({
     name: "Fault",
     rpcCode: -33000,
     message: expect.stringMatching(text),
-    data: expect.objectContaining({ reason }),
+    data: expect.objectContaining({ reason, ...more }),
   });
 const set = setOf(searchTool, { name: "other", inputSchema: { type: "object" } });
 
@@ -387,8 +387,23 @@ describe("a registry that lies, or is not there", () => {
       response.on("drain", more);
       more();
     });
-    await expect(storeAt(endless.url).resolve(reference)).rejects.toEqual(unresolved("too-large"));
+    await expect(storeAt(endless.url).resolve(reference)).rejects.toEqual(
+      unresolved("too-large", /more than 67108864 bytes/, { limit: "descriptorBytes", max: 67_108_864 }),
+    );
     expect(sent).toBeLessThan(200);
+    const declared = await rawRegistry((_, response) => {
+      response.writeHead(200, { "content-type": "application/proto", "content-length": 2 ** 32 });
+      response.write("x");
+    });
+    await expect(storeAt(declared.url).resolve(reference)).rejects.toEqual(
+      unresolved("too-large", /more than 67108864 bytes/, { limit: "descriptorBytes", max: 67_108_864 }),
+    );
+    const wordy = await rawRegistry(
+      (_, response) => void response.writeHead(500, { "content-type": "application/json" }).end(Buffer.alloc(100_000)),
+    );
+    await expect(storeAt(wordy.url).resolve(reference)).rejects.toEqual(
+      unresolved("too-large", /more than 65536 bytes/, { limit: "registryAnswerBytes", max: 65_536 }),
+    );
     const bomb = gzipSync(Buffer.alloc(65 * 1024 * 1024));
     const packed = await rawRegistry((_, response) => {
       response.writeHead(200, { "content-type": "application/proto", "content-encoding": "gzip" });

@@ -9,11 +9,11 @@ import type { Client, Context, Message, Range, Reply, Request } from "../service
 import type { Connection } from "../wire.js";
 import { AskAnswers, clientCapabilities } from "./asks.js";
 import { Collected } from "./collect.js";
-import { CallExchange, type ExchangeStart, type Home } from "./exchange.js";
+import { CallExchange, type ExchangeOwner, type ExchangeStart } from "./exchange.js";
 import type { CallOptions, ClientOptions, LogEntry, Progress } from "./options.js";
 
 /** What a call needs in addition to its caller's options. */
-export interface Terms extends CallOptions {
+export interface EngineCallOptions extends CallOptions {
   /** Whether the reader of the replies takes progress itself. */
   readonly progress?: boolean;
   /** Whether the call has no timeout unless the caller sets one. */
@@ -23,11 +23,11 @@ export interface Terms extends CallOptions {
   readonly exactNumbers?: boolean | undefined;
 }
 
-const plain: Terms = {};
+const plain: EngineCallOptions = {};
 const noMetadata: Context["metadata"] = {};
 
 /** Makes calls on a connection for one client, and hands everything but the result to the client's hooks. */
-export class Engine implements Home {
+export class Engine implements ExchangeOwner {
   readonly service: Connection;
   readonly options: ClientOptions;
   readonly answers: AskAnswers;
@@ -75,9 +75,9 @@ export class Engine implements Home {
     for (const exchange of this.#open.values()) exchange.lost(reason);
   }
 
-  exchange(method: string, params: JsonObject, terms: Terms = plain): CallExchange {
-    const request: Request = { method, params: terms.meta === undefined ? params : extended(params, { _meta: terms.meta }) };
-    return new CallExchange(this, request, () => this.#start(terms), terms.exactNumbers === true);
+  exchange(method: string, params: JsonObject, callOptions: EngineCallOptions = plain): CallExchange {
+    const request: Request = { method, params: callOptions.meta === undefined ? params : extended(params, { _meta: callOptions.meta }) };
+    return new CallExchange(this, request, () => this.#start(callOptions), callOptions.exactNumbers === true);
   }
 
   async notify(notification: Message): Promise<void> {
@@ -86,15 +86,15 @@ export class Engine implements Home {
   }
 
   /** Makes a call and returns its whole result. */
-  async call(method: string, params: JsonObject, terms: Terms = plain): Promise<JsonObject> {
-    const exchange = this.exchange(method, params, terms);
+  async call(method: string, params: JsonObject, callOptions: EngineCallOptions = plain): Promise<JsonObject> {
+    const exchange = this.exchange(method, params, callOptions);
     let collected = collects(method) ? new Collected(method, this.collectBytes) : undefined;
     for (;;) {
       const step = await exchange.next();
       if (step.done === true) throw this.unfinished();
       const reply = step.value;
       if (reply.kind === "result") return collected === undefined ? reply.value : collected.whole(reply.value);
-      if (this.hear(reply, method, params, terms)) continue;
+      if (this.hear(reply, method, params, callOptions)) continue;
       try {
         collected ??= new Collected(method, this.collectBytes);
         collected.add(reply);
@@ -119,15 +119,15 @@ export class Engine implements Home {
   }
 
   /** Hands a reply to the hooks; false if no hook is for it. */
-  hear(reply: Reply, method: string, params: JsonObject, terms: Terms = plain): boolean {
+  hear(reply: Reply, method: string, params: JsonObject, callOptions: EngineCallOptions = plain): boolean {
     try {
       switch (reply.kind) {
         case "progress":
-          if (terms.onProgress !== undefined) terms.onProgress(reply.params as Progress);
+          if (callOptions.onProgress !== undefined) callOptions.onProgress(reply.params as Progress);
           else this.options.onProgress?.(reply.params as Progress, { method, params });
           return true;
         case "log":
-          (terms.onLog ?? this.options.onLog)?.(reply.params as LogEntry);
+          (callOptions.onLog ?? this.options.onLog)?.(reply.params as LogEntry);
           return true;
         case "note":
           this.options.onNotification?.({ method: reply.method, params: reply.params });
@@ -151,33 +151,34 @@ export class Engine implements Home {
     }
   };
 
-  context(terms: Terms, cancel: Cancel): Context {
+  context(callOptions: EngineCallOptions, cancel: Cancel): Context {
     const { options } = this;
-    const listens = terms.onProgress !== undefined || options.onProgress !== undefined;
+    const listens = callOptions.onProgress !== undefined || options.onProgress !== undefined;
     // Members are added one by one: spreading them costs more than all the rest of a call.
     const context: { -readonly [member in keyof Context]: Context[member] } = {
       client: this.client,
       cancel,
-      progress: terms.progress === true || listens,
-      metadata: terms.metadata ?? noMetadata,
+      progress: callOptions.progress === true || listens,
+      metadata: callOptions.metadata ?? noMetadata,
     };
-    const level = terms.logLevel ?? this.logLevel ?? (terms.onLog === undefined && options.onLog === undefined ? undefined : "info");
+    const level =
+      callOptions.logLevel ?? this.logLevel ?? (callOptions.onLog === undefined && options.onLog === undefined ? undefined : "info");
     if (level !== undefined) context.logLevel = level;
-    const timeout = terms.timeout ?? (terms.lasting === true ? undefined : options.timeout);
+    const timeout = callOptions.timeout ?? (callOptions.lasting === true ? undefined : options.timeout);
     if (timeout !== undefined && timeout !== Number.POSITIVE_INFINITY) context.deadline = Date.now() + timeout;
-    if (terms.trace !== undefined) context.trace = terms.trace;
-    if (terms.range !== undefined) context.range = terms.range;
-    if (terms.pageSize !== undefined) context.pageSize = terms.pageSize;
+    if (callOptions.trace !== undefined) context.trace = callOptions.trace;
+    if (callOptions.range !== undefined) context.range = callOptions.range;
+    if (callOptions.pageSize !== undefined) context.pageSize = callOptions.pageSize;
     return context;
   }
 
-  #start(terms: Terms): ExchangeStart {
-    if (terms.signal === undefined) {
+  #start(callOptions: EngineCallOptions): ExchangeStart {
+    if (callOptions.signal === undefined) {
       const cancel = new Canceller();
-      return { context: this.context(terms, cancel), cancel };
+      return { context: this.context(callOptions, cancel), cancel };
     }
-    const { cancel, release } = fromSignal(terms.signal);
-    return { context: this.context(terms, cancel), cancel, release };
+    const { cancel, release } = fromSignal(callOptions.signal);
+    return { context: this.context(callOptions, cancel), cancel, release };
   }
 }
 

@@ -17,7 +17,7 @@ let count = 0;
 const mostAsks = fixedLimits.asks;
 
 /** What an exchange needs from its client. */
-export interface Home {
+export interface ExchangeOwner {
   readonly service: Service;
   readonly answers: AskAnswers;
   readonly maxRounds: number;
@@ -43,7 +43,7 @@ export interface ExchangeStart {
 export class CallExchange implements Replies {
   /** A number that no other exchange has. */
   readonly number: number = ++count;
-  readonly #home: Home;
+  readonly #owner: ExchangeOwner;
   readonly #begin: () => ExchangeStart;
   readonly #request: Request;
   /** Whether the reader takes exact numbers. */
@@ -60,9 +60,9 @@ export class CallExchange implements Replies {
   #resolve: ((step: ReplyStep) => void) | undefined;
   #reject: ((fault: Fault) => void) | undefined;
 
-  constructor(home: Home, request: Request, begin: () => ExchangeStart, exact = false) {
+  constructor(owner: ExchangeOwner, request: Request, begin: () => ExchangeStart, exact = false) {
     this.#exact = exact;
-    this.#home = home;
+    this.#owner = owner;
     this.#request = request;
     this.#begin = begin;
   }
@@ -111,7 +111,7 @@ export class CallExchange implements Replies {
   }
 
   #open(): void {
-    const refused = this.#home.enter(this);
+    const refused = this.#owner.enter(this);
     if (refused !== undefined) {
       this.fail(refused);
       return;
@@ -119,7 +119,7 @@ export class CallExchange implements Replies {
     const start = (this.#start = this.#begin());
     this.#deadline = start.context.deadline;
     if (start.release !== undefined) start.cancel.on(() => this.fail(reasonOf(start.cancel)));
-    if (!this.#ended) this.#read(this.#home.service.call(this.#request, start.context));
+    if (!this.#ended) this.#read(this.#owner.service.call(this.#request, start.context));
   }
 
   #read(replies: Replies): void {
@@ -152,7 +152,7 @@ export class CallExchange implements Replies {
       value = this.#exact ? reply : readable(reply);
     } catch (error) {
       if (!("params" in reply)) return this.fail(toFault(error));
-      this.#home.report(toFault(error));
+      this.#owner.report(toFault(error));
       return this.#pull();
     }
     if (reply.kind === "result") this.#end();
@@ -176,7 +176,7 @@ export class CallExchange implements Replies {
       ask.refuse(new Fault("overload", `more than ${mostAsks} questions are open`, { data: { limit: "asks", max: mostAsks } }));
       return;
     }
-    const taken = this.#home.answers.take(ask, (cancel) => {
+    const taken = this.#owner.answers.take(ask, (cancel) => {
       asks.delete(cancel);
       if (asks.size === 0 && !this.#ended) this.#timed?.resume();
     });
@@ -184,7 +184,7 @@ export class CallExchange implements Replies {
   }
 
   #again(required: JsonObject): CallAgain {
-    const { service, maxRounds } = this.#home;
+    const { service, maxRounds } = this.#owner;
     const { context } = this.#start as ExchangeStart;
     return {
       request: this.#request,
@@ -202,7 +202,7 @@ export class CallExchange implements Replies {
   #end(): void {
     this.#ended = true;
     this.#start?.release?.();
-    this.#home.leave(this);
+    this.#owner.leave(this);
     if (this.#asks === undefined) return;
     for (const cancel of this.#asks) cancel.fire(new Fault("cancelled", "the call ended before the answer came"));
   }

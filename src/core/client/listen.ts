@@ -1,6 +1,6 @@
 import type { JsonObject } from "../json.js";
 import type { Message } from "../service.js";
-import type { Engine, Terms } from "./engine.js";
+import type { Engine, EngineCallOptions } from "./engine.js";
 import type { CallExchange } from "./exchange.js";
 import { requireCapability, type ServerView } from "./server-view.js";
 import { leavable, type Stream } from "./stream.js";
@@ -32,13 +32,13 @@ export function listenNeeds(filter: ListenFilter): string[] | undefined {
   return paths.length === 0 ? undefined : paths;
 }
 
-export function openListen(engine: Engine, filter: ListenFilter, terms: Terms): CallExchange {
-  return engine.exchange("subscriptions/listen", { notifications: filter }, { ...terms, lasting: true });
+export function openListen(engine: Engine, filter: ListenFilter, callOptions: EngineCallOptions): CallExchange {
+  return engine.exchange("subscriptions/listen", { notifications: filter }, { ...callOptions, lasting: true });
 }
 
 /** The notifications of one subscription, the acknowledgement first; ends when the server ends it. */
-export function listenStream(engine: Engine, server: ServerView, filter: ListenFilter, terms: Terms): Stream<Message> {
-  const exchange = openListen(engine, filter, terms);
+export function listenStream(engine: Engine, server: ServerView, filter: ListenFilter, callOptions: EngineCallOptions): Stream<Message> {
+  const exchange = openListen(engine, filter, callOptions);
   async function* notes(): AsyncGenerator<Message, undefined, undefined> {
     const paths = listenNeeds(filter);
     if (paths !== undefined) requireCapability(server, "be listened to", paths);
@@ -46,7 +46,7 @@ export function listenStream(engine: Engine, server: ServerView, filter: ListenF
       const step = await exchange.next();
       if (step.done === true || step.value.kind === "result") return;
       if (step.value.kind === "note") yield { method: step.value.method, params: step.value.params };
-      else engine.hear(step.value, "subscriptions/listen", filter, terms);
+      else engine.hear(step.value, "subscriptions/listen", filter, callOptions);
     }
   }
   return leavable(notes(), () => void exchange.return());

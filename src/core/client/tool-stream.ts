@@ -1,7 +1,7 @@
 import type { JsonObject } from "../json.js";
 import type { CallToolResult } from "../protocol.js";
 import type { Message } from "../service.js";
-import type { Engine, Terms } from "./engine.js";
+import type { Engine, EngineCallOptions } from "./engine.js";
 import type { LogEntry, Progress } from "./options.js";
 import { leavable, type Stream } from "./stream.js";
 
@@ -12,8 +12,8 @@ export type ToolEvent =
   | { readonly kind: "note"; readonly note: Message }
   | { readonly kind: "result"; readonly result: CallToolResult };
 
-export function streamTool(engine: Engine, params: JsonObject, terms: Terms): Stream<ToolEvent> {
-  const exchange = engine.exchange("tools/call", params, { ...terms, progress: true });
+export function streamTool(engine: Engine, params: JsonObject, callOptions: EngineCallOptions): Stream<ToolEvent> {
+  const exchange = engine.exchange("tools/call", params, { ...callOptions, progress: true });
   async function* events(): AsyncGenerator<ToolEvent, undefined, undefined> {
     for (;;) {
       const step = await exchange.next();

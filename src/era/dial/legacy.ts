@@ -20,9 +20,9 @@ import {
   rpcCodes,
 } from "../../core/index.js";
 import { lacking } from "../capabilities.js";
-import { withServerInfo } from "../dress.js";
 import { sealLegacy } from "../envelope.js";
 import { beyondLink, ofLegacyServer } from "../extensions.js";
+import { withServerInfo } from "../modern-members.js";
 import { serverAsks } from "./asks.js";
 import { changes } from "./changes.js";
 import { type EraRules, stampsOf } from "./era-rules.js";

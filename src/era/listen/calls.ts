@@ -19,10 +19,10 @@ import {
   weigh,
 } from "../../core/index.js";
 import { Registry, within } from "../../stream/index.js";
-import { dressLegacy, dressModern } from "../dress.js";
 import type { CallEnvelope } from "../envelope.js";
 import { forForeignPeer, withExtensions } from "../extensions.js";
 import { PART_BYTES } from "../keys.js";
+import { withModernMembers, withoutModernMembers } from "../modern-members.js";
 import { answer } from "./answer.js";
 import type { AnswerOptions, Job } from "./answer-options.js";
 import type { AskClient } from "./ask-client.js";
@@ -214,11 +214,11 @@ export class Calls {
     // This edge names the versions that it speaks, whatever is behind it.
     const result = method === "server/discover" ? this.#discovered(answered, envelope.peer) : answered;
     if (job.neutral) return result;
-    if (era === "legacy") return dressLegacy(method, result);
+    if (era === "legacy") return withoutModernMembers(method, result);
     const info = this.#info.get(method, result, client);
-    const dressed = dressModern(method, result, info instanceof Promise ? await info : info);
-    if (!isSubscription(job)) return dressed;
-    return { ...dressed, _meta: { ...(isObject(dressed["_meta"]) ? dressed["_meta"] : undefined), [meta.subscriptionId]: id } };
+    const modern = withModernMembers(method, result, info instanceof Promise ? await info : info);
+    if (!isSubscription(job)) return modern;
+    return { ...modern, _meta: { ...(isObject(modern["_meta"]) ? modern["_meta"] : undefined), [meta.subscriptionId]: id } };
   }
 
   #discovered(result: JsonObject, peer: boolean): JsonObject {

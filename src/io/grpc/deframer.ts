@@ -1,5 +1,5 @@
 import { Fault } from "../../core/index.js";
-import { litter } from "../../stream/index.js";
+import { allocateGarbage } from "../../stream/index.js";
 
 /** Called with each whole message. `compressed` is the flag of its prefix. */
 export type OnFrame = (message: Uint8Array, compressed: boolean) => void;
@@ -152,7 +152,7 @@ let slab: Uint8Array = new Uint8Array(0);
 let used = 0;
 
 function cut(bytes: number): Uint8Array {
-  if (LATE) litter(bytes);
+  if (LATE) allocateGarbage(bytes);
   if (used + bytes > slab.length) {
     slab = room(SLAB);
     used = 0;

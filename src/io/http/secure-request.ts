@@ -1,7 +1,7 @@
 import type { ClientRequest, IncomingMessage, OutgoingHttpHeaders } from "node:http";
 import { type Agent, request as httpsRequest } from "node:https";
 import type { Socket } from "node:net";
-import { extended, type Fault } from "../../core/index.js";
+import { answerHeaderBytes, extended, type Fault } from "../../core/index.js";
 import type { HttpSendOptions } from "./request.js";
 import { requestFault, type Sent, sent } from "./sent.js";
 import { beat, type OpenRequest, type Silence } from "./silence.js";
@@ -20,7 +20,8 @@ export function sendSecure(
 ): Promise<Sent> {
   return new Promise((resolve, reject) => {
     const lengthened = body === undefined ? headers : extended(headers, { "content-length": Buffer.byteLength(body) });
-    const request = httpsRequest(url, { method, headers: lengthened as OutgoingHttpHeaders, agent });
+    const given = { method, headers: lengthened as OutgoingHttpHeaders, agent, maxHeaderSize: answerHeaderBytes.http1 };
+    const request = httpsRequest(url, given);
     const open = new NodeRequest(request, agent);
     const awaited = silence.add(open, awaits);
     request.once("response", (response: IncomingMessage) => {

@@ -1,6 +1,7 @@
 import type { Readable } from "node:stream";
 import { Fault } from "../../core/index.js";
 import { Pieces } from "../../stream/index.js";
+import { longHead } from "../http1/answer-head.js";
 import { whyUnreached } from "../unreached.js";
 
 /** The answer to a request. */
@@ -126,6 +127,7 @@ function textOf(stream: Readable, length: unknown, maxBytes: number, broken: () 
 /** Why there is no answer. */
 export function requestFault(error: NodeJS.ErrnoException, url: URL): Fault {
   if (error instanceof Fault) return error;
+  if (error.code === "HPE_HEADER_OVERFLOW") return longHead();
   return new Fault("unavailable", `cannot reach ${url.origin}: ${whyUnreached(error)}`, {
     cause: error,
     data: { reason: error.code ?? "failed" },

@@ -1,5 +1,5 @@
 import { Fault } from "../../core/index.js";
-import { litter, PIECE_BYTES, Pieces } from "../../stream/index.js";
+import { allocateGarbage, PIECE_BYTES, Pieces } from "../../stream/index.js";
 import type { Sent } from "./sent.js";
 
 /** Pauses, resumes or leaves the stream of an answer. */
@@ -54,7 +54,7 @@ export class StreamAnswer implements Sent, AsyncIterator<Uint8Array, undefined> 
   /** Takes bytes that have arrived. */
   push(bytes: Uint8Array): void {
     if (this.#end !== undefined) return;
-    litter(bytes.length);
+    allocateGarbage(bytes.length);
     const reader = this.#reader;
     if (reader !== undefined) {
       this.#reader = undefined;

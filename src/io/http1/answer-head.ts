@@ -1,3 +1,5 @@
+import { answerHeaderBytes, Fault } from "../../core/index.js";
+
 /** The head of an answer of HTTP/1.1. */
 export interface AnswerHead {
   readonly status: number;
@@ -14,6 +16,12 @@ export interface AnswerHead {
 /** An answer that breaks the rules of HTTP. `whyUnreached` knows the code, which is like those of Node's parser. */
 export function badAnswer(what: string): Error {
   return Object.assign(new Error(what), { code: "HPE_INVALID_ANSWER" });
+}
+
+/** The fault of an answer whose head or trailers are too long. */
+export function longHead(what = "the head"): Fault {
+  const max = answerHeaderBytes.http1;
+  return new Fault("overload", `${what} of the answer has more than ${max} bytes`, { data: { limit: "headerBytes", max } });
 }
 
 const statusLine = /^HTTP\/1\.([01]) ([1-9][0-9]{2})(?: [^\r\n\0]*)?$/;

@@ -1,4 +1,5 @@
-import { type AnswerHead, badAnswer, readAnswerHead } from "./answer-head.js";
+import { answerHeaderBytes } from "../../core/index.js";
+import { type AnswerHead, badAnswer, longHead, readAnswerHead } from "./answer-head.js";
 
 export interface AnswerListener {
   onHead(head: AnswerHead): void;
@@ -7,8 +8,8 @@ export interface AnswerListener {
   onEnd(): void;
 }
 
-/** Bytes of a head, and of the trailers of a body. Node's own limit is the same. */
-const HEAD_BYTES = 16 * 1024;
+/** Bytes of a head, and of the trailers of a body. */
+const HEAD_BYTES = answerHeaderBytes.http1;
 /** Characters of the line before a chunk. */
 const SIZE_CHARS = 1024;
 const START = "HTTP/1.";
@@ -40,7 +41,7 @@ export class AnswerReader {
     this.#listener = listener;
   }
 
-  /** Takes bytes of the connection, up to the end of an answer. False if there are more behind it. Throws what badAnswer() makes. */
+  /** Takes bytes of the connection, up to the end of an answer. False if there are more behind it. Throws what badAnswer() or longHead() makes. */
   push(bytes: Buffer): boolean {
     let at = 0;
     this.#ended = false;
@@ -84,9 +85,9 @@ export class AnswerReader {
     const text = this.#begun + bytes.toString("latin1", at, Math.min(bytes.length, at + HEAD_BYTES));
     const end = text.indexOf("\r\n\r\n", Math.max(0, known - 3));
     if (end < 0 || end > HEAD_BYTES) {
-      if (text.length >= HEAD_BYTES) throw badAnswer("the head of the answer is too long");
       // A server of another protocol may wait for more before it says more.
       if (!text.startsWith(START.slice(0, text.length))) throw badAnswer("the answer is not one of HTTP/1.1");
+      if (text.length >= HEAD_BYTES) throw longHead();
       this.#begun = text;
       return bytes.length;
     }
@@ -119,9 +120,9 @@ export class AnswerReader {
   #readLine(bytes: Buffer, at: number): number {
     const end = bytes.indexOf(LF, at);
     const to = end < 0 ? bytes.length : end + 1;
-    this.#begun += bytes.toString("latin1", at, Math.min(to, at + HEAD_BYTES));
+    this.#begun += bytes.toString("latin1", at, Math.min(to, at + HEAD_BYTES + 1));
     if (this.#begun.length > SIZE_CHARS && this.#place !== "trailers") throw badAnswer("a chunk of the answer has an invalid length");
-    if (this.#begun.length + this.#trailerBytes > HEAD_BYTES) throw badAnswer("the answer has too many trailers");
+    if (this.#begun.length + this.#trailerBytes > HEAD_BYTES) throw longHead("the trailers");
     if (end < 0) return to;
     const line = this.#begun;
     this.#begun = "";

@@ -63,7 +63,7 @@ export function httpServers(mounts: readonly Mount[], options: HttpServersOption
       headersTimeout: timerMs(headersMs),
       requestTimeout: timerMs(bodyMsOf(headersMs)),
       keepAliveTimeout: IDLE_MS,
-      connectionsCheckingInterval: Math.min(headersMs, 5_000),
+      connectionsCheckingInterval: Math.min(headersMs, fixedTimeouts.slowRequestsMs),
     },
     (asked, response) => {
       // Deno closes a connection that its server was given after the first answer, in which it says that it keeps it.

@@ -12,6 +12,9 @@ export interface ListenPlace {
   readonly hosts?: Pick<GuardOptions, "allowedHosts">;
 }
 
+/** The hosts that clients of a Unix socket may name: any, because only local processes can reach it. */
+export const localHosts: Pick<GuardOptions, "allowedHosts"> = { allowedHosts: ["*"] };
+
 const secureSchemes: ReadonlySet<string> = new Set(["https", "wss", "tls"]);
 
 /**
@@ -24,7 +27,7 @@ export function placeOf(address: Address, path: string, options: SecureListenOpt
   if (socket !== undefined) {
     if (options.tls !== undefined && !text.startsWith("any"))
       throw new Fault("invalid-params", "a Unix socket takes no tls: only this machine can reach it");
-    return { carrier: { path: socket }, path, hosts: { allowedHosts: ["*"] } };
+    return { carrier: { path: socket }, path, hosts: localHosts };
   }
   const [, before = "", scheme = ""] = /^([a-z]+\+)?([a-z]+):/.exec(text) ?? [];
   let url: URL;

@@ -7,7 +7,7 @@ import { type LineLink, lineLink } from "../line-link.js";
 import { unixPath } from "../port/place.js";
 import { secureContext, type TlsDialOptions } from "../tls.js";
 import { badAddress, whyUnreached } from "../unreached.js";
-import { letGo } from "./let-go.js";
+import { endThenDestroy } from "./end-then-destroy.js";
 
 export interface SocketLinkOptions {
   readonly limits?: Partial<Limits> | undefined;
@@ -32,7 +32,7 @@ export async function openSocketLink(address: string, options: SocketLinkOptions
     // A message above the server's limit would end the link, with every other call on it.
     sendLength: limits?.messageBytes ?? defaultLimits.messageBytes,
     depth: limits?.depth,
-    onClose: () => letGo(socket),
+    onClose: () => endThenDestroy(socket),
   });
 }
 

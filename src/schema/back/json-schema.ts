@@ -1,6 +1,6 @@
 import { type DescField, type DescMessage, ScalarType } from "@bufbuild/protobuf";
 import type { FieldRules } from "../../codec/gen/validate.js";
-import type { Fault, JsonObject } from "../../core/index.js";
+import { type Fault, fixedLimits, type JsonObject } from "../../core/index.js";
 import { unresolved } from "../store/fault.js";
 import { hasOwnJson, jsonKindOf } from "../values/encode.js";
 import { isOverflow, keysOf, rulesOf, variantsOf } from "../values/plan.js";
@@ -49,9 +49,6 @@ const wellKnown: Readonly<Record<string, JsonObject>> = {
   BytesValue: { type: ["string", "null"], contentEncoding: "base64" },
 };
 
-/** Fields of a JSON Schema, and levels of messages. Messages within messages make many out of few. */
-const [FIELDS, LEVELS] = [20_000, 64];
-
 class SchemaWriter {
   readonly #root: DescMessage;
   readonly #recursive: ReadonlySet<DescMessage>;
@@ -71,7 +68,7 @@ class SchemaWriter {
 
   /** `within`: the messages that contain this one, with itself last. */
   object(desc: DescMessage, within: readonly DescMessage[]): JsonObject {
-    if (within.length > LEVELS) throw tooMuch(this.#root, `too deep: it has more than ${LEVELS} levels`);
+    if (within.length > fixedLimits.builtDepth) throw tooMuch(this.#root, "too deep", { limit: "builtDepth" });
     const comments = commentsOf(desc.file);
     const properties: [string, unknown][] = [];
     const required: string[] = [];
@@ -109,7 +106,7 @@ class SchemaWriter {
   }
 
   #field(field: DescField, rules: FieldRules | undefined, within: readonly DescMessage[]): JsonObject {
-    if (++this.#fields > FIELDS) throw tooMuch(this.#root, `too large: it has more than ${FIELDS} fields`);
+    if (++this.#fields > fixedLimits.builtFields) throw tooMuch(this.#root, "too large", { limit: "builtFields" });
     const keywords = keywordsOf(rules);
     switch (field.fieldKind) {
       case "list": {
@@ -182,8 +179,9 @@ function needsSome(rules: FieldRules | undefined): boolean {
   );
 }
 
-function tooMuch({ typeName }: DescMessage, why: string): Fault {
-  return unresolved("descriptors", `the JSON Schema of ${typeName} would be ${why}`);
+function tooMuch({ typeName }: DescMessage, what: string, { limit }: { readonly limit: "builtFields" | "builtDepth" }): Fault {
+  const more = `more than ${fixedLimits[limit]} ${limit === "builtFields" ? "fields" : "levels"}`;
+  return unresolved("descriptors", `the JSON Schema of ${typeName} would be ${what}: it has ${more}`, { limit });
 }
 
 /** The messages that contain themselves, by Tarjan's algorithm without recursion, because the sender chooses how deep they go. */

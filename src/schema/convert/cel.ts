@@ -1,6 +1,6 @@
 import { isObject, type JsonObject } from "../../core/index.js";
 import { pointTo } from "../fault.js";
-import { schemaLimits } from "../limits.js";
+import { ruleLimits } from "../limits.js";
 import { annotations, assertions, flatten, list, typesOf } from "../read/merge.js";
 import type { Place, SchemaSource } from "../read/source.js";
 import { formatTest } from "./formats.js";
@@ -45,11 +45,11 @@ export function celExpression(place: Place, context: CelContext): string | undef
   const missed: [string, string][] = [];
   const lost: Lost = (pointer, keyword) => void missed.push([pointer, keyword]);
   // A part is counted again with each level around it.
-  const room = { left: schemaLimits.expression * (DEPTH + 2) };
+  const room = { left: ruleLimits.expression * (DEPTH + 2) };
   let text: string | undefined;
   try {
     text = expression(place, "this", { ...context, room, missed, lost }, 0);
-    if (text !== undefined && text.length > schemaLimits.expression) throw new TooLong();
+    if (text !== undefined && text.length > ruleLimits.expression) throw new TooLong();
   } catch (error) {
     if (!(error instanceof TooLong)) throw error;
     context.lost(place.pointer, "anyOf");
@@ -76,7 +76,7 @@ function expression(place: Place, value: string, context: Writing, depth: number
   for (const keyword of ["enum", "const"]) {
     if (!(keyword in schema)) continue;
     const values = keyword === "enum" ? list(schema["enum"]) : [schema["const"]];
-    if (values.length > schemaLimits.enumValues) continue;
+    if (values.length > ruleLimits.enumValues) continue;
     const literals = values.map(literal);
     if (literals.includes(undefined)) continue;
     parts.push(`dyn(${value}) in [${literals.join(", ")}]`);

@@ -1,5 +1,5 @@
 import { ExactNumber, type JsonObject } from "../../core/index.js";
-import { schemaLimits } from "../limits.js";
+import { ruleLimits } from "../limits.js";
 import { list } from "../read/merge.js";
 import { celText } from "./cel.js";
 import { formatRules } from "./formats.js";
@@ -154,7 +154,7 @@ function addBounds(
 function allowed<T>(schema: JsonObject, said: Set<string>, fits: (value: unknown) => value is T): T[] | undefined {
   const given =
     "const" in schema ? [schema["const"]] : "enum" in schema ? list(schema["enum"]).filter((value) => value !== null) : undefined;
-  if (given === undefined || given.length === 0 || given.length > schemaLimits.enumValues) return undefined;
+  if (given === undefined || given.length === 0 || given.length > ruleLimits.enumValues) return undefined;
   const fitting = given.filter(fits).map((value) => (value === 0 ? (0 as T) : value));
   if (fitting.length < given.length) return undefined;
   said.add("const" in schema ? "const" : "enum");

@@ -1,6 +1,5 @@
-import { isObject, type JsonObject } from "../../core/index.js";
-import { badSchema, pointTo } from "../fault.js";
-import { schemaLimits } from "../limits.js";
+import { fixedLimits, isObject, type JsonObject } from "../../core/index.js";
+import { longReference, pointTo } from "../fault.js";
 import { assertions, flatten, list, typesOf } from "../read/merge.js";
 import type { Place, SchemaSource } from "../read/source.js";
 import { type CelContext, celExpression, isTrivial } from "./cel.js";
@@ -116,7 +115,7 @@ class Shaper {
     const name = pointer === "" ? this.#rootName : pascalCase(pointer.slice(pointer.lastIndexOf("/") + 1));
     referred = { message: this.#message(pointer, name), taken: false };
     this.#referred.set(pointer, referred);
-    if (++this.#depth > schemaLimits.depth) throw badSchema(`refers to a schema through more than ${schemaLimits.depth} others`, pointer);
+    if (++this.#depth > fixedLimits.schemaDepth) throw longReference(pointer);
     const inner = isObject(target.schema) && "$ref" in target.schema ? this.#shape(target, name) : this.#inline(target, referred.message);
     if (referred.taken && (inner.kind !== "message" || inner.message !== referred.message || inner.nullable)) throw new NoMessage(pointer);
     this.#depth--;

@@ -1,5 +1,5 @@
 import { isObject, type JsonObject } from "../../core/index.js";
-import { schemaLimits } from "../limits.js";
+import { ruleLimits } from "../limits.js";
 import { flatten, list, typesOf } from "../read/merge.js";
 import type { SchemaSource } from "../read/source.js";
 import { isJsonName } from "./names.js";
@@ -32,6 +32,6 @@ function texts(branch: JsonObject, name: string, source: SchemaSource): string[]
   if ("type" in schema && !typesOf(schema).includes("string")) return [];
   const values = "const" in schema ? [schema["const"]] : list(schema["enum"]);
   // The rule of the field has to list them, because it is what tells the messages apart.
-  const listed = values.length <= schemaLimits.enumValues && values.every((value) => typeof value === "string" && !surrogate.test(value));
+  const listed = values.length <= ruleLimits.enumValues && values.every((value) => typeof value === "string" && !surrogate.test(value));
   return listed ? (values as string[]) : [];
 }

@@ -1,6 +1,5 @@
-import { ExactNumber, isObject, type JsonObject } from "../../core/index.js";
+import { ExactNumber, fixedLimits, isObject, type JsonObject } from "../../core/index.js";
 import { badSchema, pointTo } from "../fault.js";
-import { schemaLimits } from "../limits.js";
 
 /** A schema within a schema, and its JSON pointer. */
 export interface Place {
@@ -14,7 +13,7 @@ export class SchemaSource {
   /** Keywords that its dialect does not have, so that ajv ignores them. */
   readonly #unknown: ReadonlySet<string>;
   #resources: Resources | undefined;
-  #left: number = schemaLimits.steps;
+  #left: number = fixedLimits.schemaSteps;
 
   /** Throws a Fault for a schema that is too large or too deep. */
   constructor(root: JsonObject) {
@@ -27,7 +26,11 @@ export class SchemaSource {
   spend(pointer: string, steps = 1): void {
     this.#left -= steps;
     if (this.#left < 0)
-      throw badSchema(`is too costly to convert: its references and combinations make more than ${schemaLimits.steps} schemas`, pointer);
+      throw badSchema(
+        `is too costly to convert: its references and combinations make more than ${fixedLimits.schemaSteps} schemas`,
+        pointer,
+        { limit: "schemaSteps" },
+      );
   }
 
   /** A schema without the keywords that its dialect does not have. */
@@ -131,11 +134,12 @@ function shortened(text: string): string {
 
 /** Walks through the whole document once, without recursion, because the sender chooses its depth. */
 function measure(root: JsonObject): void {
+  const { schemaDepth, schemaValues, schemaChars } = fixedLimits;
   let values = 0;
   let characters = 0;
   let level: unknown[] = [root];
   for (let depth = 0; level.length > 0; depth++) {
-    if (depth > schemaLimits.depth) throw badSchema(`is nested more than ${schemaLimits.depth} levels deep`, "");
+    if (depth > schemaDepth) throw badSchema(`is nested more than ${schemaDepth} levels deep`, "", { limit: "schemaDepth" });
     const next: unknown[] = [];
     for (const value of level) {
       values++;
@@ -147,9 +151,9 @@ function measure(root: JsonObject): void {
           characters += name.length;
           next.push(each);
         }
-      if (values + next.length > schemaLimits.values) throw badSchema(`has more than ${schemaLimits.values} values`, "");
+      if (values + next.length > schemaValues) throw badSchema(`has more than ${schemaValues} values`, "", { limit: "schemaValues" });
     }
-    if (characters > schemaLimits.characters) throw badSchema(`has more than ${schemaLimits.characters} characters`, "");
+    if (characters > schemaChars) throw badSchema(`has more than ${schemaChars} characters`, "", { limit: "schemaChars" });
     level = next;
   }
 }

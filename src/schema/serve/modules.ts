@@ -5,7 +5,7 @@ import type { FileDescriptorProto, FileDescriptorSet } from "@bufbuild/protobuf/
 import { Fault, fixedLimits, toFault } from "../../core/index.js";
 import { fileRegistry } from "../descriptors.js";
 import { printFile } from "../print/print.js";
-import { canonicalSet, hashOf, parseSet, SET_BYTES } from "../store/canonical.js";
+import { canonicalSet, hashOf, parseSet } from "../store/canonical.js";
 
 /** A text file in a module. */
 export interface SourceFile {
@@ -53,9 +53,10 @@ export function servedModules(folder: string, onFault: (fault: Fault) => void): 
         else
           fresh.set(
             key,
-            (await commitOf(path, facts.size, { owner, repository, label, at: facts.mtime }).catch(
-              (error: unknown) => void onFault(new Fault("parse", `${path}: ${toFault(error).message}`, { cause: error })),
-            )) as ServedCommit | undefined,
+            (await commitOf(path, facts.size, { owner, repository, label, at: facts.mtime }).catch((error: unknown) => {
+              const { message, data } = toFault(error);
+              onFault(new Fault("parse", `${path}: ${message}`, { cause: error, data }));
+            })) as ServedCommit | undefined,
           );
       }
       known = fresh;
@@ -91,7 +92,8 @@ async function names(folder: string): Promise<string[]> {
 }
 
 async function commitOf(path: string, size: number, { at, ...place }: ModuleFile & { readonly at: Date }): Promise<ServedCommit> {
-  if (size > SET_BYTES) throw new Fault("parse", `it has more than ${SET_BYTES} bytes`);
+  const max = fixedLimits.descriptorBytes;
+  if (size > max) throw new Fault("parse", `it has more than ${max} bytes`, { data: { limit: "descriptorBytes", max } });
   const set = parseSet(await readFile(path));
   const registry = fileRegistry(set.file);
   let printed: readonly SourceFile[] | undefined;

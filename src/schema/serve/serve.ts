@@ -12,6 +12,7 @@ import {
   port,
   portListener,
 } from "../../io/index.js";
+import { registryRequestBytes } from "../limits.js";
 import { type ServedModules, servedModules } from "./modules.js";
 
 export interface RegistryServeOptions extends GateOptions, Pick<PortOptions, "tls" | "insecure"> {
@@ -19,9 +20,6 @@ export interface RegistryServeOptions extends GateOptions, Pick<PortOptions, "tl
   /** Called for files that are not descriptors. */
   readonly onFault?: ((fault: Fault) => void) | undefined;
 }
-
-/** Bytes of a request, which has only names. */
-const REQUEST_BYTES = 1024 * 1024;
 
 /** Serves a folder of descriptor sets, `owner/repository/label.binpb`, as a registry at an http or https address. */
 export async function serveRegistry(folder: string, address: string, options: RegistryServeOptions = {}): Promise<Listener> {
@@ -53,7 +51,7 @@ export function registryMount(folder: string, options: RegistryServeOptions = {}
 
 async function handlerOf(modules: ServedModules): Promise<(request: NodeRequest, response: NodeResponse) => void> {
   const [{ connectNodeAdapter }, { registryRoutes }] = await Promise.all([import("@connectrpc/connect-node"), import("./routes.js")]);
-  const handle = connectNodeAdapter({ routes: registryRoutes(modules), readMaxBytes: REQUEST_BYTES });
+  const handle = connectNodeAdapter({ routes: registryRoutes(modules), readMaxBytes: registryRequestBytes });
   // The two HTTP versions declare the same calls in types that cannot be joined.
   return (request, response) => handle(request as IncomingMessage, response as ServerResponse);
 }

@@ -1,7 +1,8 @@
 import { createHash } from "node:crypto";
 import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
 import { type FileDescriptorProto, type FileDescriptorSet, FileDescriptorSetSchema, SourceCodeInfoSchema } from "@bufbuild/protobuf/wkt";
-import { weighDescriptors } from "../descriptor-weight.js";
+import { fixedLimits } from "../../core/index.js";
+import { limitOf, weighDescriptors } from "../descriptor-weight.js";
 import { isKnownFile } from "../descriptors.js";
 import { unresolved } from "./fault.js";
 
@@ -11,9 +12,6 @@ export interface CanonicalSet {
   /** In hexadecimal. */
   readonly sha256: string;
 }
-
-/** The most bytes of a descriptor set, as received and as kept. */
-export const SET_BYTES: number = 64 * 1024 * 1024;
 
 /**
  * The same descriptors always give the same bytes, whichever API or file they come from: files sorted by name, without those that every
@@ -29,13 +27,19 @@ export function canonicalSet(set: FileDescriptorSet): CanonicalSet {
 }
 
 export function parseSet(bytes: Uint8Array): FileDescriptorSet {
-  if (bytes.byteLength > SET_BYTES) throw unresolved("too-large", `the descriptors have more than ${SET_BYTES} bytes`);
+  checkSetBytes(bytes.byteLength, "the descriptors have");
   try {
     weighDescriptors(bytes);
     return fromBinary(FileDescriptorSetSchema, bytes);
   } catch (cause) {
-    throw unresolved("descriptors", `the descriptors cannot be read: ${(cause as Error).message}`, { cause });
+    throw unresolved("descriptors", `the descriptors cannot be read: ${(cause as Error).message}`, { cause, ...limitOf(cause) });
   }
+}
+
+/** Throws the fault of a descriptor set that is too large. */
+export function checkSetBytes(bytes: number, who: string): void {
+  const max = fixedLimits.descriptorBytes;
+  if (bytes > max) throw unresolved("too-large", `${who} more than ${max} bytes`, { limit: "descriptorBytes" });
 }
 
 export function hashOf(bytes: Uint8Array | string): string {

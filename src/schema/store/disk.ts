@@ -2,9 +2,10 @@ import { randomUUID } from "node:crypto";
 import { readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import { homedir } from "node:os";
 import { join } from "node:path";
-import { isObject } from "../../core/index.js";
+import { fixedLimits, isObject } from "../../core/index.js";
 import { makeFolder } from "../../io/index.js";
-import { type CanonicalSet, hashOf, SET_BYTES } from "./canonical.js";
+import { schemaCacheLimits } from "../limits.js";
+import { type CanonicalSet, hashOf } from "./canonical.js";
 import type { Environment } from "./credentials.js";
 import { unresolved } from "./fault.js";
 import { isCommit } from "./reference.js";
@@ -32,8 +33,6 @@ export interface DiskCache {
   putLabel(module: string, label: string, record: LabelRecord): Promise<void>;
 }
 
-/** Bytes of all files. Beyond that the oldest are removed. */
-const DISK_BYTES = 512 * 1024 * 1024;
 const HEAD_BYTES = 4_096;
 const FORMAT = 1;
 
@@ -89,7 +88,7 @@ function object(text: string): Record<string, unknown> | undefined {
 async function read(path: string): Promise<Buffer | undefined> {
   const found = await stat(path).catch(() => undefined);
   if (found === undefined) return undefined;
-  if (!found.isFile() || found.size > SET_BYTES + HEAD_BYTES) return Buffer.alloc(0);
+  if (!found.isFile() || found.size > fixedLimits.descriptorBytes + HEAD_BYTES) return Buffer.alloc(0);
   return readFile(path).catch((cause: Error) => {
     throw unresolved("cache", `${path} cannot be read: ${cause.message}`, { cause });
   });
@@ -116,7 +115,7 @@ async function prune(folder: string): Promise<void> {
   const there = files.flatMap(({ path, facts }) => (facts === undefined ? [] : [{ path, size: facts.size, at: facts.mtimeMs }]));
   let total = there.reduce((sum, { size }) => sum + size, 0);
   for (const { path, size } of there.sort((one, other) => one.at - other.at)) {
-    if (total <= DISK_BYTES) return;
+    if (total <= schemaCacheLimits.diskBytes) return;
     await rm(path, { force: true });
     total -= size;
   }

@@ -1,5 +1,5 @@
 import { Fault, type FaultCode } from "../../core/index.js";
-import { SCHEMA_UNRESOLVED } from "../fault.js";
+import { limitData, SCHEMA_UNRESOLVED, type SchemaFaultOptions } from "../fault.js";
 
 /** Why a schema cannot be resolved. */
 export type UnresolvedReason =
@@ -55,10 +55,10 @@ const codes: Readonly<Record<UnresolvedReason, FaultCode>> = {
 };
 
 /** The fault of a schema that cannot be resolved. Its message says what failed, `data.reason` why. */
-export function unresolved(reason: UnresolvedReason, message: string, more: { cause?: unknown; data?: object } = {}): Fault {
+export function unresolved(reason: UnresolvedReason, message: string, more: SchemaFaultOptions & { data?: object } = {}): Fault {
   return new Fault(codes[reason], `cannot resolve the schema: ${message}`, {
     rpcCode: SCHEMA_UNRESOLVED,
-    data: { reason, ...more.data },
+    data: { reason, ...limitData(more), ...more.data },
     cause: more.cause,
   });
 }

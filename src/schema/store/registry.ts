@@ -2,6 +2,7 @@ import { Agent as HttpAgent } from "node:http";
 import { Agent as HttpsAgent } from "node:https";
 import { type CallOptions, Code, ConnectError } from "@connectrpc/connect";
 import { Fault, redactText } from "../../core/index.js";
+import { limitOf } from "../descriptor-weight.js";
 import { type CanonicalSet, canonicalSet } from "./canonical.js";
 import { type Environment, registryToken } from "./credentials.js";
 import { type UnresolvedReason, unresolved } from "./fault.js";
@@ -132,7 +133,7 @@ function faultOf(error: unknown, module: ModuleName, { signal, secret, timeoutMs
     "too-large": `the answer of ${registry} is too large, or it takes no more requests now: ${said}`,
   };
   // The cause is omitted because it has the headers that were sent.
-  return unresolved(reason, words[reason] ?? `${registry} answered with what is no answer: ${said}`);
+  return unresolved(reason, words[reason] ?? `${registry} answered with what is no answer: ${said}`, limitOf(error));
 }
 
 /** A registry's message for an error: short, on one line, and without the token, in case the registry repeats it. */

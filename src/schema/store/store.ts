@@ -1,7 +1,8 @@
 import { readFile, stat } from "node:fs/promises";
 import type { Fault } from "../../core/index.js";
 import { type MessageSet, readDescriptorSet } from "../descriptors.js";
-import { type CanonicalSet, canonicalSet, parseSet, SET_BYTES } from "./canonical.js";
+import { schemaCacheLimits } from "../limits.js";
+import { type CanonicalSet, canonicalSet, checkSetBytes, parseSet } from "./canonical.js";
 import type { Environment } from "./credentials.js";
 import { type DiskCache, diskCache, type LabelRecord } from "./disk.js";
 import { unresolved } from "./fault.js";
@@ -74,8 +75,7 @@ interface StoredSet {
 type Found = StoredSet & { readonly commit: string; readonly from: ResolvedSchema["from"] };
 
 const [LABEL_MS, TIMEOUT_MS] = [3_600_000, 20_000];
-/** Limits of the memory: sets, their bytes, and labels. The least recently used are dropped. */
-const [MEMORY_SETS, MEMORY_BYTES, MEMORY_LABELS] = [256, 64 * 1024 * 1024, 4_096];
+const { memorySets, memoryBytes, memoryLabels } = schemaCacheLimits;
 
 export function schemaStore(options: SchemaStoreOptions = {}): SchemaStore {
   return new Store(options);
@@ -119,7 +119,7 @@ class Store implements SchemaStore {
   async file(path: string, options?: Parameters<SchemaStore["file"]>[1]): Promise<LoadedSchema> {
     const found = await stat(path).catch(() => undefined);
     if (found === undefined || !found.isFile()) throw unresolved("file", `there is no file ${path}`);
-    if (found.size > SET_BYTES) throw unresolved("too-large", `${path} has more than ${SET_BYTES} bytes`);
+    checkSetBytes(found.size, `${path} has`);
     return this.inline(await readFile(path), options);
   }
 
@@ -238,7 +238,7 @@ class Store implements SchemaStore {
     this.#sets.set(key, held);
     this.#bytes += held.bytes;
     for (const oldest of this.#sets.keys()) {
-      if (oldest === key || (this.#sets.size <= MEMORY_SETS && this.#bytes <= MEMORY_BYTES)) break;
+      if (oldest === key || (this.#sets.size <= memorySets && this.#bytes <= memoryBytes)) break;
       this.#forget(oldest);
     }
     return held;
@@ -262,7 +262,7 @@ class Store implements SchemaStore {
     this.#labels.delete(key);
     this.#labels.set(key, record);
     const [oldest] = this.#labels.keys();
-    if (this.#labels.size > MEMORY_LABELS && oldest !== undefined) this.#labels.delete(oldest);
+    if (this.#labels.size > memoryLabels && oldest !== undefined) this.#labels.delete(oldest);
   }
 
   #now(): number {

@@ -36,7 +36,7 @@ export function schemaCodec(converted: ConvertedSchema): ValueCodec {
       try {
         checked = await check(withDoubles(value), path);
       } catch (error) {
-        throw badSchema(`cannot be enforced: ${toFault(error).message}`, "", error);
+        throw badSchema(`cannot be enforced: ${toFault(error).message}`, "", { cause: error });
       }
       return "problem" in checked ? checked : { value };
     },

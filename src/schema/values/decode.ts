@@ -1,8 +1,7 @@
 import { type DescField, type DescMessage, fromBinary, ScalarType, toJson } from "@bufbuild/protobuf";
 import { BinaryReader, base64Encode, WireType } from "@bufbuild/protobuf/wire";
 import { ExactNumber, Fault, fixedLimits } from "../../core/index.js";
-import { badValue } from "../fault.js";
-import { VALUE_DEPTH } from "../limits.js";
+import { badValue, deepValue, manyValues } from "../fault.js";
 import { hasOwnJson, jsonKindOf, wireTypes } from "./encode.js";
 import { type Allowance, endOf, numberOf, readEntry, readJson, readText } from "./json-values.js";
 import { keysOf, type MessagePlan, type Plans } from "./plan.js";
@@ -26,8 +25,8 @@ class Decoder {
   }
 
   message(desc: DescMessage, bytes: Uint8Array, path: string, depth: number): unknown {
-    if (depth > VALUE_DEPTH) throw badValue(`is nested more than ${VALUE_DEPTH} levels deep`, path);
-    if (--this.#allowance.values < 0) throw badValue("has too many values", path);
+    if (depth > fixedLimits.valueDepth) throw deepValue(path);
+    if (--this.#allowance.values < 0) throw manyValues(path);
     const kind = jsonKindOf(desc);
     const reader = new BinaryReader(bytes);
     if (kind !== undefined) return readJson(reader, reader.len, kind, this.#allowance, path, depth);
@@ -77,7 +76,7 @@ class Decoder {
   ): void {
     const map = (read.get(desc.number) as Map<string, unknown> | undefined) ?? new Map<string, unknown>();
     read.set(desc.number, map);
-    if (--this.#allowance.values < 0) throw badValue("has too many values", path);
+    if (--this.#allowance.values < 0) throw manyValues(path);
     if (desc.mapKey !== ScalarType.STRING) throw badValue("is a map whose keys are no text, which is not supported", place(path, desc));
     const inner = `${place(path, desc)}.…`;
     const [key, value] = readEntry(reader, (entry) =>
@@ -109,7 +108,7 @@ class Decoder {
   }
 
   #counted<T>(value: T, path: string): T {
-    if (--this.#allowance.values < 0) throw badValue("has too many values", path);
+    if (--this.#allowance.values < 0) throw manyValues(path);
     return value;
   }
 

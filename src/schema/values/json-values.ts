@@ -1,13 +1,12 @@
 import { type BinaryReader, type BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
-import { ExactNumber } from "../../core/index.js";
-import { badValue } from "../fault.js";
-import { VALUE_DEPTH } from "../limits.js";
+import { ExactNumber, fixedLimits } from "../../core/index.js";
+import { badValue, deepValue, manyValues } from "../fault.js";
 
 /** google.protobuf.Value, Struct and ListValue, which stand for any JSON. */
 export type JsonKind = "Value" | "Struct" | "ListValue";
 
 export function writeJson(writer: BinaryWriter, kind: JsonKind, value: unknown, path: string, depth = 0): void {
-  if (depth > VALUE_DEPTH) throw badValue(`is nested more than ${VALUE_DEPTH} levels deep`, path);
+  if (depth > fixedLimits.valueDepth) throw deepValue(path);
   if (kind === "ListValue") {
     if (!Array.isArray(value)) throw badValue("must be array", path);
     for (const [index, each] of value.entries()) {
@@ -61,8 +60,8 @@ export interface Allowance {
 }
 
 export function readJson(reader: BinaryReader, end: number, kind: JsonKind, allowance: Allowance, path: string, depth = 0): unknown {
-  if (depth > VALUE_DEPTH) throw badValue(`is nested more than ${VALUE_DEPTH} levels deep`, path);
-  if (--allowance.values < 0) throw badValue("has too many values", path);
+  if (depth > fixedLimits.valueDepth) throw deepValue(path);
+  if (--allowance.values < 0) throw manyValues(path);
   const list: unknown[] = [];
   const members = new Map<string, unknown>();
   let value: unknown = null;

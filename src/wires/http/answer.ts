@@ -11,7 +11,7 @@ import {
 } from "../../codec/index.js";
 import type { JsonObject } from "../../core/index.js";
 import { type Exchange, noHeaders, type Outlet } from "../../io/index.js";
-import { litter } from "../../stream/index.js";
+import { allocateGarbage } from "../../stream/index.js";
 import { type LargeAnswer, largeAnswer } from "./large.js";
 import { JSON_TYPE, PARTS_TYPE, SSE_TYPE } from "./media-types.js";
 
@@ -86,7 +86,7 @@ export function postAnswer(exchange: Exchange, { streams, json, parts, headers, 
     },
     part(id, part) {
       if (ended) return hasRoom;
-      if (part.kind === "chunk") litter(part.data.length);
+      if (part.kind === "chunk") allocateGarbage(part.data.length);
       if (parts) return open().write(...partFrame(part));
       large ??= begin(id);
       return large.part(part);

@@ -23,7 +23,6 @@ import {
 import { observedAs, Parking, SessionTable } from "../../era/index.js";
 import { admit, type Exchange, tellRefused, whileValid } from "../../io/index.js";
 import { timerMs, unref } from "../../stream/index.js";
-import { Alone, type AnswerForm } from "./alone.js";
 import { accepts, checkBody, checkEnvelope, checkVersion, expectsAnswer } from "./checks.js";
 import { type EventStore, memoryEvents } from "./events.js";
 import { checkHeaders } from "./headers.js";
@@ -31,6 +30,7 @@ import { JSON_TYPE, PARTS_TYPE, SSE_TYPE } from "./media-types.js";
 import type { HttpOptions } from "./options.js";
 import { type ParamCheck, paramCheck } from "./param-check.js";
 import { HttpSession } from "./session.js";
+import { type AnswerForm, StatelessExchanges } from "./stateless-exchanges.js";
 
 /** The MCP endpoint. It answers exchanges of any host. */
 export interface Endpoint {
@@ -79,7 +79,7 @@ class HttpEndpoint implements Endpoint {
   readonly #events: EventStore;
   /** Shared by all exchanges, because the next page or answer comes in another one. */
   readonly #parking: Parking;
-  readonly #alone: Alone;
+  readonly #stateless: StatelessExchanges;
   readonly #params: ParamCheck;
   readonly #timer: ReturnType<typeof setInterval>;
   readonly #legacy: boolean;
@@ -97,7 +97,7 @@ class HttpEndpoint implements Endpoint {
     this.#events = options.events ?? memoryEvents();
     this.#params = paramCheck(service);
     this.#parking = new Parking(service, this.#limits, options.sealKey);
-    this.#alone = new Alone(service, options, { parking: this.#parking, params: this.#params });
+    this.#stateless = new StatelessExchanges(service, options, { parking: this.#parking, params: this.#params });
     this.#eras = options.eras ?? bothEras;
     this.#legacy = this.#eras.includes("legacy");
     this.#stateful = this.#legacy && options.stateless !== true && options.jsonOnly !== true;
@@ -137,7 +137,7 @@ class HttpEndpoint implements Endpoint {
 
   async #drain(reason: Fault): Promise<void> {
     const { drainMs = defaultTimeouts.drainMs } = this.#options;
-    await Promise.all([...[...this.#sessions].map((session) => session.drain(reason, drainMs)), this.#alone.drain(reason, drainMs)]);
+    await Promise.all([...[...this.#sessions].map((session) => session.drain(reason, drainMs)), this.#stateless.drain(reason, drainMs)]);
     clearInterval(this.#timer);
     this.#sessions.close(reason);
     this.#parking.clear();
@@ -145,7 +145,7 @@ class HttpEndpoint implements Endpoint {
 
   #keepAlive(): void {
     for (const session of this.#sessions) session.keepAlive();
-    this.#alone.keepAlive();
+    this.#stateless.keepAlive();
   }
 
   #route(exchange: Exchange, caller: AdmittedCaller): Promise<Routed> | Routed {
@@ -204,7 +204,7 @@ class HttpEndpoint implements Endpoint {
       if (this.#stateful) return json && streams ? this.#postSession(exchange, caller, message, begins) : unacceptable();
     }
     const listens = message.kind === "request" && message.method === "subscriptions/listen";
-    this.#alone.take(listens ? whileValid(exchange, caller.credentials) : exchange, message, form);
+    this.#stateless.take(listens ? whileValid(exchange, caller.credentials) : exchange, message, form);
     return undefined;
   }
 

@@ -1,7 +1,7 @@
 import type { Socket } from "node:net";
 import type { LinkMessage } from "../../codec/index.js";
 import type { Link } from "../../era/index.js";
-import { letGo, lineLink, type ServedSocketOptions, servedSocketLink } from "../../io/index.js";
+import { endThenDestroy, lineLink, type ServedSocketOptions, servedSocketLink } from "../../io/index.js";
 
 const NEWLINE = 0x0a;
 
@@ -12,7 +12,7 @@ export function servedLineLink(socket: Socket, options: ServedSocketOptions): Li
     socket,
     {
       open(onPartial) {
-        const link = lineLink(socket, socket, { messageBytes, depth, onClose: () => letGo(socket) });
+        const link = lineLink(socket, socket, { messageBytes, depth, onClose: () => endThenDestroy(socket) });
         let bytes = 0;
         socket.on("data", (chunk: Buffer) => {
           const newline = chunk.lastIndexOf(NEWLINE);

@@ -2,7 +2,7 @@ import type { Socket } from "node:net";
 import { MessageCodec } from "../../codec/bufmcpv1/index.js";
 import type { Link } from "../../codec/index.js";
 import { defaultLimits } from "../../core/index.js";
-import { answersProbes, letGo, lineLink, type ServedSocketOptions, servedSocketLink } from "../../io/index.js";
+import { answersProbes, endThenDestroy, lineLink, type ServedSocketOptions, servedSocketLink } from "../../io/index.js";
 import { delimited } from "./framing.js";
 
 /** A client's connection as a link of length-delimited messages. */
@@ -13,7 +13,7 @@ export function servedLink(socket: Socket, options: ServedSocketOptions): Link {
     socket,
     {
       open: (onPartial) =>
-        lineLink(socket, socket, { framing: delimited(codec, { onPartial }), messageBytes, depth, onClose: () => letGo(socket) }),
+        lineLink(socket, socket, { framing: delimited(codec, { onPartial }), messageBytes, depth, onClose: () => endThenDestroy(socket) }),
     },
     options,
   );

@@ -1,6 +1,6 @@
 import { closingFault, defaultLimits, fixedTimeouts, grpcStatuses, refusedStatus, requestStatuses, toFault } from "../../../core/index.js";
 import type { NodeRequest, NodeResponse } from "../../../io/index.js";
-import { type Admission, admit, type Exchange, isGrpc, nodeExchange, peerOf, receivedMetadata } from "../../../io/index.js";
+import { type Admission, admit, type Exchange, isGrpc, localHosts, nodeExchange, peerOf, receivedMetadata } from "../../../io/index.js";
 import { within } from "../../../stream/index.js";
 import { HEALTH } from "../services/options.js";
 import type { AcceptedRequest } from "./call.js";
@@ -105,8 +105,7 @@ export class ConnectServer {
       exchange,
       {
         ...options,
-        // Only local processes can reach a Unix socket, whatever host they name.
-        ...(network ? undefined : { allowedHosts: ["*"] }),
+        ...(network ? undefined : localHosts),
         // Health checks need no credentials.
         ...(exchange.path.startsWith(HEALTH) && { auth: undefined }),
       },

@@ -23,7 +23,7 @@ export interface RpcAnswer {
 }
 
 /** Takes a request that came as an RPC: a session, or a link of its own. */
-export interface Taker {
+export interface RpcReceiver {
   take(message: IncomingRequest, answer: RpcAnswer): void;
   /** The RPC has ended. With a reason if that was before its answer. */
   forget(id: Id, reason?: Fault): void;

@@ -28,7 +28,7 @@ import { mcpStatus } from "../faults.js";
 import { checkMirror } from "../mirror.js";
 import { header, type Rpc, rpcs, SERVICE } from "../names.js";
 import { onlyMessage } from "../only-message.js";
-import { type RpcAnswer, rpcAnswer, type Taker } from "./answers.js";
+import { type RpcAnswer, type RpcReceiver, rpcAnswer } from "./answers.js";
 import { callerOf, type RpcCaller } from "./caller.js";
 import type { GrpcListenOptions } from "./options.js";
 import { GrpcSession } from "./session.js";
@@ -88,10 +88,10 @@ export class McpService {
     if (rpc.method === "initialize") return this.#initialize(call, caller, rpc, params);
     // An answer of one message is sent together with its headers.
     if (rpc.answer !== "one") begin(call, caller);
-    const taker = this.#taker(call, caller, params);
+    const receiver = this.#receiver(call, caller, params);
     const id = this.#newId();
     const progress = rpc.answer === "progress";
-    const unhook = call.cancel.on(() => taker.forget(id, call.cancel.reason));
+    const unhook = call.cancel.on(() => receiver.forget(id, call.cancel.reason));
     const answer = rpcAnswer(call, {
       rpc,
       isAnywirePeer: caller.isAnywirePeer,
@@ -101,11 +101,11 @@ export class McpService {
       ended: () => {
         unhook();
         this.#watches.delete(leave);
-        taker.forget(id);
+        receiver.forget(id);
       },
     });
     const leave = (reason: Fault): void => {
-      taker.forget(id, reason);
+      receiver.forget(id, reason);
       void answer.send({ jsonrpc: "2.0", id, error: toRpcError(reason, "modern"), fault: reason });
     };
     if (rpc.method === WATCH) {
@@ -116,7 +116,7 @@ export class McpService {
         unwatch?.();
       });
     }
-    taker.take({ kind: "request", id, method: rpc.method, params: progress ? withToken(params) : params }, answer);
+    receiver.take({ kind: "request", id, method: rpc.method, params: progress ? withToken(params) : params }, answer);
   }
 
   /** A ping belongs to no session and no era. */
@@ -184,10 +184,10 @@ export class McpService {
         return base;
       },
       id: () => this.#newId(),
-      taker: (sent) => {
+      receiver: (sent) => {
         const params = this.#params(sent, "tools/call", caller);
         base &&= !isModernRequest(params);
-        return { params, taker: this.#taker(call, caller, params) };
+        return { params, receiver: this.#receiver(call, caller, params) };
       },
     });
     const unwatch = caller.credentials?.((fault) => call.end(mcpStatus(fault)));
@@ -210,15 +210,15 @@ export class McpService {
     return withTrace(params, (name) => firstOf(metadata, name));
   }
 
-  #taker(call: ServerCall, caller: RpcCaller, params: JsonObject): Taker {
+  #receiver(call: ServerCall, caller: RpcCaller, params: JsonObject): RpcReceiver {
     const session = firstOf(caller.metadata, header.session);
     const modern = eraOfRequest(statedVersion(params), this.#options.eras ?? bothEras) === "modern";
     if (session !== undefined && !modern) return this.#find(session, caller);
-    return this.#alone(call, caller, modern, session);
+    return this.#statelessReceiver(call, caller, modern, session);
   }
 
   /** Takes a request that stands alone: a modern one, or one of a legacy client that never initialised. */
-  #alone(call: ServerCall, caller: RpcCaller, modern: boolean, session: string | undefined): Taker {
+  #statelessReceiver(call: ServerCall, caller: RpcCaller, modern: boolean, session: string | undefined): RpcReceiver {
     let answer: RpcAnswer | undefined;
     const version = firstOf(caller.metadata, header.version);
     const legacy = version !== undefined && !isModernVersion(version) ? version : legacyVersions[0];

@@ -1,7 +1,7 @@
 import { decodeMessage, encodeMessage } from "../../../codec/mcpv1/index.js";
 import { Fault, type JsonObject, type Limits, type RpcError, reasonOf, toFault, toRpcError } from "../../../core/index.js";
 import type { ServerCall } from "../../../io/index.js";
-import type { RpcAnswer, Taker } from "./answers.js";
+import type { RpcAnswer, RpcReceiver } from "./answers.js";
 
 export interface ToolCallsOptions {
   readonly limits: Limits;
@@ -12,12 +12,12 @@ export interface ToolCallsOptions {
   /** An id that no other call of the session has. */
   id(): string;
   /** Returns who takes a call, and its params. Throws if the call is refused. */
-  taker(params: JsonObject): { readonly taker: Taker; readonly params: JsonObject };
+  receiver(params: JsonObject): { readonly receiver: RpcReceiver; readonly params: JsonObject };
 }
 
 interface OpenCall {
   readonly id: string;
-  readonly taker: Taker;
+  readonly receiver: RpcReceiver;
 }
 
 /** Concurrent tool calls on one stream, each answered when it is done. */
@@ -60,7 +60,7 @@ export class ToolCalls {
   }
 
   #take(bytes: Uint8Array): void {
-    const { limits, id: newId, taker: takerOf } = this.#options;
+    const { limits, id: newId, receiver: receiverOf } = this.#options;
     const { requestId, params: sent } = decodeMessage("StreamToolCallsRequest", bytes, limits);
     const name = String(requestId);
     try {
@@ -69,10 +69,10 @@ export class ToolCalls {
       if (this.#open.has(name)) throw new Fault("invalid-request", `a request with the id ${JSON.stringify(name)} is still open`);
       if (this.#open.size >= limits.inFlight)
         throw new Fault("overload", "too many calls at a time", { data: { limit: "inFlight", max: limits.inFlight } });
-      const { taker, params } = takerOf(sent as JsonObject);
+      const { receiver, params } = receiverOf(sent as JsonObject);
       const id = newId();
-      this.#open.set(name, { id, taker });
-      taker.take({ kind: "request", id, method: "tools/call", params }, this.#answer(name));
+      this.#open.set(name, { id, receiver });
+      receiver.take({ kind: "request", id, method: "tools/call", params }, this.#answer(name));
     } catch (error) {
       void this.#say(this.#write(name, { error: toRpcError(toFault(error), "modern") }));
     }
@@ -98,14 +98,14 @@ export class ToolCalls {
   #ended(name: string): void {
     const open = this.#open.get(name);
     this.#open.delete(name);
-    open?.taker.forget(open.id);
+    open?.receiver.forget(open.id);
     if (this.#open.size === 0) this.#idle?.();
   }
 
   #leave(reason: Fault): void {
     const open = [...this.#open.values()];
     this.#open.clear();
-    for (const { id, taker } of open) taker.forget(id, reason);
+    for (const { id, receiver } of open) receiver.forget(id, reason);
     this.#idle?.();
   }
 

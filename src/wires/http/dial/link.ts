@@ -48,7 +48,7 @@ import { httpFault, isRefusal, isUnknownSession, noMessage, refusalFault } from 
 import { requestHeaders } from "./headers.js";
 import { readLarge } from "./large-read.js";
 import { reopenListen } from "./listen-again.js";
-import { sifted } from "./mirror.js";
+import { withoutWrongTools } from "./mirror.js";
 import type { Probed } from "./probe.js";
 import { DialedSession, RESUMES, retryPause } from "./session.js";
 import { wait } from "./wait.js";
@@ -371,7 +371,7 @@ class PostLink implements HttpLink {
     if (message.kind !== "result" || request === undefined) return message;
     this.#session.granted(request, message.value);
     if (request.method !== "tools/list" || this.#legacy) return message;
-    return sifted(message, this.#tools, (fault) => this.#options.onFault?.(fault));
+    return withoutWrongTools(message, this.#tools, (fault) => this.#options.onFault?.(fault));
   }
 
   /** Reads the events of a call's stream. If it breaks before the response, resumes after the last event where that is possible. */

@@ -14,7 +14,7 @@ import type { ParamHeader } from "../param-headers.js";
 import type { ToolHeaders } from "../tool-headers.js";
 
 /** A tool list without the tools whose annotations are wrong: the specification asks clients to leave them out. The others are noted. */
-export function sifted(message: IncomingResult, tools: ToolHeaders, warn: (fault: Fault) => void): IncomingResult {
+export function withoutWrongTools(message: IncomingResult, tools: ToolHeaders, warn: (fault: Fault) => void): IncomingResult {
   const listed = message.value["tools"];
   if (!Array.isArray(listed)) return message;
   const kept = listed.filter((tool: unknown) => {

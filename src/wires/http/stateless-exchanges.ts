@@ -36,7 +36,7 @@ interface OpenExchange {
 }
 
 /** Serves exchanges that stand alone: modern ones, and legacy ones without a session. */
-export class Alone {
+export class StatelessExchanges {
   readonly #service: Service;
   readonly #options: HttpOptions;
   readonly #parking: Parking;

@@ -1,15 +1,15 @@
 import { cacheableMethods, extended, isObject, type JsonObject, meta } from "../core/index.js";
 
 /** A result for a modern client: with the members that a legacy server does not know. */
-export function dressModern(method: string, result: JsonObject, serverInfo: JsonObject | undefined): JsonObject {
-  const dressed = extended(result);
-  if (dressed["resultType"] === undefined) dressed["resultType"] = "complete";
-  if (cacheableMethods.has(method) && dressed["resultType"] !== "input_required") {
-    if (dressed["ttlMs"] === undefined) dressed["ttlMs"] = 0;
-    if (dressed["cacheScope"] === undefined) dressed["cacheScope"] = "private";
+export function withModernMembers(method: string, result: JsonObject, serverInfo: JsonObject | undefined): JsonObject {
+  const modern = extended(result);
+  if (modern["resultType"] === undefined) modern["resultType"] = "complete";
+  if (cacheableMethods.has(method) && modern["resultType"] !== "input_required") {
+    if (modern["ttlMs"] === undefined) modern["ttlMs"] = 0;
+    if (modern["cacheScope"] === undefined) modern["cacheScope"] = "private";
   }
-  if (serverInfo !== undefined) dressed["_meta"] = withServerInfo(dressed["_meta"], serverInfo);
-  return dressed;
+  if (serverInfo !== undefined) modern["_meta"] = withServerInfo(modern["_meta"], serverInfo);
+  return modern;
 }
 
 /** The `_meta` of a result, with the server's info unless it has one. What is not an object passes as it is. */
@@ -19,7 +19,7 @@ export function withServerInfo(kept: unknown, serverInfo: JsonObject): unknown {
 }
 
 /** A result for a legacy client: without the members that its revision does not have. */
-export function dressLegacy(method: string, result: JsonObject): JsonObject {
+export function withoutModernMembers(method: string, result: JsonObject): JsonObject {
   let plain = result;
   if (plain["resultType"] === "complete") {
     const { resultType, ...rest } = plain;
