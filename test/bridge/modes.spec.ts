@@ -195,8 +195,8 @@ describe.each(columns)("$name", (column) => {
 
   it("a question after its call", TIMEOUT, () =>
     two(column, {}, async (ada, bob) => {
-      await ada.call("ask-after", { secret: "late", ms: 100 });
-      await bob.call("pause", { secret: "x", ms: 300 });
+      await ada.call(same ? "ask-in-next" : "ask-after", { secret: "late", ms: 100 });
+      await bob.call(same ? "until-answered" : "pause", { secret: "x", ms: 300 });
       await vi.waitFor(async () => expect(await ada.call("answers", { secret: "" })).not.toBe(""), patience);
       const answer = await ada.call("answers", { secret: "" });
       // A shared session trusts its server to ask in its calls: only his was open.
