@@ -418,6 +418,7 @@ describe("what goes wrong", () => {
     ["a CA without a certificate", ["--tls-ca", "/dev/null", ...everything], 2, "--tls-ca needs --tls-cert and --tls-key"],
     ["a port that is none", ["--callback-port", "99999", "http://127.0.0.1:9/mcp"], 2, "--callback-port takes a port from 1 to 65535"],
     ["another machine to come back to", ["--callback-url", "http://h/x", "http://127.0.0.1:9/mcp"], 2, "takes an http URL of this machine"],
+    ["a key for a name that its file cannot have", ["--hash-key", "a:b"], 2, "--hash-key takes a name without spaces or colons"],
     ["an open door", ["--listen", "any://0.0.0.0:0", ...everything], 2, "--insecure"],
     ["--as too late", ["--verbose", "--as", "mcp-proxy"], 2, "right after bridge"],
     ["an unknown flag of theirs", ["--as", "mcp-proxy", "--bogus", "srv"], 2, "has no flag --bogus"],
