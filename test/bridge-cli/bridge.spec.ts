@@ -423,6 +423,12 @@ describe("what goes wrong", () => {
     ["--as too late", ["--verbose", "--as", "mcp-proxy"], 2, "right after bridge"],
     ["an unknown flag of theirs", ["--as", "mcp-proxy", "--bogus", "srv"], 2, "has no flag --bogus"],
     ["a base path for an address that has its own", ["--base-path", "/x", "--listen", "http://127.0.0.1:0", "--", "x"], 2, "is for any://"],
+    [
+      "a path for every wire",
+      ["--listen", "any://127.0.0.1:0/x", "--", "x"],
+      2,
+      "any:// has no path; give --listen any://127.0.0.1:0 --base-path /x",
+    ],
     ["nobody there", ["http://127.0.0.1:9/mcp"], 4, "nothing listens there"],
   ] as const)("%s is told in one line", async (_name, args, code, part) => {
     const outcome = await run(["bridge", ...args]);

@@ -18,8 +18,8 @@ export const localHosts: Pick<GuardOptions, "allowedHosts"> = { allowedHosts: ["
 const secureSchemes: ReadonlySet<string> = new Set(["https", "wss", "tls"]);
 
 /**
- * Reads an address to listen at: `scheme://host:port/path`, or `scheme+unix:PATH`. A scheme with TLS needs `tls`. Other schemes must not
- * have it, except `any`, which serves both.
+ * Reads an address to listen at: `scheme://host:port/path`, or `scheme+unix:PATH`. `path` is the usual one, and "" for a wire that has
+ * none. A scheme with TLS needs `tls`. Other schemes must not have it, except `any`, which serves both.
  */
 export function placeOf(address: Address, path: string, options: SecureListenOptions): ListenPlace {
   const text = String(address);
@@ -44,6 +44,11 @@ export function placeOf(address: Address, path: string, options: SecureListenOpt
       "invalid-params",
       `tls is given for an address without it: listen on ${before}${scheme === "tcp" ? "tls" : `${scheme}s`}://`,
     );
+  const ofItsOwn = url.pathname === "/" ? undefined : url.pathname;
+  if (path === "" && ofItsOwn !== undefined)
+    throw badAddress(
+      `not an address to listen at: ${text}: ${before}${scheme}:// has no path${scheme === "any" ? "; basePath sets one" : ""}`,
+    );
   return {
     carrier: {
       // Without the brackets of an IPv6 address.
@@ -51,7 +56,7 @@ export function placeOf(address: Address, path: string, options: SecureListenOpt
       // A URL drops the default port of its scheme.
       port: Number(url.port || (/^[^/]*\/\/[^/]*:(\d+)(?:[/?#]|$)/.exec(text)?.[1] ?? DEFAULT_PORT)),
     },
-    path: url.pathname === "/" ? path : url.pathname,
+    path: ofItsOwn ?? path,
   };
 }
 
