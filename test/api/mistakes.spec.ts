@@ -79,6 +79,37 @@ describe("an address", () => {
   });
 });
 
+describe("limits", () => {
+  const wires = [
+    "memory:limits",
+    "http://127.0.0.1:0",
+    "sse+http://127.0.0.1:0",
+    "ws://127.0.0.1:0",
+    "grpc://127.0.0.1:0",
+    "tcp://127.0.0.1:0",
+  ];
+  it.each([...wires, "proto+tcp://127.0.0.1:0", "any://127.0.0.1:0"])("that are none are refused by serve on %s", async (address) => {
+    const given = (limits: object) => serve(make(), address, { limits });
+    await expect(given({ messageBytes: "4mb" })).rejects.toThrow('limits.messageBytes has to be a number of at least 0, not "4mb"');
+    await expect(given({ depth: Number.NaN })).rejects.toThrow("limits.depth has to be a number of at least 0, not NaN");
+    await expect(given({ messageSize: 1 })).rejects.toThrow('there is no limit "messageSize"');
+  });
+
+  it.each(["http", "ws", "grpc", "tcp", "proto+tcp"])("that are none are refused by connect on %s", async (scheme) => {
+    await using listener = await serve(make(), `${scheme}://127.0.0.1:0`);
+    await expect(connect(listener.address, { limits: { messageBytes: "4mb" } as object })).rejects.toThrow("has to be a number");
+  });
+
+  it("that are undefined keep their defaults", async () => {
+    const given: { depth?: number } = { depth: undefined } as object;
+    await using listener = await serve(make(), "http://127.0.0.1:0", { limits: given });
+    const headers = { "content-type": "application/json", accept: "application/json, text/event-stream" };
+    const body = `{"jsonrpc":"2.0","id":1,"method":"ping","params":{"a":${"[".repeat(300)}${"]".repeat(300)}}}`;
+    const response = await fetch(listener.address, { method: "POST", headers, body });
+    expect([response.status, await response.json()]).toMatchObject([413, { error: { data: { limit: "depth", max: 256 } } }]);
+  });
+});
+
 it("serve without a server says so", async () => {
   await expect(serve(undefined as never, "memory:nothing")).rejects.toThrow(/serve needs a server.*createServer/);
 });

@@ -17,12 +17,12 @@ import {
   type Cancel,
   Canceller,
   type DialOptions,
-  defaultLimits,
   Fault,
   isObject,
   type JsonObject,
   type Limits,
   legacyVersions,
+  limitsOf,
   lowerCase,
   messageTooLarge,
   modernVersions,
@@ -133,7 +133,7 @@ class PostLink implements HttpLink {
     this.#options = { ...options, headers: lowerCase(options.headers) };
     this.#tools = tools;
     this.#client = client({ legacy: () => this.#legacy, cancel: this.#general, headers: (message) => this.#headers(message) });
-    this.#limits = { ...defaultLimits, ...options.limits };
+    this.#limits = limitsOf(options.limits);
     this.#session = new DialedSession({
       url,
       client: this.#client,
