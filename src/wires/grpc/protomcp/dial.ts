@@ -38,8 +38,7 @@ export async function dialProto(address: string, given: GrpcDialOptions): Promis
     return await dialLink(renewing(await unary(), { ...options, connect: unary, released }), options);
   } catch (error) {
     await channel.close();
-    if (!isForeign(error)) throw error;
-    if (options.jsonToo === false) throw error instanceof NoProto ? error.fault : error;
+    if (!isForeign(error) || options.jsonToo === false) throw error instanceof NoProto ? error.fault : error;
     return dial(address.slice("proto+".length), observedAs(given, "dial", "grpc"));
   }
 }
