@@ -152,6 +152,7 @@ describe("TLS", () => {
         [...anyPort, ...tls("cert", "key"), "--tls-ca", join(folder, "key")],
         "the TLS CA cannot be used: there is no certificate in PEM in it",
       ],
+      [["--listen", "any://0.0.0.0:0", ...tls("cert", "key")], "pass --api-keys, --tls-ca or --trusted-user, or --insecure"],
       [["--listen", "http://127.0.0.1:0", ...tls("cert", "key")], "listen on https://"],
     ] as const) {
       const { code, stderr } = await run(["bridge", ...args, ...everything]);

@@ -121,7 +121,7 @@ async function failed(
 ): Promise<number> {
   if (fault.code === "unavailable") await words.settled();
   const target = input.options.text("to") ?? input.target ?? "";
-  const { code, message } = explainFault(inOptions(fault), { target, connected: false, words });
+  const { code, message } = explainFault(inOptions(fault, "--api-keys, --tls-ca or --trusted-user"), { target, connected: false, words });
   log.ends(message);
   return code;
 }
