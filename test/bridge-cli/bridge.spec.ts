@@ -421,6 +421,7 @@ describe("what goes wrong", () => {
     ["a key for a name that its file cannot have", ["--hash-key", "a:b"], 2, "--hash-key takes a name without spaces or colons"],
     ["an open door", ["--listen", "any://0.0.0.0:0", ...everything], 2, "--insecure"],
     ["--as too late", ["--verbose", "--as", "mcp-proxy"], 2, "right after bridge"],
+    ["--as too late with flags of theirs", ["-v", "--as=supergateway", "--stdio", "x"], 2, "right after bridge"],
     ["an unknown flag of theirs", ["--as", "mcp-proxy", "--bogus", "srv"], 2, "has no flag --bogus"],
     ["a base path for an address that has its own", ["--base-path", "/x", "--listen", "http://127.0.0.1:0", "--", "x"], 2, "is for any://"],
     [

@@ -33,7 +33,6 @@ export async function runBridge(given: Input): Promise<number> {
   const words = serverWords(view, false);
   const stop = stops();
   try {
-    if (options.has("as")) throw misuse("--as comes right after bridge: anywire bridge --as <program> and its flags");
     if (options.has("hash-key")) return hashKey(options.text("hash-key") ?? "");
     input = await configured(given);
     const onStderr = (line: string): void => {
