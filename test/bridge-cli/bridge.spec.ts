@@ -397,6 +397,12 @@ describe("what goes wrong", () => {
     ["no URL", ["http://:::/"], 2, "not a URL"],
     ["an unknown command", ["--", "no-such-command-here"], 4, "command not found; check its name, or give its path"],
     [
+      "a command with its arguments",
+      ["--", "node server.js"],
+      4,
+      "command not found; the command is one word, and its arguments are given apart",
+    ],
+    [
       "a server that exits at once",
       [...script("console.error('boom: no config'); process.exit(3)")],
       4,
