@@ -40,6 +40,9 @@ describe("a tool", () => {
     ["zod as inputSchema", [{ inputSchema: z.object({}) }, () => ""], /tool it: inputSchema is JSON Schema.*write input: /],
     ["zod as outputSchema", [{ outputSchema: z.object({}) }, () => ""], /tool it: outputSchema is JSON Schema.*write output: /],
     ["no handler", [{ description: "x" }], /tool it: .*handler/],
+    ["nothing", [], /tool it: the handler is missing; write tool\("it", options, handler\)/],
+    ["a text as input", [{ input: "object" }, () => ""], /tool it: input has to be a JSON Schema, such as/],
+    ["a text as outputSchema", [{ outputSchema: "object" }, () => ""], /tool it: output has to be a JSON Schema, such as/],
     ["the arguments of the SDK", ["what it does", { n: z.number() }, () => ""], /tool it: .*\{ description: "what it does"/],
     ["parameters", [{ parameters: { type: "object" } }, () => ""], /tool it: .*"parameters".*input/],
   ])("is refused with %s, and the error says what to write", (_name, given, says) => {
