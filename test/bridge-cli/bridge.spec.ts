@@ -138,6 +138,7 @@ describe("anywire bridge", () => {
     await vi.waitFor(async () =>
       expect((await fetch(bridge.at("Streamable HTTP").replace("/mcp", "/readyz")).catch(() => undefined))?.status).not.toBe(200),
     );
+    await bridge.shows("anywire: waiting for open calls and the server to end; a second Ctrl-C or signal exits at once");
     bridge.child.kill("SIGINT");
     expect((await bridge.ended).code).toBe(130);
   });

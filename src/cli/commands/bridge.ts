@@ -20,6 +20,9 @@ import { type ServerWords, serverWords } from "../session/server-words.js";
 import { stops } from "../session/stops.js";
 import { exitCodes } from "../table/exit-codes.js";
 
+/** Milliseconds after which a person wonders why a bridge that was stopped still runs. */
+const DRAINING_MS = 500;
+
 export async function runBridge(given: Input): Promise<number> {
   let input = given;
   const { options } = given;
@@ -52,7 +55,13 @@ export async function runBridge(given: Input): Promise<number> {
     const { bridge, note } = await Promise.race([startListening(input, around), interrupted(stop.signal)]);
     if (note !== undefined) log.notice(note);
     announce(bridge, input, log);
-    const close = (): void => void bridge.close();
+    const close = (): void => {
+      const waits = setTimeout(
+        () => log.notice("waiting for open calls and the server to end; a second Ctrl-C or signal exits at once"),
+        DRAINING_MS,
+      );
+      void bridge.close().finally(() => clearTimeout(waits));
+    };
     if (stop.signal.aborted) close();
     stop.signal.addEventListener("abort", close, { once: true });
     if (options.has("demo")) await showTour(bridge, stop.signal, log);
