@@ -114,6 +114,15 @@ describe("limits", () => {
   });
 });
 
+it.each<[string, unknown, RegExp]>([
+  ["auth", () => ({ id: "ada" }), /serve takes auth: \{ verify \}, where verify is a function/],
+  ["auth", {}, /serve takes auth: \{ verify \}/],
+  ["allowedHosts", "mcp.example.com", /serve takes a list as allowedHosts.*not "mcp\.example\.com"/],
+  ["allowedOrigins", "*", /serve takes a list as allowedOrigins/],
+])("serve with %s of another form says what to write", async (name, value, says) => {
+  await expect(serve(make(), "http://127.0.0.1:0", { [name]: value })).rejects.toThrow(says);
+});
+
 describe("bridge", () => {
   const to = { command: "no-such-command" };
   const listen = ["any://127.0.0.1:0"];
