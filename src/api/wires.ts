@@ -1,13 +1,13 @@
 import { type Address, Fault, redactText, type Wire } from "../core/index.js";
 import { withBaseTools } from "./base-tools.js";
-import { olderToo } from "./older.js";
+import { withSseFallback } from "./sse-fallback.js";
 
 const sse = async (): Promise<Wire> => (await import("../wires/sse/index.js")).sse;
 
 /** Wires are loaded when they are first used, by the scheme of the address. */
 const builtIn: readonly { accepts(address: Address): boolean; load(): Promise<Wire> }[] = [
   { accepts: scheme(/^memory:/), load: async () => (await import("../wires/memory/index.js")).memory },
-  { accepts: isHttp, load: async () => olderToo((await import("../wires/http/index.js")).http, sse) },
+  { accepts: isHttp, load: async () => withSseFallback((await import("../wires/http/index.js")).http, sse) },
   { accepts: scheme(/^sse\+https?:/), load: sse },
   { accepts: scheme(/^proto\+grpc/), load: async () => withBaseTools((await import("../wires/grpc/index.js")).grpc) },
   { accepts: scheme(/^proto\+wss?:/), load: async () => withBaseTools((await import("../wires/websocket/index.js")).websocket) },

@@ -6,7 +6,7 @@ import { announcement } from "../bridge/announce.js";
 import { publicUrlOf } from "../bridge/gate.js";
 import { isStdio, listening } from "../bridge/listen.js";
 import { type BridgeLog, bridgeLog } from "../bridge/log.js";
-import { type Around, startBridge } from "../bridge/run.js";
+import { type BridgeHooks, startBridge } from "../bridge/run.js";
 import { serverName } from "../bridge/snippet.js";
 import { upstreamTarget } from "../bridge/upstream.js";
 import { say } from "../out/say.js";
@@ -48,9 +48,9 @@ export async function runBridge(given: Input): Promise<number> {
         log.notice(`the server printed on stdout what is not an MCP message (${words.garbage}); its log belongs on stderr`);
     };
     const print = (line: string): void => view.line(line);
-    const around = { log, onStderr, onFault, print, stopping: stop.signal };
+    const hooks = { log, onStderr, onFault, print, stopping: stop.signal };
     // What was started ends with this process.
-    const { bridge, note } = await Promise.race([startListening(input, around), interrupted(stop.signal)]);
+    const { bridge, note } = await Promise.race([startListening(input, hooks), interrupted(stop.signal)]);
     if (note !== undefined) log.notice(note);
     const addresses = bridge.listeners.flatMap((listener) => listener.addresses ?? [{ wire: "", address: listener.address }]);
     // Then a client reads it, and only messages are written there.
@@ -71,11 +71,11 @@ export async function runBridge(given: Input): Promise<number> {
 }
 
 /** Starts the bridge where it shall listen. While the server starts, another program may take the port that was free: then on the next. */
-async function startListening(input: Input, around: Around): Promise<{ readonly bridge: Bridge; readonly note: string | undefined }> {
+async function startListening(input: Input, hooks: BridgeHooks): Promise<{ readonly bridge: Bridge; readonly note: string | undefined }> {
   for (let tries = 1; ; tries++) {
     const { addresses, note } = await listening(input.options);
     try {
-      return { bridge: await startBridge(input, addresses, around), note };
+      return { bridge: await startBridge(input, addresses, hooks), note };
     } catch (error) {
       const { data } = toFault(error);
       if (input.options.has("listen") || tries === 5 || !isObject(data) || data["reason"] !== "address-in-use") throw error;
