@@ -30,6 +30,7 @@ export {
   type AuthOptions,
   METADATA_PATH,
   type Principal,
+  refusedCredentials,
 } from "./http/credentials.js";
 export { endUpload } from "./http/end-upload.js";
 export type { Exchange, Outlet } from "./http/exchange.js";

@@ -1,5 +1,5 @@
 import { type CredentialWatch, Fault, notifyObserver, refusalOf, refusedStatus, toFault, type WireOptions } from "../../core/index.js";
-import { type AuthOptions, checkCredentials, METADATA_PATH, refusedCredentials } from "./credentials.js";
+import { type AuthOptions, checkCredentials, METADATA_PATH, type RefusedCredentials } from "./credentials.js";
 import type { Exchange, Outlet } from "./exchange.js";
 import { corsHeaders, type GuardOptions, preflightHeaders, refusal } from "./guard.js";
 import { forwardedBy } from "./trusted-proxy.js";
@@ -33,8 +33,7 @@ export type CallerVerdict =
       /** For a stream that outlives the request. */
       readonly credentials?: CredentialWatch;
     }
-  /** `challenge`: what the caller has to show. HTTP has a header for it. */
-  | { readonly fault: Fault; readonly challenge?: string };
+  | RefusedCredentials;
 
 /** A call in any protocol on HTTP, as the gate sees it. */
 interface GateRequest extends Pick<Exchange, "hosts" | "header"> {
@@ -52,8 +51,8 @@ export async function admit(exchange: Exchange, options: GateOptions, path: stri
   if (exchange.method === "OPTIONS") return { status: 204, headers: preflightHeaders(exchange), text: "" };
   const found = identify(exchange, options, auth && metadataUrl(exchange, auth, path));
   const caller = found instanceof Promise ? await found : found;
-  if ("fault" in caller) {
-    const { fault, challenge } = caller;
+  if ("refused" in caller) {
+    const { refused: fault, challenge } = caller;
     const asking = challenge === undefined ? headers : { ...headers, "www-authenticate": challenge };
     return { status: refusedStatus(fault), headers: asking, text: fault.message, fault };
   }
@@ -79,14 +78,13 @@ export function identify(request: GateRequest, options: GateOptions, metadata?: 
     try {
       ({ remote: request.remote, user } = forwardedBy(request, trustedProxy));
     } catch (error) {
-      return { fault: told(options, toFault(error)) };
+      return { refused: told(options, toFault(error)) };
     }
   const { remote } = request;
   if (auth === undefined || user !== undefined) return { principal: user, remote };
   return checkCredentials(request, auth, metadata).then((verdict) => {
     if (!("refused" in verdict)) return { principal: verdict.principal.id, remote, credentials: verdict.watch };
-    const { code, message } = refusedCredentials(verdict, auth);
-    return { fault: told(options, new Fault(code, message)), challenge: verdict.challenge };
+    return { ...verdict, refused: told(options, verdict.refused) };
   });
 }
 

@@ -1,4 +1,4 @@
-import { type CredentialWatch, Fault, withoutCredentials } from "../../../core/index.js";
+import { type CredentialWatch, withoutCredentials } from "../../../core/index.js";
 import {
   type CallerVerdict,
   certificateName,
@@ -7,6 +7,7 @@ import {
   type GateOptions,
   identify,
   type Metadata,
+  refusedCredentials,
   type ServerCall,
 } from "../../../io/index.js";
 import { header } from "../names.js";
@@ -52,16 +53,12 @@ export function callerOf(call: ServerCall | AdmittedCall, options: GateOptions):
   const foreign = call.peer.address === undefined ? undefined : foreignFault(request, options);
   if (foreign !== undefined) throw foreign;
   const identified = (found: CallerVerdict): RpcCaller => {
-    if ("fault" in found) throw challenged(found);
+    if ("refused" in found) throw refusedCredentials(found);
     const { principal = certified, remote, credentials } = found;
     return claimed(call, { principal, remote, credentials, metadata, isAnywirePeer, base });
   };
   const found = identify(request, options);
   return found instanceof Promise ? found.then(identified) : identified(found);
-}
-
-function challenged({ fault, challenge }: Extract<CallerVerdict, { fault: Fault }>): Fault {
-  return challenge === undefined ? fault : new Fault(fault.code, fault.message, { data: { challenge } });
 }
 
 function claimed(call: ServerCall, caller: RpcCaller): RpcCaller {
