@@ -109,6 +109,12 @@ describe("anywire bridge", () => {
     for (const message of jsonLines(stdout)) expect(message).toMatchObject({ jsonrpc: "2.0" });
   });
 
+  it.each(["stdio:", "http+stdio:"])("shows no tour of the demo where a client reads stdout: %s", async (address) => {
+    const { stdout, code } = await run(["bridge", "--listen", address, "--demo"]);
+    expect(stdout).not.toContain("tour");
+    expect(code).toBe(0);
+  });
+
   it("lets calls in flight finish on SIGTERM, and takes no more", async () => {
     const bridge = await startBridge([...anyPort, ...everything]);
     const client = await overHttp(bridge.at("Streamable HTTP"));

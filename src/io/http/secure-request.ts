@@ -28,7 +28,7 @@ export function sendSecure(
       open.response = response;
       resolve(sent(response.statusCode ?? 0, response.headers, response, undefined, () => beat(awaited)));
     });
-    request.on("error", (error: NodeJS.ErrnoException) => reject(requestFault(error, url)));
+    request.on("error", (error: NodeJS.ErrnoException) => reject(requestFault(error, url.origin)));
     const unhook = cancel?.on(() => void request.destroy());
     request.once("close", () => {
       silence.remove(awaited);

@@ -124,11 +124,11 @@ function textOf(stream: Readable, length: unknown, maxBytes: number, broken: () 
   });
 }
 
-/** Why there is no answer. */
-export function requestFault(error: NodeJS.ErrnoException, url: URL): Fault {
+/** Why there is no answer from a server: from an origin, or on a Unix socket. */
+export function requestFault(error: NodeJS.ErrnoException, server: string): Fault {
   if (error instanceof Fault) return error;
   if (error.code === "HPE_HEADER_OVERFLOW") return longHead();
-  return new Fault("unavailable", `cannot reach ${url.origin}: ${whyUnreached(error)}`, {
+  return new Fault("unavailable", `cannot reach ${server}: ${whyUnreached(error)}`, {
     cause: error,
     data: { reason: error.code ?? "failed" },
   });

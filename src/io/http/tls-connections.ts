@@ -148,8 +148,8 @@ function secured(socket: TLSSocket, url: URL): Promise<void> {
   socket.on("error", () => {});
   return new Promise((resolve, reject) => {
     socket.once("secureConnect", resolve);
-    socket.once("error", (error: NodeJS.ErrnoException) => reject(requestFault(error, url)));
-    socket.once("close", () => reject(requestFault(cutOff(), url)));
+    socket.once("error", (error: NodeJS.ErrnoException) => reject(requestFault(error, url.origin)));
+    socket.once("close", () => reject(requestFault(cutOff(), url.origin)));
   });
 }
 

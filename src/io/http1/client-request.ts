@@ -12,7 +12,8 @@ export interface ClientRequestOptions {
   readonly head: string;
   readonly body: string;
   readonly bodyBytes: number;
-  readonly url: URL;
+  /** What faults call the server. */
+  readonly server: string;
   resolve(sent: Sent): void;
   reject(fault: Fault): void;
   /** The answer has shown a sign of life. */
@@ -71,7 +72,7 @@ export class ClientRequest implements WaitingRequest, RequestOnConnection, Answe
   lost(error: Error | undefined): void {
     if (this.#answer !== undefined) return this.#fail(cut(error));
     const why = error ?? Object.assign(new Error("the server closed the connection"), { code: "ECONNRESET" });
-    return this.#fail(requestFault(why, this.#options.url));
+    return this.#fail(requestFault(why, this.#options.server));
   }
 
   pause(): void {

@@ -51,7 +51,8 @@ const CONNECTING = 64;
 
 /** Connections of HTTP/1.1 without TLS, which are kept for further requests. */
 export class HttpConnections {
-  readonly #path: string | undefined;
+  /** The Unix socket that all of them go to, if there is one. */
+  readonly path: string | undefined;
   readonly #most: number;
   readonly #kept: number;
   readonly #pools = new Map<string, Pool>();
@@ -60,7 +61,7 @@ export class HttpConnections {
   readonly #all = new Set<ClientConnection>();
 
   constructor({ path, most = MOST_CONNECTIONS, kept = KEPT_CONNECTIONS }: HttpConnectionsOptions) {
-    this.#path = path;
+    this.path = path;
     this.#most = most;
     this.#kept = kept;
   }
@@ -112,11 +113,11 @@ export class HttpConnections {
   }
 
   #mayConnect({ open, connecting }: Pool): boolean {
-    return open < this.#most && (this.#path === undefined || connecting < CONNECTING);
+    return open < this.#most && (this.path === undefined || connecting < CONNECTING);
   }
 
   #connect(pool: Pool): ClientConnection {
-    const path = this.#path;
+    const path = this.path;
     const socket = connect(
       path === undefined
         ? { ...pool.place, noDelay: true, keepAlive: true, keepAliveInitialDelay: fixedTimeouts.tcpKeepAliveMs }

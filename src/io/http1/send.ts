@@ -57,7 +57,7 @@ export function sendOwn(
       head: `${text}\r\n`,
       body: body ?? "",
       bodyBytes,
-      url,
+      server: connections.path === undefined ? url.origin : `unix:${connections.path}`,
       resolve,
       reject,
       beat: () => beat(awaited),
