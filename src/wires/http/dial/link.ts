@@ -19,6 +19,7 @@ import {
   type DialOptions,
   defaultLimits,
   Fault,
+  fixedTimeouts,
   isObject,
   type JsonObject,
   type Limits,
@@ -104,6 +105,8 @@ interface OpenPost extends HeldReader {
 
 /** Characters of messages that may be in flight to the server. */
 const WINDOW = 1024 * 1024;
+/** Milliseconds for the stream of a call to end after the answer. Some servers leave it open, and each holds a connection. */
+const ENDING_MS = fixedTimeouts.lingerMs;
 /** Bytes of parts that are passed on at once. */
 const PARTS_BYTES = 64 * 1024;
 /** Every call is a POST with a stream of its own. */
@@ -383,6 +386,7 @@ class PostLink implements HttpLink {
     for (let tries = 0; ; ) {
       const seen = { last, answered: false, retry };
       let lost: Fault | undefined;
+      let ending: ReturnType<typeof setTimeout> | undefined;
       try {
         sent ??= await this.#resume(last as string, open.cancel);
         await readEvents(sent, {
@@ -392,6 +396,7 @@ class PostLink implements HttpLink {
           open,
           take: (messages) => {
             seen.answered ||= messages.some((message) => (message.kind === "result" || message.kind === "error") && message.id === id);
+            if (seen.answered) ending ??= setTimeout(() => leave(open), ENDING_MS);
             return this.#deliver(messages);
           },
         });
@@ -404,6 +409,8 @@ class PostLink implements HttpLink {
         const gone = dead && (sent === undefined || data["asked"] === true);
         if (open.cancel.fired || !broken || gone) throw error;
         if (dead) lost = toFault(error);
+      } finally {
+        clearTimeout(ending);
       }
       if (seen.answered || open.cancel.fired) return;
       if (seen.last !== last) tries = 0;
