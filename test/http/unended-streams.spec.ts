@@ -2,9 +2,10 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from "node:net";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { connect } from "../../src/api/index.js";
+import { MOST_CONNECTIONS } from "../../src/io/http1/connections.js";
 import { LEGACY, type Rpc } from "./requests.js";
 
-/** A raw legacy server. It answers every request in a stream of events, which it leaves open. */
+/** A raw legacy server. It answers every request in a stream of events, which it leaves open; `hang` is never answered. */
 let server: Server;
 let url: string;
 let sessions: Set<string>;
@@ -20,7 +21,7 @@ beforeEach(async () => {
     let text = "";
     for await (const chunk of request) text += chunk;
     if (text === "") return void response.writeHead(405).end();
-    const { id, method } = JSON.parse(text) as Rpc;
+    const { id, method, params } = JSON.parse(text) as Rpc;
     heard.push(String(method));
     const session = request.headers["mcp-session-id"];
     if (method === "initialize") {
@@ -31,6 +32,7 @@ beforeEach(async () => {
     response.writeHead(200, { "content-type": "text/event-stream" }).flushHeaders();
     open.add(response);
     response.once("close", () => open.delete(response));
+    if (params?.["name"] === "hang") return undefined;
     const result =
       method === "initialize"
         ? { protocolVersion: LEGACY, capabilities: { tools: {} }, serverInfo: { name: "raw", version: "1" } }
@@ -58,3 +60,19 @@ test("a session begins again though the answer to its initialize leaves the stre
   expect(await client.callTool("echo", {}, { timeout: 5_000 })).toMatchObject({ content: [] });
   expect(heard.filter((method) => method === "initialize")).toHaveLength(2);
 });
+
+test("calls that hang on all connections can be cancelled, and give them back", async () => {
+  await using client = await connect(url, { era: "legacy" });
+  const leaving = Array.from({ length: MOST_CONNECTIONS + 6 }, () => new AbortController());
+  const calls = leaving.map(({ signal }) => client.callTool("hang", {}, { signal }).catch((fault) => fault));
+  await vi.waitFor(() => expect(open.size).toBeGreaterThanOrEqual(MOST_CONNECTIONS), { timeout: 20_000 });
+  for (const each of leaving) each.abort();
+  for (const fault of await Promise.all(calls)) expect(fault).toMatchObject({ code: "cancelled" });
+  expect(await client.callTool("echo", {}, { timeout: 10_000 })).toMatchObject({ content: [] });
+  await vi.waitFor(
+    () => expect(heard.filter((method) => method === "notifications/cancelled").length).toBeGreaterThanOrEqual(MOST_CONNECTIONS),
+    {
+      timeout: 10_000,
+    },
+  );
+}, 40_000);

@@ -15,6 +15,8 @@ export interface HttpSendOptions {
   readonly cancel?: Cancel;
   /** What the request waits for, which decides when a silent server is given up; `call` unless given. */
   readonly awaits?: Awaits;
+  /** Whether calls in flight may wait for it. It does not wait behind them for a connection. */
+  readonly urgent?: boolean;
 }
 
 export interface HttpClient {

@@ -141,6 +141,27 @@ describe("connections that are kept", () => {
     await vi.waitFor(() => expect(sockets.filter(({ destroyed }) => !destroyed)).toHaveLength(0));
   });
 
+  it("have a reserve for urgent requests, which no other request gets", async () => {
+    const connections = new HttpConnections({ most: 1 });
+    const silence = new Silence({ deadMs: Number.POSITIVE_INFINITY });
+    const send = async (path: string, urgent?: boolean): Promise<string> => {
+      const options = { headers: {}, ...(urgent === undefined ? undefined : { urgent }) };
+      return (await sendOwn("GET", new URL(path, url), options, { connections, silence })).text(1000);
+    };
+    const first = send("/held");
+    await vi.waitFor(() => expect(held).toHaveLength(1));
+    const behind = send("/");
+    expect(await send("/", true)).toBe("here");
+    await vi.waitFor(() => expect(sockets[1]?.destroyed).toBe(true));
+    // More of them than the reserve has connections: they wait for each other alone.
+    expect(await Promise.all(Array.from({ length: 80 }, () => send("/", true)))).toEqual(Array.from({ length: 80 }, () => "here"));
+    expect(sockets.length).toBeLessThanOrEqual(2 + 80);
+    expect(used.filter((socket) => socket === 0)).toHaveLength(1);
+    held[0]?.();
+    expect(await Promise.all([first, behind])).toEqual(["at last", "here"]);
+    connections.destroy();
+  });
+
   it("that are all busy hold nothing of the requests that were given up while they waited", async () => {
     const connections = new HttpConnections({ most: 1, kept: 1 });
     const place = { host: url.hostname, port: Number(url.port) };

@@ -275,7 +275,9 @@ class PostLink implements HttpLink {
     const send = (): Promise<Sent> => {
       const post = (): Promise<Sent> => {
         open.session = this.#session.id;
-        return this.#client.send("POST", this.#url, { headers: this.#headers(message, metadata), body, cancel });
+        const headers = this.#headers(message, metadata);
+        // An answer or a cancellation may be what the calls that have all the connections wait for.
+        return this.#client.send("POST", this.#url, { headers, body, cancel, urgent: request === undefined });
       };
       const ready = request !== undefined && mayAsk(request.method) ? this.#session.ready : undefined;
       return ready === undefined ? post() : ready.then(post);

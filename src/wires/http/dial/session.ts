@@ -122,10 +122,10 @@ export class DialedSession {
   }
 
   /** A GET of the stream that has the event `last`. */
-  get(last: string | undefined, cancel: Cancel, awaits: HttpSendOptions["awaits"] = "head"): Promise<Sent> {
+  get(last: string | undefined, cancel: Cancel, options: Pick<HttpSendOptions, "awaits" | "urgent"> = { awaits: "head" }): Promise<Sent> {
     const { client, url } = this.#host;
     const headers = { ...this.#host.headers(), accept: SSE_TYPE, ...(last === undefined ? undefined : { "last-event-id": last }) };
-    return client.send("GET", url, { headers, cancel, awaits });
+    return client.send("GET", url, { ...options, headers, cancel });
   }
 
   /** Tells the server that the session is over, without waiting for long. */
@@ -133,7 +133,7 @@ export class DialedSession {
     if (this.id === undefined) return;
     const { client, url } = this.#host;
     const cancel = new Canceller();
-    const told = client.send("DELETE", url, { headers: this.#host.headers(), cancel }).then(
+    const told = client.send("DELETE", url, { headers: this.#host.headers(), cancel, urgent: true }).then(
       (sent) => sent.text(1024).catch(() => ""),
       () => "",
     );
@@ -171,7 +171,7 @@ export class DialedSession {
       this.#listenNow = () => left.fire();
       try {
         // Some servers send the headers only with the first event. If a server did not do so before, silence counts.
-        const sent = await this.get(last, left, had ? "head" : "nothing");
+        const sent = await this.get(last, left, { awaits: had ? "head" : "nothing", urgent: true });
         if (session === this.id) this.#answered(session);
         if (sent.status !== 200) {
           const text = await sent.text(limits.messageBytes);
