@@ -2,7 +2,7 @@ import { Agent, type AgentOptions } from "node:https";
 import type { Duplex } from "node:stream";
 import type { TLSSocket } from "node:tls";
 import { fixedTimeouts } from "../../core/index.js";
-import { KEPT_CONNECTIONS, MOST_CONNECTIONS, URGENT_CONNECTIONS } from "../http1/connections.js";
+import { KEPT_CONNECTIONS, MOST_CONNECTIONS, UNSAID_MS, URGENT_CONNECTIONS } from "../http1/connections.js";
 
 /** The connections to one server with TLS that does not offer HTTP/2. The first request gets the one on which that was found out. */
 export class SecureAgent extends Agent {
@@ -10,7 +10,8 @@ export class SecureAgent extends Agent {
   #first: TLSSocket | undefined;
 
   constructor(context: AgentOptions, first: TLSSocket) {
-    const kept = { ...context, keepAlive: true, keepAliveMsecs: fixedTimeouts.tcpKeepAliveMs };
+    // Without a time of its own, an agent also ignores what the server says about its connections.
+    const kept = { ...context, keepAlive: true, keepAliveMsecs: fixedTimeouts.tcpKeepAliveMs, timeout: UNSAID_MS };
     super({ ...kept, maxSockets: MOST_CONNECTIONS, maxFreeSockets: KEPT_CONNECTIONS });
     this.#urgent = new Agent({ ...kept, maxSockets: URGENT_CONNECTIONS });
     this.#first = first;

@@ -52,10 +52,11 @@ export function tlsConnections({ tls, pingMs, deadMs }: TlsConnectionsOptions): 
     });
     handshakes.add(socket);
     socket.setKeepAlive(true, fixedTimeouts.tcpKeepAliveMs);
-    if (Number.isFinite(deadMs)) socket.setTimeout(timerMs(deadMs), () => void socket.destroy(deadPeer(deadMs)));
+    const silent = (): void => void socket.destroy(deadPeer(deadMs));
+    if (Number.isFinite(deadMs)) socket.setTimeout(timerMs(deadMs), silent);
     try {
       await secured(socket, url);
-      socket.setTimeout(0);
+      socket.setTimeout(0, silent);
       if (socket.alpnProtocol === "h2") await join(origin, url, socket);
       else if (closed) socket.destroy();
       else origin.agent = new SecureAgent(context, socket);

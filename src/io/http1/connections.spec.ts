@@ -91,6 +91,20 @@ describe("connections that are kept", () => {
     expect(used).toEqual([0, 0, 1]);
   });
 
+  it("are not used after 4 seconds if the server does not say how long it keeps them", async () => {
+    // Node's server then sends no Keep-Alive header of its own.
+    server.prependListener("request", (_, response) => void response.setHeader("connection", "keep-alive"));
+    vi.useFakeTimers({ toFake: ["Date"] });
+    await get();
+    await settled();
+    vi.setSystemTime(Date.now() + 3_500);
+    await get();
+    await settled();
+    vi.setSystemTime(Date.now() + 4_500);
+    await get();
+    expect(used).toEqual([0, 0, 1]);
+  });
+
   it("are closed when nothing has used them for long, though others are in use", async () => {
     server.keepAliveTimeout = 600_000;
     vi.useFakeTimers({ toFake: ["Date"] });

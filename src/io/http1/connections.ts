@@ -47,8 +47,12 @@ interface IdleConnection {
   readonly until: number;
 }
 
-/** How long a server is assumed to keep a connection, if it does not say. */
+/** How long a connection is kept, even if its server would keep it for longer. */
 const IDLE_MS: number = fixedTimeouts.idleConnectionMs;
+/** A connection is not used within this time before its server closes it: a request could be lost on its way. */
+const MARGIN_MS = 1_000;
+/** How long a connection is kept if its server does not say anything. Many servers close it after 5 seconds: uvicorn is one. */
+export const UNSAID_MS: number = 5_000 - MARGIN_MS;
 /** Connections to a Unix socket that may be opening at the same time: beyond its backlog the system refuses them. */
 const CONNECTING = 64;
 
@@ -158,14 +162,14 @@ export class HttpConnections {
     return connection;
   }
 
-  #freed(pool: Pool, connection: ClientConnection, keepMs = IDLE_MS): void {
+  #freed(pool: Pool, connection: ClientConnection, keepMs?: number): void {
     const { socket } = connection;
     // What was opened for urgent requests is for them alone.
     const extra = pool.open > this.#most;
     const request = pool.urgent.shift() ?? (extra ? undefined : pool.waiting.shift());
     if (request !== undefined) return request.onConnection(connection);
     if (extra) return void socket.destroy();
-    const keeps = Math.min(keepMs, IDLE_MS) - 1_000;
+    const keeps = keepMs === undefined ? UNSAID_MS : Math.min(keepMs, IDLE_MS) - MARGIN_MS;
     if (pool.free.length >= this.#kept || keeps <= 0) return void socket.destroy();
     // Nobody waits for it, so it must not keep the process running.
     socket.unref();
