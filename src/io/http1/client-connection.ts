@@ -88,6 +88,12 @@ export class ClientConnection implements AnswerListener {
     // A server that answers before it has read the request may not read the rest of it.
     if (head?.keeps !== true || !all || !socket.writable || socket.writableLength > 0) return void socket.destroy();
     socket.resume();
-    return this.#owner.freed(this, head.keepMs);
+    // Some servers end a connection right behind an answer and do not say so. That is seen within this turn of the event loop.
+    setImmediate(this.#free);
+    return undefined;
+  };
+
+  readonly #free = (): void => {
+    if (this.socket.writable) this.#owner.freed(this, this.#head?.keepMs);
   };
 }
