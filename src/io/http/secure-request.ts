@@ -16,7 +16,7 @@ interface NodeTransport {
 export function sendSecure(
   method: string,
   url: URL,
-  { headers, body, cancel, awaits = "call", urgent = false }: HttpSendOptions,
+  { headers, body, cancel, awaits = "call", urgent = false, onSent }: HttpSendOptions,
   { agent, silence }: NodeTransport,
 ): Promise<Sent> {
   return new Promise((resolve, reject) => {
@@ -40,7 +40,7 @@ export function sendSecure(
       silence.remove(awaited);
       unhook?.();
     });
-    request.end(body);
+    request.end(body, onSent);
   });
 }
 

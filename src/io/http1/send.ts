@@ -31,7 +31,7 @@ const badValue = /[^\t\x20-\x7e\x80-\xff]/;
 export function sendOwn(
   method: string,
   url: URL,
-  { headers, body, cancel, awaits = "call", urgent }: HttpSendOptions,
+  { headers, body, cancel, awaits = "call", urgent, onSent }: HttpSendOptions,
   { connections, silence }: OwnTransport,
 ): Promise<Sent> {
   return new Promise((resolve, reject) => {
@@ -57,6 +57,7 @@ export function sendOwn(
       head: `${text}\r\n`,
       body: body ?? "",
       bodyBytes,
+      onSent,
       url,
       resolve,
       reject,

@@ -95,6 +95,8 @@ interface OpenPost extends HeldReader {
   /** The message, if it is a request. */
   readonly request: OutgoingRequest | undefined;
   readonly cancel: Canceller;
+  /** Characters that have not left yet. */
+  unsent: number;
   /** The session in which it was sent, or that it began. */
   session: string | undefined;
   /** Whether the server has begun to answer with a stream. */
@@ -103,7 +105,7 @@ interface OpenPost extends HeldReader {
   accepted: boolean;
 }
 
-/** Characters of messages that may be in flight to the server. */
+/** Characters of messages that may wait to leave. */
 const WINDOW = 1024 * 1024;
 /** Milliseconds for the stream of a call to end after the answer. Some servers leave it open, and each holds a connection. */
 const ENDING_MS = fixedTimeouts.lingerMs;
@@ -240,6 +242,7 @@ class PostLink implements HttpLink {
       metadata,
       request,
       cancel,
+      unsent: text.length,
       session: undefined,
       held: false,
       wake: undefined,
@@ -258,12 +261,15 @@ class PostLink implements HttpLink {
       await reopenListen(toFault(error), cancel, () => this.#exchange(open));
     } finally {
       if (request !== undefined) this.#open.delete(request.id);
-      this.#underWay -= text.length;
-      if (this.#waiting.size > 0) this.#wake();
+      this.#sent(open);
     }
   }
 
-  #wake(): void {
+  /** The message has left, or will not leave. What its call waits for now is the answer. */
+  #sent(open: OpenPost): void {
+    this.#underWay -= open.unsent;
+    open.unsent = 0;
+    if (this.#waiting.size === 0) return;
     for (const wake of this.#waiting) wake();
     this.#waiting.clear();
   }
@@ -277,12 +283,19 @@ class PostLink implements HttpLink {
         open.session = this.#session.id;
         const headers = this.#headers(message, metadata);
         // An answer or a cancellation may be what the calls that have all the connections wait for.
-        return this.#client.send("POST", this.#url, { headers, body, cancel, urgent: request === undefined });
+        return this.#client.send("POST", this.#url, {
+          headers,
+          body,
+          cancel,
+          urgent: request === undefined,
+          onSent: () => this.#sent(open),
+        });
       };
       const ready = request !== undefined && mayAsk(request.method) ? this.#session.ready : undefined;
       return ready === undefined ? post() : ready.then(post);
     };
     let sent = await send();
+    this.#sent(open);
     if (session !== undefined && !begins && (sent.status === 404 || sent.status === 400)) {
       const text = await sent.text(this.#limits.messageBytes);
       if (isUnknownSession(sent.status, text)) {
