@@ -11,8 +11,14 @@ let url: string;
 let sessions: Set<string>;
 let heard: string[];
 let open: Set<ServerResponse>;
+/** How often the general stream was asked for, and the page that is there instead. */
+let gets: number;
+let page: string | undefined;
+/** Whether it answers notifications with a stream, too. */
+let streams: boolean;
 
 beforeEach(async () => {
+  [gets, page, streams] = [0, undefined, false];
   sessions = new Set();
   heard = [];
   open = new Set();
@@ -20,7 +26,11 @@ beforeEach(async () => {
   server = createServer(async (request: IncomingMessage, response: ServerResponse) => {
     let text = "";
     for await (const chunk of request) text += chunk;
-    if (text === "") return void response.writeHead(405).end();
+    if (text === "") {
+      gets++;
+      if (page === undefined) return void response.writeHead(405).end();
+      return void response.writeHead(200, { "content-type": "text/html" }).end(page);
+    }
     const { id, method, params } = JSON.parse(text) as Rpc;
     heard.push(String(method));
     const session = request.headers["mcp-session-id"];
@@ -28,7 +38,11 @@ beforeEach(async () => {
       sessions.add(`session ${++count}`);
       response.setHeader("mcp-session-id", `session ${count}`);
     } else if (!sessions.has(String(session))) return void response.writeHead(404).end();
-    if (id === undefined) return void response.writeHead(202).end();
+    if (id === undefined) {
+      if (!streams) return void response.writeHead(202).end();
+      open.add(response.once("close", () => open.delete(response)));
+      return void response.writeHead(200, { "content-type": "text/event-stream" }).flushHeaders();
+    }
     response.writeHead(200, { "content-type": "text/event-stream" }).flushHeaders();
     open.add(response);
     response.once("close", () => open.delete(response));
@@ -52,6 +66,24 @@ test("a stream that stays open after the answer of its call is left", async () =
   for (let at = 0; at < 3; at++) await client.callTool("echo");
   expect(open.size).toBeGreaterThan(0);
   await vi.waitFor(() => expect(open.size).toBe(0), { timeout: 5_000 });
+});
+
+test("a stream that answers a notification is left", async () => {
+  streams = true;
+  await using client = await connect(url, { era: "legacy", timeout: 10_000 });
+  expect(await client.callTool("echo", {}, { timeout: 5_000 })).toMatchObject({ content: [] });
+  await vi.waitFor(() => expect(open.size).toBe(0), { timeout: 5_000 });
+  expect(heard).toEqual(["initialize", "notifications/initialized", "tools/call"]);
+});
+
+test("a page in place of the general stream is asked for once", async () => {
+  page = "<html>";
+  await using client = await connect(url, { era: "legacy" });
+  await vi.waitFor(() => expect(gets).toBe(1));
+  // The second attempt came within 100 ms.
+  await new Promise((resolve) => setTimeout(resolve, 500));
+  expect(await client.callTool("echo")).toMatchObject({ content: [] });
+  expect(gets).toBe(1);
 });
 
 test("a session begins again though the answer to its initialize leaves the stream open", async () => {

@@ -307,7 +307,7 @@ class PostLink implements HttpLink {
       } else sent = alreadyRead(sent, text);
     }
     if (begins && sent.status === 200) open.session = this.#session.id = sent.header("mcp-session-id");
-    if (request === undefined) return this.#posted(message, sent);
+    if (request === undefined) return this.#posted(open, sent);
     await this.#answer(request.id, sent, open);
   }
 
@@ -318,9 +318,13 @@ class PostLink implements HttpLink {
     throw closed ?? fault;
   }
 
-  async #posted(message: OutgoingMessage, sent: Sent): Promise<void> {
-    const text = await sent.text(this.#limits.messageBytes);
-    if (sent.status >= 400) throw httpFault(sent.status, text);
+  async #posted({ message, cancel }: OpenPost, sent: Sent): Promise<void> {
+    // What a server says here is about no request. Some leave a stream open.
+    if (sent.status < 300 && mediaType(sent.header("content-type")) === SSE_TYPE) cancel.fire();
+    else {
+      const text = await sent.text(this.#limits.messageBytes);
+      if (sent.status >= 400) throw httpFault(sent.status, text);
+    }
     if ("method" in message && message.method === "notifications/initialized") void this.#session.listen();
   }
 

@@ -173,7 +173,13 @@ export class DialedSession {
         // Some servers send the headers only with the first event. If a server did not do so before, silence counts.
         const sent = await this.get(last, left, { awaits: had ? "head" : "nothing", urgent: true });
         if (session === this.id) this.#answered(session);
-        if (sent.status !== 200) {
+        const type = mediaType(sent.header("content-type"));
+        if (sent.status === 200 && type !== undefined && type !== SSE_TYPE) {
+          // It answers every GET with a page.
+          await sent.text(limits.messageBytes);
+          if (!had) break;
+          missed = true;
+        } else if (sent.status !== 200) {
           const text = await sent.text(limits.messageBytes);
           // Not every server has this stream. If the server had it, it no longer knows the session.
           if (sent.status === 405) break;
