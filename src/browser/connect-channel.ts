@@ -3,7 +3,7 @@ import { httpToGrpc, statusFault, statusNames, UNKNOWN } from "../io/grpc/portab
 import type { Channel, ClientCall, Metadata, Status } from "../io/index.js";
 import { concat, timerMs } from "../stream/index.js";
 import { bodyOf, unreached, wholeOf } from "./body.js";
-import { envelope, envelopes } from "./envelopes.js";
+import { envelopeHead, envelopes } from "./envelopes.js";
 
 export interface ConnectChannelOptions {
   readonly fetch: typeof fetch;
@@ -77,7 +77,7 @@ class ConnectCall implements ClientCall {
 
   done(): void {
     const { signal } = this.#controller;
-    const body = new Blob(this.#requests.flatMap((each) => (this.#unary ? [copied(each)] : [envelope(each), copied(each)])));
+    const body = new Blob(this.#requests.flatMap((each) => (this.#unary ? [copied(each)] : [envelopeHead(each), copied(each)])));
     const headers = new Headers({
       "content-type": this.#unary ? "application/proto" : "application/connect+proto",
       "connect-protocol-version": "1",

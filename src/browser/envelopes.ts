@@ -5,8 +5,8 @@ const HEAD = 5;
 /** The flag of the last envelope of a stream, which says how it ended. */
 const LAST = 2;
 
-/** What Connect writes before a message of a stream. */
-export function envelope(message: Uint8Array): Uint8Array<ArrayBuffer> {
+/** The head that Connect writes before a message of a stream. */
+export function envelopeHead(message: Uint8Array): Uint8Array<ArrayBuffer> {
   const head = new Uint8Array(HEAD);
   new DataView(head.buffer).setUint32(1, message.byteLength);
   return head;

@@ -1,11 +1,11 @@
 import { ExactNumber, Fault, fixedLimits, type JsonObject } from "../core/index.js";
 import { closingQuote } from "./depth.js";
 
-/** The result of survey(): nothing found, */
+/** A result of survey(): every number is that of the text, and nothing nests too deep. */
 export const PLAIN = 0;
-/** a number that JSON.parse may have changed, */
+/** A result of survey(): there is a number that JSON.parse may have changed. */
 export const ODD = 1;
-/** or a value that nests too deep. */
+/** A result of survey(): a value nests too deep. Numbers may not have been looked at then. */
 export const DEEP = 2;
 
 /** Deeper than any text. An integer, because arithmetic with Infinity is slow. */

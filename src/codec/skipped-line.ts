@@ -25,7 +25,7 @@ export function skippedLine(maxBytes: number): LongLine {
     },
     end(): [BadLine] {
       const text = new TextDecoder();
-      return [{ fault, whose: whoseOfEnds(text.decode(head), text.decode(tail)) }];
+      return [{ fault, whose: ownerByEnds(text.decode(head), text.decode(tail)) }];
     },
   };
 }
@@ -36,7 +36,7 @@ const separator = /\s*,/y;
 const last = /,\s*"id"\s*:\s*("(?:[^"\\]|\\.)*"|-?\d+)\s*(?:,\s*"jsonrpc"\s*:\s*"2\.0"\s*)?\}\s*$/;
 
 /** Whom a message belongs to, by the members before its first long one and those after its last. */
-function whoseOfEnds(head: string, tail: string): Pick<IncomingBad, "id" | "answers"> {
+function ownerByEnds(head: string, tail: string): Pick<IncomingBad, "id" | "answers"> {
   const found = new Map<string, string | undefined>();
   for (let at = head.indexOf("{") + 1; at > 0; ) {
     member.lastIndex = at;

@@ -28,7 +28,6 @@ export type {
 export { authorized, type Challenge, type HttpAuth } from "./http/authorized.js";
 export {
   type AuthOptions,
-  checkCredentials,
   METADATA_PATH,
   type Principal,
   refusedCredentials,
@@ -36,13 +35,22 @@ export {
 export { endUpload } from "./http/end-upload.js";
 export type { Exchange, Outlet } from "./http/exchange.js";
 export { fetchExchange } from "./http/fetch-exchange.js";
-export { type Admission, admit, type GateOptions, tellRefused, whileValid } from "./http/gate.js";
-export { corsHeaders, type GuardOptions, noHeaders, refusal } from "./http/guard.js";
+export {
+  type Admission,
+  admit,
+  type CallerVerdict,
+  foreignFault,
+  type GateOptions,
+  identify,
+  tellRefused,
+  whileValid,
+} from "./http/gate.js";
+export { corsHeaders, type GuardOptions, noHeaders } from "./http/guard.js";
 export { nodeExchange } from "./http/node-exchange.js";
 export { type HttpClient, type HttpSendOptions, httpClient } from "./http/request.js";
 export type { Sent } from "./http/sent.js";
 export { streamClient } from "./http/stream-client.js";
-export { checkTrustedProxy, forwardedBy, type TrustedProxyOptions } from "./http/trusted-proxy.js";
+export { checkTrustedProxy, type TrustedProxyOptions } from "./http/trusted-proxy.js";
 export { type LineLink, type LineLinkOptions, lineLink } from "./line-link.js";
 export { makeFolder } from "./make-folder.js";
 export { boundPort } from "./port/carrier.js";

@@ -24,7 +24,7 @@ export interface TokenStore {
 }
 
 /** By server, then by issuer. The last one of a server is in use. */
-type Shelf = Map<string, Map<string, Kept>>;
+type StoredTokens = Map<string, Map<string, Kept>>;
 
 /** `$XDG_CONFIG_HOME/anywire/tokens.json`, or the same under `~/.config`. */
 export function tokenPath(env: Readonly<Record<string, string | undefined>> = process.env): string {
@@ -43,11 +43,11 @@ export function tokenStore(path: string = tokenPath()): TokenStore {
       });
       return text === undefined ? new Map() : parse(text, path);
     },
-    async save(shelf) {
+    async save(stored) {
       await makeFolder(dirname(path), { mode: 0o700 });
       const fresh = `${path}.${randomUUID()}`;
       try {
-        await writeFile(fresh, `${JSON.stringify(plain(shelf), undefined, 2)}\n`, { mode: 0o600, flag: "wx" });
+        await writeFile(fresh, `${JSON.stringify(plain(stored), undefined, 2)}\n`, { mode: 0o600, flag: "wx" });
         await rename(fresh, path);
       } catch (error) {
         await rm(fresh, { force: true });
@@ -59,8 +59,8 @@ export function tokenStore(path: string = tokenPath()): TokenStore {
 
 /** Tokens that end with the process. */
 export function memoryStore(): TokenStore {
-  const shelf: Shelf = new Map();
-  return store({ alone: (work) => work(), load: async () => shelf, save: async () => {} });
+  const stored: StoredTokens = new Map();
+  return store({ alone: (work) => work(), load: async () => stored, save: async () => {} });
 }
 
 /** Deletes the tokens and the registration for a server, so that the next connection signs in again. */
@@ -68,22 +68,22 @@ export function forget(server: string | URL, tokens: TokenStore = tokenStore()):
   return tokens.forget(server);
 }
 
-interface Shelving {
-  load(): Promise<Shelf>;
-  save(shelf: Shelf): Promise<void>;
+interface StoreBackend {
+  load(): Promise<StoredTokens>;
+  save(stored: StoredTokens): Promise<void>;
   /** Runs `work` while other processes are locked out. */
   alone<T>(work: () => Promise<T>): Promise<T>;
 }
 
-function store({ load, save, alone }: Shelving): TokenStore {
+function store({ load, save, alone }: StoreBackend): TokenStore {
   let last: Promise<unknown> = Promise.resolve();
   // One change at a time, each based on the current file: other processes write it too.
-  const change = <T>(apply: (shelf: Shelf) => T): Promise<T> => {
+  const change = <T>(apply: (stored: StoredTokens) => T): Promise<T> => {
     const done = last.then(() =>
       alone(async () => {
-        const shelf = await load();
-        const result = apply(shelf);
-        await save(shelf);
+        const stored = await load();
+        const result = apply(stored);
+        await save(stored);
         return result;
       }),
     );
@@ -97,13 +97,13 @@ function store({ load, save, alone }: Shelving): TokenStore {
       return issuer === undefined ? [...(issuers?.values() ?? [])].at(-1) : issuers?.get(issuer);
     },
     put: (server, kept) =>
-      change((shelf) => {
-        const issuers = shelf.get(keyOf(server)) ?? new Map<string, Kept>();
+      change((stored) => {
+        const issuers = stored.get(keyOf(server)) ?? new Map<string, Kept>();
         issuers.delete(kept.issuer);
         issuers.set(kept.issuer, kept);
-        shelf.set(keyOf(server), issuers);
+        stored.set(keyOf(server), issuers);
       }),
-    forget: (server) => change((shelf) => shelf.delete(keyOf(server))),
+    forget: (server) => change((stored) => stored.delete(keyOf(server))),
   };
 }
 
@@ -113,11 +113,11 @@ function keyOf(server: string | URL): string {
   return url.href;
 }
 
-function plain(shelf: Shelf): unknown {
-  return { version: 1, servers: Object.fromEntries([...shelf].map(([server, issuers]) => [server, [...issuers.values()]])) };
+function plain(stored: StoredTokens): unknown {
+  return { version: 1, servers: Object.fromEntries([...stored].map(([server, issuers]) => [server, [...issuers.values()]])) };
 }
 
-function parse(text: string, path: string): Shelf {
+function parse(text: string, path: string): StoredTokens {
   try {
     const found: unknown = JSON.parse(text);
     const servers = isObject(found) ? found["servers"] : undefined;

@@ -18,5 +18,21 @@ export const schemaCacheLimits = {
   diskBytes: 536_870_912,
 } as const;
 
+/** What `toolTyper` keeps of the tools that it has converted. Beyond it the least recently used are dropped, so no fault has these names. */
+export const typedToolLimits = {
+  /** Tools. A connection to a server of proto-mcp 1.0 remembers the messages of as many. */
+  tools: 4_096,
+  /** Bytes of their schemas and descriptors: 16 MiB. */
+  bytes: 16_777_216,
+} as const;
+
+/** Times of `schemaStore` that are options, in milliseconds. */
+export const schemaTimeouts = {
+  /** How long the commit of a label is remembered: an hour. */
+  labelMs: 3_600_000,
+  /** For each answer of a registry. */
+  timeoutMs: 20_000,
+} as const;
+
 /** Bytes of a request to a schema registry, which has only names: 1 MiB. Connect refuses more as `resource_exhausted`, without `data.limit`. */
 export const registryRequestBytes = 1_048_576;

@@ -4,7 +4,7 @@ import { dialLink } from "../era/index.js";
 import { linkPair } from "../wires/memory/index.js";
 import { liftAuthInfo } from "./auth-info.js";
 import { linkTransport } from "./link-transport.js";
-import { serverPassage } from "./server-passage.js";
+import { serverHooks } from "./server-hooks.js";
 import type { SdkServer } from "./types.js";
 
 export interface AttachOptions {
@@ -18,7 +18,7 @@ export interface AttachOptions {
 /** Opens a server of the SDK as a service, within this process. Closing the connection closes the server. */
 export async function attach(server: SdkServer, { era, client, limits, onFault }: AttachOptions): Promise<Connection> {
   const [near, far] = linkPair();
-  const transport = linkTransport(far, serverPassage(limits?.callBytes ?? defaultLimits.callBytes));
+  const transport = linkTransport(far, serverHooks(limits?.callBytes ?? defaultLimits.callBytes));
   transport.onerror = (error) => onFault?.(toFault(error));
   if (era === "legacy") {
     await server.connect(transport);

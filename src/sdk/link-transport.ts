@@ -8,7 +8,7 @@ import type { SdkMessage, SdkSendOptions, SdkTransport } from "./types.js";
 export type Received = Exclude<IncomingSingle, { kind: "bad" }>;
 
 /** What one end does with passing messages. */
-export interface Passage {
+export interface TransportHooks {
   /** Called with a message for the SDK. Returns undefined if the SDK should not get it. */
   receive?(message: Received): Received | undefined;
   /** Calls `pass` with the message for the link, as soon as it may be sent. */
@@ -20,8 +20,8 @@ export interface Passage {
 }
 
 /** Adapts a link to the SDK's Transport: one link, one session, either role. */
-export function linkTransport(link: Link, passage: Passage = {}): SdkTransport {
-  return new LinkTransport(link, passage);
+export function linkTransport(link: Link, hooks: TransportHooks = {}): SdkTransport {
+  return new LinkTransport(link, hooks);
 }
 
 class LinkTransport implements SdkTransport {
@@ -29,20 +29,20 @@ class LinkTransport implements SdkTransport {
   onerror: SdkTransport["onerror"];
   onmessage: SdkTransport["onmessage"];
   readonly #link: Link;
-  readonly #passage: Passage;
+  readonly #hooks: TransportHooks;
   #state: "idle" | "open" | "closed" = "idle";
   #sent = 0;
   #ended: void | Promise<void> | undefined;
 
-  constructor(link: Link, passage: Passage) {
+  constructor(link: Link, hooks: TransportHooks) {
     this.#link = link;
-    this.#passage = passage;
+    this.#hooks = hooks;
   }
 
   async start(): Promise<void> {
     if (this.#state !== "idle") throw new Fault("invalid-request", "the transport was already started");
     this.#state = "open";
-    this.#passage.start?.();
+    this.#hooks.start?.();
     void this.#read();
   }
 
@@ -58,7 +58,7 @@ class LinkTransport implements SdkTransport {
       this.onerror?.(toFault(error));
       ready = refusal;
     }
-    await (this.#passage.send === undefined ? this.#link.send(ready) : this.#passage.send(ready, options?.relatedRequestId, this.#pass));
+    await (this.#hooks.send === undefined ? this.#link.send(ready) : this.#hooks.send(ready, options?.relatedRequestId, this.#pass));
     // A handler may send without end and never wait for anything else. A link in this process need not make it wait, so this does.
     const rest = overtime(++this.#sent);
     if (rest !== undefined) await rest;
@@ -76,7 +76,7 @@ class LinkTransport implements SdkTransport {
     if (this.#state === "closed") return;
     this.#state = "closed";
     // The SDK ends its calls in onclose, and must not wait for the other end.
-    this.#ended = this.#passage.end?.();
+    this.#ended = this.#hooks.end?.();
     this.onclose?.();
   }
 
@@ -109,7 +109,7 @@ class LinkTransport implements SdkTransport {
 
   #deliver(received: Received): void {
     try {
-      const message = this.#passage.receive === undefined ? received : this.#passage.receive(received);
+      const message = this.#hooks.receive === undefined ? received : this.#hooks.receive(received);
       const readable = message === undefined ? undefined : this.#readable(message);
       if (readable !== undefined) this.onmessage?.(readable);
     } catch (error) {

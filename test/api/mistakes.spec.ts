@@ -65,9 +65,9 @@ describe("an address", () => {
     ["a port", 8000, /serve needs an address.*"any:\/\/127\.0\.0\.1:8000"/],
     ["a port as text", "8000", /"any:\/\/127\.0\.0\.1:8000"/],
     ["a host and port", "localhost:8000", /"any:\/\/localhost:8000"/],
-    ["a path for every wire", "any://127.0.0.1:0/mcp", /any:\/\/127\.0\.0\.1:0\/mcp: any:\/\/ has no path; basePath sets one/],
-    ["a path for lines", "tcp://127.0.0.1:0/mcp", /tcp:\/\/ has no path/],
-    ["a path for proto-mcp", "proto+tcp://127.0.0.1:0/mcp", /proto\+tcp:\/\/ has no path/],
+    ["a path for every wire", "any://127.0.0.1:0/mcp", /any:\/\/ takes no path: leave out \/mcp/],
+    ["a path for lines", "tcp://127.0.0.1:0/mcp", /tcp:\/\/ takes no path/],
+    ["a path for proto-mcp", "proto+tcp://127.0.0.1:0/mcp", /proto\+tcp:\/\/ takes no path/],
     ["an object that starts nothing", { url: "http://127.0.0.1" }, /command/],
   ])("to serve: %s", async (_name, address, says) => {
     await expect(serve(make(), address as string)).rejects.toThrow(says);

@@ -109,6 +109,12 @@ describe("anywire bridge", () => {
     for (const message of jsonLines(stdout)) expect(message).toMatchObject({ jsonrpc: "2.0" });
   });
 
+  it.each(["stdio:", "http+stdio:"])("shows no tour of the demo where a client reads stdout: %s", async (address) => {
+    const { stdout, code } = await run(["bridge", "--listen", address, "--demo"]);
+    expect(stdout).not.toContain("tour");
+    expect(code).toBe(0);
+  });
+
   it("lets calls in flight finish on SIGTERM, and takes no more", async () => {
     const bridge = await startBridge([...anyPort, ...everything]);
     const client = await overHttp(bridge.at("Streamable HTTP"));
@@ -435,7 +441,7 @@ describe("what goes wrong", () => {
       "a path for every wire",
       ["--listen", "any://127.0.0.1:0/x", "--", "x"],
       2,
-      "any:// has no path; give --listen any://127.0.0.1:0 --base-path /x",
+      "any:// takes no path; give --listen any://127.0.0.1:0 --base-path /x",
     ],
     ["nobody there", ["http://127.0.0.1:9/mcp"], 4, "nothing listens there"],
   ] as const)("%s is told in one line", async (_name, args, code, part) => {

@@ -12,7 +12,7 @@ import {
   type Context,
   connect,
   createServer,
-  type Fault,
+  Fault,
   layered,
   once,
   type Server,
@@ -144,6 +144,21 @@ describe("apiKeys()", () => {
 });
 
 describe("apiKeys() with slow hashes", () => {
+  it.each(["http", "grpc"])("says over %s that too many keys are being checked, and not that the key is wrong", async (scheme) => {
+    const data = { limit: "apiKeys", max: 16 };
+    const verify = (): never => {
+      throw new Fault("overload", "too many API keys are being checked", { data });
+    };
+    await using listener = await serve(sample(), `${scheme}://127.0.0.1:0`, { auth: { verify } });
+    const headers = { authorization: "Bearer key" };
+    const fault = await connect(listener.address, { headers }).catch((error: unknown) => error);
+    expect(fault).toMatchObject({ code: "overload", message: "too many API keys are being checked" });
+    if (scheme === "grpc") return;
+    expect(fault).toMatchObject({ data });
+    const answer = await fetch(listener.address, { method: "POST", headers, body: "{}" });
+    expect([answer.status, answer.headers.get("www-authenticate")]).toEqual([429, null]);
+  });
+
   it("does not forget who had a key because others guess", async () => {
     const file = join(scratch(), "keys");
     const salt = Buffer.from("0123456789abcdef");

@@ -11,7 +11,8 @@ import {
   rateLimits,
 } from "../../src/core/limits.js";
 import { bodyMsOf, defaultTimeouts, fixedTimeouts } from "../../src/core/timeouts.js";
-import { registryRequestBytes, schemaCacheLimits } from "../../src/schema/limits.js";
+import { registryRequestBytes, schemaCacheLimits, schemaTimeouts, typedToolLimits } from "../../src/schema/limits.js";
+import { eventChars } from "../../src/wires/http/events.js";
 
 const root = join(import.meta.dirname, "../..");
 const page = readFileSync(join(root, "docs/limits.md"), "utf8");
@@ -50,12 +51,20 @@ describe("docs/limits.md", () => {
     expect(page).toContain(`A request to \`serveRegistry\` may have ${written("registryRequestBytes", registryRequestBytes)}.`);
     const { http1, http2 } = answerHeaderBytes;
     expect(page).toContain(`${written("headerBytes", http1)} over HTTP/1.1 and ${written("headerBytes", http2)} over HTTP/2`);
+    const { chars, totalChars, ownerShare } = eventChars;
+    expect(page).toContain(
+      `\`chars\` (${chars / 1024 ** 2} Mi of one stream), \`totalChars\` (${totalChars / 1024 ** 2} Mi of all streams)`,
+    );
+    expect(page).toContain(`\`ownerChars\` (${ownerShare * 100}% of \`totalChars\`, of one owner)`);
+    const { tools, bytes } = typedToolLimits;
+    expect(page).toContain(`\`tools\` (${written("tools", tools)}) and \`bytes\` (${written("typedBytes", bytes)})`);
     for (const name of rateLimits) expect(page).toContain(`\`${name}\``);
   });
 
   it("lists every time-out with its default", () => {
     expect(rows("Time-outs that are options")).toEqual(expected(defaultTimeouts));
     expect(rows("Fixed time-outs")).toEqual(expected(fixedTimeouts));
+    for (const [name, ms] of Object.entries(schemaTimeouts)) expect(page).toContain(`\`${name}\` (${written(name, ms)})`);
   });
 });
 

@@ -8,7 +8,7 @@ import type { JSONRPCMessage } from "@modelcontextprotocol/sdk/types.js";
 import { ElicitRequestSchema } from "@modelcontextprotocol/sdk/types.js";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { WebSocket } from "ws";
-import { createServer, elicit, Fault, progress, type Server, serve } from "../../src/api/index.js";
+import { connect, createServer, elicit, Fault, progress, type Server, serve } from "../../src/api/index.js";
 import { CallToolRequestSchema, CallToolResponseSchema } from "../../src/codec/gen/mcp/v1/mcp_pb.js";
 import { JsonRpcMessageSchema } from "../../src/codec/gen/mcp_tunnel_pb.js";
 import { initialized, modern, notification, raw, request, served, servedLines } from "../era/raw.js";
@@ -197,6 +197,26 @@ describe("what is turned away", () => {
       "http refused maxSessions",
     ]);
     expect(JSON.stringify(observe.told)).not.toMatch(/Bearer|good/);
+  });
+
+  it("over HTTP and gRPC alike: an Origin, a user whom a proxy names twice, a credential", async () => {
+    const observe = recorder();
+    const auth = { verify: () => undefined };
+    const trustedProxy = { addresses: ["127.0.0.0/8"], userHeader: "x-user" };
+    const turnedAway = [{ origin: "http://evil.example" }, { "x-user": "ada,eve" }, { authorization: "Bearer bad" }];
+    for (const scheme of ["http", "grpc"]) {
+      await using listener = await serve(sample(), `${scheme}://127.0.0.1:0`, { observe, auth, trustedProxy });
+      for (const headers of turnedAway) await expect(connect(listener.address, { headers })).rejects.toBeInstanceOf(Fault);
+    }
+    const rules = new Set(observe.told.refusal.map(({ kind, rule, wire }) => `${wire} ${kind} ${rule}`));
+    expect([...rules]).toEqual([
+      "http refused denied",
+      "http refused unauthenticated",
+      "grpc refused denied",
+      "grpc refused unauthenticated",
+    ]);
+    const named = observe.told.refusal.filter(({ fault }) => fault.message.includes("x-user")).map(({ wire }) => wire);
+    expect([...new Set(named)]).toEqual(["http", "grpc"]);
   });
 
   it("on a link: too many calls, a request before the session, a response to nothing, garbage", async () => {

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { once } from "node:events";
-import { statSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { connect as connectSocket, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -152,12 +152,29 @@ describe("lines", () => {
     });
   });
 
+  it("names the socket that cannot be reached or listened on", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "anywire-"));
+    cleanups.push(() => rmSync(folder, { recursive: true }));
+    const path = join(folder, "missing.sock");
+    await expect(connect(`http+unix:${path}`)).rejects.toMatchObject({ message: `cannot reach unix:${path}: there is no such socket` });
+    const file = join(folder, "notes.txt");
+    writeFileSync(file, "notes");
+    await expect(served({}, echoing(), `unix:${file}`)).rejects.toMatchObject({
+      message: `cannot listen on ${file}: there is a file that is no socket; choose another`,
+    });
+    expect(readFileSync(file, "utf8")).toBe("notes");
+    await served({}, echoing(), `unix:${path}`);
+    await expect(served({}, echoing(), `http+unix:${path}`)).rejects.toMatchObject({ data: { reason: "address-in-use" } });
+  });
+
   it("says what is wrong with an address, and what cannot be reached", async () => {
     await expect(connect("tcp://a b")).rejects.toMatchObject({ code: "invalid-params" });
     await expect(connect(`unix:${join(tmpdir(), randomUUID())}`)).rejects.toMatchObject({
       code: "unavailable",
       data: { reason: "ENOENT" },
     });
+    for (const scheme of ["tcp", "any"])
+      await expect(served({}, echoing(), `${scheme}://127.0.0.1:0/mcp`)).rejects.toThrow(`${scheme}:// takes no path: leave out /mcp`);
     await expect(connect("any://127.0.0.1:1")).rejects.toMatchObject({ code: "invalid-params" });
     const tls = authority().issue("127.0.0.1");
     await expect(serve(echoing(), "tcp://127.0.0.1:0", { tls })).rejects.toThrow("tls://");

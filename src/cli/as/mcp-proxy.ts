@@ -14,7 +14,7 @@ export const mcpProxy: ForeignProgram = {
     { name: "debug", takes: "switch", ...turnedOn("verbose") },
     { name: "endpoint", takes: "value", ours: "the path of `--listen`" },
     { name: "eventStore", takes: "switch", ignored: "streams can be resumed always, within bounds" },
-    { name: "eventStoreMaxEvents", takes: "value", ignored: "what is kept for resuming is bounded in bytes" },
+    { name: "eventStoreMaxEvents", takes: "value", ignored: "what is kept for resuming is bounded in events and characters" },
     { name: "gracefulShutdownTimeout", takes: "value", ...duration("drain", "ms") },
     { name: "host", takes: "value", ours: "the host of `--listen`; beyond this machine with `--insecure`" },
     { name: "keepAliveTimeout", takes: "value", ignored: "connections stay open while they are used" },

@@ -12,7 +12,7 @@ import { offered, rateOf, sessionMode } from "./modes.js";
 import { typedOnDemand } from "./typed.js";
 import { dialOptions, signInOptions, upstreamAddress, upstreamTarget } from "./upstream.js";
 
-export interface Around {
+export interface BridgeHooks {
   readonly log: BridgeLog;
   /** Called with each line of the server's stderr. It is also quoted if the server does not start. */
   readonly onStderr: (line: string) => void;
@@ -28,7 +28,7 @@ export interface Around {
 export async function startBridge(
   input: Input,
   listen: readonly string[],
-  { log, onStderr, onFault, print, stopping }: Around,
+  { log, onStderr, onFault, print, stopping }: BridgeHooks,
 ): Promise<Bridge> {
   const { options } = input;
   const target = upstreamTarget(input);

@@ -1,4 +1,4 @@
-import { type Fault, toFault } from "../../api/index.js";
+import { type Fault, type ListenAddress, toFault } from "../../api/index.js";
 import { type Bridge, isKeyName, newKey } from "../../bridge/index.js";
 import { isObject } from "../../core/index.js";
 import type { Input } from "../args/input.js";
@@ -6,7 +6,7 @@ import { announcement } from "../bridge/announce.js";
 import { publicUrlOf } from "../bridge/gate.js";
 import { isStdio, listening } from "../bridge/listen.js";
 import { type BridgeLog, bridgeLog } from "../bridge/log.js";
-import { type Around, startBridge } from "../bridge/run.js";
+import { type BridgeHooks, startBridge } from "../bridge/run.js";
 import { serverName } from "../bridge/snippet.js";
 import { upstreamTarget } from "../bridge/upstream.js";
 import { say } from "../out/say.js";
@@ -50,11 +50,14 @@ export async function runBridge(given: Input): Promise<number> {
         log.notice(`the server printed on stdout what is not an MCP message (${words.garbage}); its log belongs on stderr`);
     };
     const print = (line: string): void => view.line(line);
-    const around = { log, onStderr, onFault, print, stopping: stop.signal };
+    const hooks = { log, onStderr, onFault, print, stopping: stop.signal };
     // What was started ends with this process.
-    const { bridge, note } = await Promise.race([startListening(input, around), interrupted(stop.signal)]);
+    const { bridge, note } = await Promise.race([startListening(input, hooks), interrupted(stop.signal)]);
     if (note !== undefined) log.notice(note);
-    announce(bridge, input, log);
+    const addresses = bridge.listeners.flatMap((listener) => listener.addresses ?? [{ wire: "", address: listener.address }]);
+    // Then a client reads it, and only messages are written there.
+    const stdoutTaken = addresses.some(({ address }) => isStdio(address));
+    announce(addresses, { input, log, stdoutTaken });
     const close = (): void => {
       const waits = setTimeout(
         () => log.notice("waiting for open calls and the server to end; a second Ctrl-C or signal exits at once"),
@@ -64,7 +67,7 @@ export async function runBridge(given: Input): Promise<number> {
     };
     if (stop.signal.aborted) close();
     stop.signal.addEventListener("abort", close, { once: true });
-    if (options.has("demo")) await showTour(bridge, stop.signal, log);
+    if (options.has("demo") && !stdoutTaken) await showTour(addresses, stop.signal, log);
     const reason = await bridge.closed;
     if (stop.code !== undefined) return stop.code === exitCodes.terminated ? exitCodes.ok : stop.code;
     return reason === undefined ? exitCodes.ok : await failed(reason, { log, words, input });
@@ -76,11 +79,11 @@ export async function runBridge(given: Input): Promise<number> {
 }
 
 /** Starts the bridge where it shall listen. While the server starts, another program may take the port that was free: then on the next. */
-async function startListening(input: Input, around: Around): Promise<{ readonly bridge: Bridge; readonly note: string | undefined }> {
+async function startListening(input: Input, hooks: BridgeHooks): Promise<{ readonly bridge: Bridge; readonly note: string | undefined }> {
   for (let tries = 1; ; tries++) {
     const { addresses, note } = await listening(input.options);
     try {
-      return { bridge: await startBridge(input, addresses, around), note };
+      return { bridge: await startBridge(input, addresses, hooks), note };
     } catch (error) {
       const { data } = toFault(error);
       if (input.options.has("listen") || tries === 5 || !isObject(data) || data["reason"] !== "address-in-use") throw error;
@@ -89,21 +92,25 @@ async function startListening(input: Input, around: Around): Promise<{ readonly 
 }
 
 /** Shows the tour. If that fails, for example because clients need a key, the bridge keeps running. */
-async function showTour({ listeners }: Bridge, signal: AbortSignal, log: BridgeLog): Promise<void> {
+async function showTour(addresses: readonly ListenAddress[], signal: AbortSignal, log: BridgeLog): Promise<void> {
   const { wireTour } = await import("../../demo/index.js");
   const print = (line: string): void => say(line, process.stdout);
   print("\nA short tour, one server on four wires:");
-  const addresses = listeners.flatMap((listener) => listener.addresses ?? []);
   await wireTour(addresses, { print, signal }).catch((error) => {
     if (!signal.aborted) log.notice(`the tour ends here: ${toFault(error).message}`);
   });
   if (!signal.aborted) print("\nIt listens until Ctrl-C. To put another server there: anywire bridge -- <command>");
 }
 
-/** If a client reads stdout, only JSON-RPC is written there. */
-function announce({ listeners }: Bridge, input: Input, log: BridgeLog): void {
+interface Announced {
+  readonly input: Input;
+  readonly log: BridgeLog;
+  readonly stdoutTaken: boolean;
+}
+
+/** Says where the bridge is: on stdout, or in the log if a client reads stdout. */
+function announce(addresses: readonly ListenAddress[], { input, log, stdoutTaken }: Announced): void {
   const { options } = input;
-  const addresses = listeners.flatMap((listener) => listener.addresses ?? [{ wire: "", address: listener.address }]);
   const lines = announcement({
     name: options.has("demo") ? "demo" : (options.text("server") ?? serverName(upstreamTarget(input))),
     addresses,
@@ -112,7 +119,7 @@ function announce({ listeners }: Bridge, input: Input, log: BridgeLog): void {
     client: options.text("snippet"),
     keyed: options.has("api-keys") || options.has("api-key-env"),
   });
-  if (!addresses.some(({ address }) => isStdio(address))) say(lines.join("\n"), process.stdout);
+  if (!stdoutTaken) say(lines.join("\n"), process.stdout);
   else if (addresses.length > 1) for (const line of lines) log.notice(line);
 }
 

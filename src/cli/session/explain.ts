@@ -14,29 +14,29 @@ export interface Failure {
   readonly words: boolean;
 }
 
-export interface Circumstances {
+export interface FailureContext {
   readonly target: Target;
   readonly connected: boolean;
   readonly words: ServerWords;
 }
 
 /** What a fault means for the user, and for a script. */
-export function explainFault(fault: Fault, around: Circumstances): Failure {
+export function explainFault(fault: Fault, context: FailureContext): Failure {
   if (isMistake(fault)) return { code: isMisuse(fault) ? exitCodes.misuse : exitCodes.failed, message: line(fault.message), words: false };
   const reason = isObject(fault.data) ? fault.data["reason"] : undefined;
-  if (!around.connected && fault.code === "invalid-params" && reason === "address")
+  if (!context.connected && fault.code === "invalid-params" && reason === "address")
     return { code: exitCodes.misuse, message: line(fault.message), words: false };
   if (fault.code === "deadline")
-    return { code: exitCodes.late, message: line(`timed out: ${fault.message}${garbled(around)}`), words: true };
-  const code = around.connected ? exitCodes.failed : exitCodes.unreachable;
-  return { code, message: line(`${told(fault, around)}${garbled(around)}`), words: true };
+    return { code: exitCodes.late, message: line(`timed out: ${fault.message}${garbled(context)}`), words: true };
+  const code = context.connected ? exitCodes.failed : exitCodes.unreachable;
+  return { code, message: line(`${told(fault, context)}${garbled(context)}`), words: true };
 }
 
 function line(text: string): string {
   return cleanLine(shortened(text));
 }
 
-function told(fault: Fault, { words, connected, target }: Circumstances): string {
+function told(fault: Fault, { words, connected, target }: FailureContext): string {
   const reason = isObject(fault.data) ? fault.data["reason"] : undefined;
   const atUrl = typeof target === "string" && target !== "";
   const failed = connected ? "" : `cannot connect${atUrl ? ` to ${target}` : ""}: `;
@@ -53,7 +53,7 @@ function told(fault: Fault, { words, connected, target }: Circumstances): string
 }
 
 /** A server that prints what is not a message has mostly mistaken stdout for its log. */
-function garbled({ words, connected, target }: Circumstances): string {
+function garbled({ words, connected, target }: FailureContext): string {
   if (words.garbage === undefined || connected || typeof target === "string") return "";
   return `; it printed on stdout what is not an MCP message (${words.garbage})`;
 }

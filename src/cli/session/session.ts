@@ -127,15 +127,15 @@ export async function withClient(given: Input, work: CommandWork, { before, pers
   }
 }
 
-interface Surroundings {
+interface ConnectContext {
   readonly view: Screen;
   readonly words: ServerWords;
   readonly person: Terminal | undefined;
   readonly verbose: number;
 }
 
-async function connectOptions(options: Options, around: Surroundings): Promise<ConnectOptions> {
-  const { view, words, person, verbose } = around;
+async function connectOptions(options: Options, context: ConnectContext): Promise<ConnectOptions> {
+  const { view, words, person, verbose } = context;
   const timeout = options.number("timeout");
   const roots = options.has("root") ? await rootsOf(options.texts("root")) : undefined;
   const log = wireLog({ line: (text) => view.line(view.style.dim(`wire  ${text}`)), bodies: verbose > 1 });
@@ -163,13 +163,13 @@ async function known(address: Parameters<typeof wireFor>[0]): Promise<void> {
   } catch (error) {
     throw misuse(`${toFault(error).message}; a command to start goes after --`);
   }
-  if (typeof address === "string" && /^((grpc|http)\+)?stdio:/.test(address))
+  if (typeof address === "string" && /^((grpc|http|proto)\+)?stdio:/.test(address))
     throw misuse(`${address} is for listening; to talk to a server on its stdin and stdout give -- and its command`);
 }
 
 async function failed(
   fault: Fault,
-  around: {
+  context: {
     readonly stop: Stops;
     readonly signal: AbortSignal;
     readonly view: Screen;
@@ -179,7 +179,7 @@ async function failed(
     readonly out: Output;
   },
 ): Promise<number> {
-  const { stop, signal, view, words, input, connected, out } = around;
+  const { stop, signal, view, words, input, connected, out } = context;
   if (stop.code !== undefined) return stop.code;
   if (signal.aborted) {
     view.line("anywire: cancelled");

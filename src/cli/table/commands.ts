@@ -193,7 +193,7 @@ export const commands: readonly CommandSpec[] = [
         value: "url",
         about: "the address to serve at (default: stdio:); any://host:port has every wire",
       },
-      { name: "tls-cert", kind: "text", value: "file", files: true, about: "PEM of the certificate to show, for https, wss and grpcs" },
+      { name: "tls-cert", kind: "text", value: "file", files: true, about: "PEM of the certificate to show, for addresses with TLS" },
       { name: "tls-key", kind: "text", value: "file", files: true, about: "PEM of its key" },
       { name: "tls-ca", kind: "text", value: "file", files: true, about: "let in only clients with a certificate that this one signed" },
       { name: "insecure", kind: "flag", about: "listen beyond this machine without TLS or credentials, behind a proxy that has both" },

@@ -34,7 +34,7 @@ function take(peer: Peer, message: LinkMessage): void {
     case "notification": {
       const part = readPart(message);
       if (part === undefined) return deliver(peer, message);
-      return part.kind === "part" ? take(peer, part) : spoil(peer, part);
+      return part.kind === "part" ? take(peer, part) : failOnGap(peer, part);
     }
     case "request":
       return peer.rules === undefined || !peer.ready ? tooEarly(peer, message) : peer.rules.request(message);
@@ -50,7 +50,7 @@ function take(peer: Peer, message: LinkMessage): void {
 }
 
 /** Ends the call whose answer has a gap. */
-function spoil(peer: Peer, { id, fault }: BadPart): void {
+function failOnGap(peer: Peer, { id, fault }: BadPart): void {
   const call = peer.pending.get(id);
   if (call === undefined) return;
   peer.close(call, true, fault);

@@ -18,7 +18,7 @@ export interface AskClient {
   /** Takes a response; true if it answers an ask. */
   settle(response: IncomingResult | IncomingError): boolean;
   /** Refuses an ask whose answer could not be read; false if there is no such ask. */
-  spoil(id: Id, fault: Fault): boolean;
+  refuseUnreadable(id: Id, fault: Fault): boolean;
   progress(params: JsonObject): void;
   /** Ends all asks: no answer will come. */
   close(reason: Fault): void;
@@ -94,7 +94,7 @@ export function askClient(client: Client, send: (message: OutgoingMessage, optio
       else ask.refuse(fromRpcError(response.error));
       return true;
     },
-    spoil(id, fault) {
+    refuseUnreadable(id, fault) {
       const ask = end(id);
       ask?.refuse(fault);
       return ask !== undefined;

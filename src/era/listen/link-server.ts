@@ -283,8 +283,8 @@ export class LinkServer implements Serving, LegacyHost, Notified {
   /** Tells the sender what is wrong, unless it certainly expects no answer. If the message was to answer an ask, the ask ends too. */
   #bad({ id, answers, silent, fault }: IncomingBad, respond: Respond): Promise<void> | undefined {
     this.onFault(fault);
-    const spoiled = answers !== undefined && (this.legacy.session?.asks.spoil(answers, fault) === true || id === undefined);
-    if (spoiled || silent === true) return respond(undefined);
+    const refused = answers !== undefined && (this.legacy.session?.asks.refuseUnreadable(answers, fault) === true || id === undefined);
+    if (refused || silent === true) return respond(undefined);
     return respond({ jsonrpc: "2.0", id: id ?? null, error: toRpcError(fault, this.#era) });
   }
 

@@ -1,8 +1,8 @@
 import { defaultLimits, defaultTimeouts, Fault, fixedTimeouts, toFault } from "../../core/index.js";
 import { Backoff } from "../../stream/index.js";
-import { Dialled } from "./client-call.js";
+import { GrpcClientCall } from "./client-call.js";
 import { ACCEPTED } from "./coding.js";
-import { type Gone, GrpcConnection, type GrpcConnectionOptions } from "./connection.js";
+import { type GoneReason, GrpcConnection, type GrpcConnectionOptions } from "./connection.js";
 import { defaultKeepalive } from "./keepalive.js";
 import { listMetadata } from "./metadata.js";
 import type { Channel, ChannelState, ClientCall, GrpcCallOptions, GrpcChannelOptions, GrpcTarget, Keepalive } from "./types.js";
@@ -25,8 +25,8 @@ class PickFirst implements Channel {
   readonly #ready = new Set<GrpcConnection>();
   /** Connections that take no new calls but still have open ones. */
   readonly #leaving = new Set<GrpcConnection>();
-  readonly #waiting = new Set<Dialled>();
-  readonly #calls = new Set<Dialled>();
+  readonly #waiting = new Set<GrpcClientCall>();
+  readonly #calls = new Set<GrpcClientCall>();
   readonly #backoff = new Backoff<Fault>();
   #keepalive: Keepalive;
   #attempt: { readonly connection: GrpcConnection; readonly at: number; readonly tried: number } | undefined;
@@ -49,7 +49,7 @@ class PickFirst implements Channel {
 
   call(path: string, options: GrpcCallOptions = {}): ClientCall {
     const { gzip = this.#options.gzip ?? false, deadline, narrow = false } = options;
-    const call = new Dialled({
+    const call = new GrpcClientCall({
       headers: this.#headers(path, gzip, options),
       deadline,
       gzip,
@@ -86,13 +86,13 @@ class PickFirst implements Channel {
     return headers;
   }
 
-  readonly #onOver = (call: Dialled): void => {
+  readonly #onOver = (call: GrpcClientCall): void => {
     this.#calls.delete(call);
     this.#waiting.delete(call);
   };
 
   /** Gives a call a connection, or makes it wait for one. */
-  readonly #place = (call: Dialled): void => {
+  readonly #place = (call: GrpcClientCall): void => {
     const connection = this.#free();
     if (connection !== undefined) {
       connection.start(call);
@@ -175,7 +175,7 @@ class PickFirst implements Channel {
     }
   };
 
-  #onGone(connection: GrpcConnection, fault: Fault, how: Gone): void {
+  #onGone(connection: GrpcConnection, fault: Fault, how: GoneReason): void {
     // Some servers allow few PINGs and say so. The specification then asks to double the interval.
     if (how === "pinged") this.#keepalive = { ...this.#keepalive, intervalMs: this.#keepalive.intervalMs * 2 };
     if (this.#ready.delete(connection)) {

@@ -14,7 +14,7 @@ import { DEADLINE_EXCEEDED, faultStatus, INTERNAL, OK, statusFault, UNAVAILABLE,
 import { formatTimeout } from "./timeout.js";
 import type { ClientCall, Metadata, ReceivedMessages, Status } from "./types.js";
 
-export interface Dialling {
+export interface GrpcClientCallOptions {
   /** Names and values alternate: all headers but those of the connection and the timeout. */
   readonly headers: readonly string[];
   readonly deadline: number | undefined;
@@ -23,9 +23,9 @@ export interface Dialling {
   /** As in GrpcCallOptions. */
   readonly narrow: boolean;
   /** The call is over. It may not have had a stream. */
-  readonly onOver: (call: Dialled) => void;
+  readonly onOver: (call: GrpcClientCall) => void;
   /** The server refused the call without processing it, so another may be tried. */
-  readonly onRefused: (call: Dialled) => void;
+  readonly onRefused: (call: GrpcClientCall) => void;
 }
 
 /** How often a call that no server has processed is tried again. */
@@ -33,8 +33,8 @@ const RETRIES = 2;
 const UNSAID = { code: UNKNOWN, message: "the server ended the call without a status" } as const satisfies Status;
 
 /** A client's call. It accepts messages before it has a stream. */
-export class Dialled implements ClientCall, StreamEvents {
-  readonly #dialling: Dialling;
+export class GrpcClientCall implements ClientCall, StreamEvents {
+  readonly #options: GrpcClientCallOptions;
   readonly #inbox: Inbox;
   readonly #outbox: Outbox;
   readonly #forget: () => void;
@@ -50,9 +50,9 @@ export class Dialled implements ClientCall, StreamEvents {
   #headers: Deferred<Metadata> | undefined;
   #status: Deferred<Status> | undefined;
 
-  constructor(dialling: Dialling) {
-    const { messageBytes, deadline, gzip, narrow } = dialling;
-    this.#dialling = dialling;
+  constructor(options: GrpcClientCallOptions) {
+    const { messageBytes, deadline, gzip, narrow } = options;
+    this.#options = options;
     this.#inbox = new Inbox({ messageBytes, narrow, onEnd: this.#onEnd, onLeave: this.#onLeave });
     this.#outbox = new Outbox({ replay: true });
     if (gzip) this.#outbox.encoding = "gzip";
@@ -104,7 +104,7 @@ export class Dialled implements ClientCall, StreamEvents {
 
   /** Opens the stream. `onClose` is called once when the stream has closed. */
   open(session: Http2ClientSession, pseudo: { scheme: string; authority: string }, onClose: () => void): void {
-    const { headers, deadline, narrow } = this.#dialling;
+    const { headers, deadline, narrow } = this.#options;
     const all = [":method", "POST", ":scheme", pseudo.scheme, ":authority", pseudo.authority, ...headers];
     if (deadline !== undefined) all.push("grpc-timeout", formatTimeout(deadline - Date.now()));
     let stream: Http2ClientStream;
@@ -199,7 +199,7 @@ export class Dialled implements ClientCall, StreamEvents {
     if ((!passed && this.#tries >= RETRIES) || !this.#outbox.rewind()) return false;
     if (!passed) this.#tries++;
     this.#stream = undefined;
-    this.#dialling.onRefused(this);
+    this.#options.onRefused(this);
     return true;
   }
 
@@ -212,7 +212,7 @@ export class Dialled implements ClientCall, StreamEvents {
     this.#outbox.fail(() => fault ?? new Fault("cancelled", "the server has ended the call"));
     this.#close(reason !== undefined || this.#said === undefined);
     this.#tell();
-    this.#dialling.onOver(this);
+    this.#options.onOver(this);
   }
 
   /** Settles the promises that were asked for, as far as the outcome is known. */

@@ -6,7 +6,7 @@ import { codeOf, type Deferred, deferred, timerMs } from "../../stream/index.js"
 import { NARROW, WINDOW } from "../http2/bounds.js";
 import { type Http2Client, type Http2ClientSession, http2Client, NO_ERROR, nodeHttp2Client, type OpenHttp2 } from "../http2/index.js";
 import { whyUnreached } from "../unreached.js";
-import type { Dialled } from "./client-call.js";
+import type { GrpcClientCall } from "./client-call.js";
 import { Watch } from "./keepalive.js";
 import type { GrpcTarget, Keepalive } from "./types.js";
 
@@ -19,13 +19,13 @@ export interface GrpcConnectionOptions {
   /** A call has ended: there may be room for another. */
   readonly onFree: () => void;
   /** The connection takes no more calls; open ones may still finish. Called once. */
-  readonly onGone: (connection: GrpcConnection, fault: Fault, how: Gone) => void;
+  readonly onGone: (connection: GrpcConnection, fault: Fault, how: GoneReason) => void;
   /** Its last call has ended too. */
   readonly onClosed: (connection: GrpcConnection) => void;
 }
 
 /** Why a connection takes no more calls: lost, asked to leave by the server, or asked because of too many PINGs. */
-export type Gone = "lost" | "asked" | "pinged";
+export type GoneReason = "lost" | "asked" | "pinged";
 
 /** One HTTP/2 connection to a target. */
 export class GrpcConnection {
@@ -66,7 +66,7 @@ export class GrpcConnection {
     return !this.#session.closed && this.#watch.calls < this.#session.concurrent;
   }
 
-  start(call: Dialled): void {
+  start(call: GrpcClientCall): void {
     this.#watch.add();
     call.open(this.#session, this.#pseudo, this.#onCallClosed);
   }
@@ -112,7 +112,7 @@ export class GrpcConnection {
     this.#session.destroy(error);
   }
 
-  #gone(how: Gone): void {
+  #gone(how: GoneReason): void {
     if (this.#state === "gone") return;
     clearTimeout(this.#timer);
     const before = this.#state === "connecting" ? "the connection to the server failed" : "the connection to the server was lost";

@@ -13,7 +13,7 @@ export interface Principal {
 export interface AuthOptions {
   /**
    * Returns the principal of a bearer token. Returns undefined or throws if the token is not valid here: expired, from another issuer, for
-   * another audience.
+   * another audience. A Fault `overload` is told to the caller as it is: nothing is known about its token.
    */
   verify(token: string): Promise<Principal | undefined> | Principal | undefined;
   /** Another header that may carry the token, such as `x-api-key`, in lower case. */
@@ -28,9 +28,13 @@ export interface AuthOptions {
 
 export const METADATA_PATH = "/.well-known/oauth-protected-resource";
 
-export type CredentialVerdict =
-  | { readonly principal: Principal; readonly watch: CredentialWatch }
-  | { readonly refused: "unauthenticated" | "denied"; readonly challenge: string };
+/** Why credentials were refused. `challenge`: what the caller has to show, if that would help. */
+export interface RefusedCredentials {
+  readonly refused: Fault;
+  readonly challenge?: string | undefined;
+}
+
+export type CredentialVerdict = { readonly principal: Principal; readonly watch: CredentialWatch } | RefusedCredentials;
 
 /** Checks the credentials of a request. A token in the query is ignored. */
 export async function checkCredentials(
@@ -47,22 +51,27 @@ export async function checkCredentials(
   const needed: Record<string, string> = scope === undefined ? {} : { scope };
   const named = auth.tokenHeader === undefined ? undefined : exchange.header(auth.tokenHeader);
   const token = /^bearer +(\S+)$/i.exec(exchange.header("authorization") ?? "")?.[1] ?? named;
-  if (token === undefined) return { refused: "unauthenticated", challenge: challenge(needed) };
+  if (token === undefined) return { refused: unauthenticated(), challenge: challenge(needed) };
   const principal = await verified(token, auth);
+  if (principal instanceof Fault) return { refused: principal };
   if (principal === undefined || isExpired(principal))
-    return { refused: "unauthenticated", challenge: challenge({ error: "invalid_token", ...needed }) };
+    return { refused: unauthenticated(), challenge: challenge({ error: "invalid_token", ...needed }) };
   // All required scopes are named, not only the missing one: the client has to ask for all of them again.
-  if (!suffices(principal, auth)) return { refused: "denied", challenge: challenge({ error: "insufficient_scope", scope: scope ?? "" }) };
+  if (!suffices(principal, auth))
+    return {
+      refused: new Fault("denied", `the call needs the scopes ${scope ?? ""}`),
+      challenge: challenge({ error: "insufficient_scope", scope: scope ?? "" }),
+    };
   return { principal, watch: (lost) => watchToken(token, principal, auth, lost) };
 }
 
-/** The fault of a call whose credentials were refused, where the wire has no headers to say so. */
-export function refusedCredentials(
-  { refused, challenge }: Extract<CredentialVerdict, { readonly refused: string }>,
-  { scopes }: AuthOptions,
-): Fault {
-  const why = refused === "unauthenticated" ? "the call needs valid credentials" : `the call needs the scopes ${scopes?.join(" ") ?? ""}`;
-  return new Fault(refused, why, { data: { challenge } });
+function unauthenticated(): Fault {
+  return new Fault("unauthenticated", "the call needs valid credentials");
+}
+
+/** The fault of a call whose credentials were refused, where the wire has no header for the challenge. */
+export function refusedCredentials({ refused, challenge }: RefusedCredentials): Fault {
+  return challenge === undefined ? refused : new Fault(refused.code, refused.message, { data: { challenge } });
 }
 
 function suffices({ scopes }: Principal, auth: AuthOptions): boolean {
@@ -90,7 +99,8 @@ function watchToken(token: string, principal: Principal, auth: AuthOptions, lost
     let now: Principal | undefined;
     await within(
       verified(token, auth).then((said) => {
-        now = said;
+        // Without an answer the stream ends: otherwise a token that was revoked could be kept alive by overloading the verifier.
+        now = said instanceof Fault ? undefined : said;
       }),
       recheckMs,
     );
@@ -105,11 +115,11 @@ function watchToken(token: string, principal: Principal, auth: AuthOptions, lost
   };
 }
 
-/** A verifier that throws has not accepted the token. */
-async function verified(token: string, auth: AuthOptions): Promise<Principal | undefined> {
+/** A verifier that throws has not accepted the token. If it is overloaded, it has not refused it either. */
+async function verified(token: string, auth: AuthOptions): Promise<Principal | Fault | undefined> {
   try {
     return await auth.verify(token);
-  } catch {
-    return undefined;
+  } catch (error) {
+    return error instanceof Fault && error.code === "overload" ? error : undefined;
   }
 }

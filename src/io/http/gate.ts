@@ -1,5 +1,5 @@
 import { type CredentialWatch, Fault, notifyObserver, refusalOf, refusedStatus, toFault, type WireOptions } from "../../core/index.js";
-import { type AuthOptions, checkCredentials, METADATA_PATH, refusedCredentials } from "./credentials.js";
+import { type AuthOptions, checkCredentials, METADATA_PATH, type RefusedCredentials } from "./credentials.js";
 import type { Exchange, Outlet } from "./exchange.js";
 import { corsHeaders, type GuardOptions, preflightHeaders, refusal } from "./guard.js";
 import { forwardedBy } from "./trusted-proxy.js";
@@ -24,47 +24,73 @@ export type Admission =
       readonly fault?: Fault;
     };
 
+/** Who calls, or why the call is refused. */
+export type CallerVerdict =
+  | {
+      readonly principal: string | undefined;
+      /** The address that it calls from, behind trusted proxies too. */
+      readonly remote: string | undefined;
+      /** For a stream that outlives the request. */
+      readonly credentials?: CredentialWatch;
+    }
+  | RefusedCredentials;
+
+/** A call in any protocol on HTTP, as the gate sees it. */
+interface GateRequest extends Pick<Exchange, "hosts" | "header"> {
+  remote?: string | undefined;
+}
+
 /** The check that comes first on every HTTP wire: Host and Origin, the metadata of RFC 9728, a preflight, the credentials. */
 export async function admit(exchange: Exchange, options: GateOptions, path: string): Promise<Admission> {
-  const refused = refusal(exchange, options);
-  if (refused !== undefined) {
-    const fault = new Fault("denied", refused);
-    tellRefused(options, fault);
-    return { status: refusedStatus(fault), headers: {}, text: refused, fault };
-  }
+  const foreign = foreignFault(exchange, options);
+  if (foreign !== undefined) return { status: refusedStatus(foreign), headers: {}, text: foreign.message, fault: foreign };
   const headers = corsHeaders(exchange);
   const { auth } = options;
   if (auth?.metadata !== undefined && exchange.path.startsWith(METADATA_PATH))
     return { status: 200, headers: { ...headers, "content-type": "application/json" }, text: JSON.stringify(auth.metadata) };
   if (exchange.method === "OPTIONS") return { status: 204, headers: preflightHeaders(exchange), text: "" };
-  const user = namedBy(exchange, options);
-  if (user instanceof Fault) {
-    tellRefused(options, user);
-    return { status: refusedStatus(user), headers, text: user.message, fault: user };
+  const found = identify(exchange, options, auth && metadataUrl(exchange, auth, path));
+  const caller = found instanceof Promise ? await found : found;
+  if ("refused" in caller) {
+    const { refused: fault, challenge } = caller;
+    const asking = challenge === undefined ? headers : { ...headers, "www-authenticate": challenge };
+    return { status: refusedStatus(fault), headers: asking, text: fault.message, fault };
   }
-  if (auth === undefined || user !== undefined) return { principal: user, headers };
-  const verdict = await checkCredentials(exchange, auth, metadataUrl(exchange, auth, path));
-  if ("refused" in verdict) {
-    const { code, message: text } = refusedCredentials(verdict, auth);
-    const fault = new Fault(code, text);
-    tellRefused(options, fault);
-    return { status: refusedStatus(fault), headers: { ...headers, "www-authenticate": verdict.challenge }, text, fault };
-  }
-  exchange.principal = verdict.principal.id;
-  return { principal: verdict.principal.id, headers, credentials: verdict.watch };
+  const { principal, credentials } = caller;
+  if (principal !== undefined) exchange.principal = principal;
+  return credentials === undefined ? { principal, headers } : { principal, headers, credentials };
 }
 
-/** The user that a trusted proxy names. Also sets the exchange's address to that of the proxy's client. */
-function namedBy(exchange: Exchange, { trustedProxy }: GateOptions): string | undefined | Fault {
-  if (trustedProxy === undefined) return undefined;
-  try {
-    const { remote, user } = forwardedBy(exchange, trustedProxy);
-    exchange.remote = remote;
-    exchange.principal = user;
-    return user;
-  } catch (error) {
-    return toFault(error);
-  }
+/** The fault of a call that names a foreign Host or Origin. Observers are told of it. */
+export function foreignFault(request: GateRequest, options: GateOptions): Fault | undefined {
+  const refused = refusal(request, options);
+  return refused === undefined ? undefined : told(options, new Fault("denied", refused));
+}
+
+/**
+ * Finds out who calls: by the word of a trusted proxy, or else by credentials, if they are demanded. Sets the request's address to that of
+ * the proxy's client. Observers are told of a refusal. Returns a promise only if there are credentials to check.
+ */
+export function identify(request: GateRequest, options: GateOptions, metadata?: string): CallerVerdict | Promise<CallerVerdict> {
+  const { auth, trustedProxy } = options;
+  let user: string | undefined;
+  if (trustedProxy !== undefined)
+    try {
+      ({ remote: request.remote, user } = forwardedBy(request, trustedProxy));
+    } catch (error) {
+      return { refused: told(options, toFault(error)) };
+    }
+  const { remote } = request;
+  if (auth === undefined || user !== undefined) return { principal: user, remote };
+  return checkCredentials(request, auth, metadata).then((verdict) => {
+    if (!("refused" in verdict)) return { principal: verdict.principal.id, remote, credentials: verdict.watch };
+    return { ...verdict, refused: told(options, verdict.refused) };
+  });
+}
+
+function told(options: GateOptions, fault: Fault): Fault {
+  tellRefused(options, fault);
+  return fault;
 }
 
 /** An exchange whose streamed answer is cut when its credentials are no longer valid. */

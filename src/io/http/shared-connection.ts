@@ -86,11 +86,11 @@ export async function sharedConnection(
 function greeted(session: ClientHttp2Session, socket: Socket, url: URL): Promise<void> {
   return new Promise((resolve, reject) => {
     session.once("remoteSettings", () => resolve());
-    session.on("error", (error: NodeJS.ErrnoException) => reject(requestFault(error, url)));
-    session.once("close", () => reject(requestFault(cutOff(), url)));
+    session.on("error", (error: NodeJS.ErrnoException) => reject(requestFault(error, url.origin)));
+    session.once("close", () => reject(requestFault(cutOff(), url.origin)));
     // If a server rejects a client's certificate, its message arrives after the client's handshake, and the session does not report it.
     const gone = (error?: NodeJS.ErrnoException): void => {
-      reject(requestFault(error ?? cutOff(), url));
+      reject(requestFault(error ?? cutOff(), url.origin));
       socket.destroy();
       session.destroy();
     };
@@ -101,7 +101,7 @@ function greeted(session: ClientHttp2Session, socket: Socket, url: URL): Promise
 }
 
 /** Sends the body and waits for the headers of the answer. */
-function answered(stream: ClientHttp2Stream, url: URL, { body, cancel }: HttpSendOptions): Promise<Sent> {
+function answered(stream: ClientHttp2Stream, url: URL, { body, cancel, onSent }: HttpSendOptions): Promise<Sent> {
   return new Promise((resolve, reject) => {
     let answering = false;
     stream.once("response", (headers: IncomingHttpHeaders & { ":status"?: number }) => {
@@ -109,15 +109,15 @@ function answered(stream: ClientHttp2Stream, url: URL, { body, cancel }: HttpSen
       resolve(sent(headers[":status"] ?? 0, headers, stream, () => stream.rstCode !== constants.NGHTTP2_NO_ERROR));
     });
     stream.on("error", (error: NodeJS.ErrnoException) =>
-      reject(stream.rstCode === constants.NGHTTP2_REFUSED_STREAM ? refused(error, url) : requestFault(error, url)),
+      reject(stream.rstCode === constants.NGHTTP2_REFUSED_STREAM ? refused(error, url) : requestFault(error, url.origin)),
     );
     const unhook = cancel?.on(() => stream.close(constants.NGHTTP2_CANCEL));
     stream.once("close", () => {
       unhook?.();
       // Creating an error is slow, and most streams close after their answer.
-      if (!answering) reject(requestFault(cutOff(), url));
+      if (!answering) reject(requestFault(cutOff(), url.origin));
     });
-    if (cancel?.fired !== true && body !== undefined) stream.end(body);
+    if (cancel?.fired !== true && body !== undefined) stream.end(body, onSent);
   });
 }
 

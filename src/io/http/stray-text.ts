@@ -36,9 +36,11 @@ export function strayText(pass: (bytes: Uint8Array) => void, onStray: (fault: Fa
 }
 
 function fault(begun: Uint8Array, rest: Uint8Array): Fault {
-  const [line = ""] = Buffer.concat([begun, rest.subarray(0, QUOTED)])
+  const lines = Buffer.concat([begun, rest.subarray(0, QUOTED)])
     .toString("utf8")
-    .split(/\r?\n/, 1);
+    .split(/\r?\n/);
+  // Banners often begin with an empty line.
+  const line = lines.find((each) => each.trim() !== "") ?? "";
   const quoted = JSON.stringify(line.slice(0, QUOTED));
   return new Fault("unavailable", `the server wrote text to its stdout, where HTTP/2 is spoken: ${quoted}; print to stderr instead`, {
     data: { reason: "stray-output", text: line.slice(0, QUOTED) },

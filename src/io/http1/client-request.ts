@@ -4,15 +4,12 @@ import { cut, requestFault, type Sent } from "../http/sent.js";
 import type { OpenRequest } from "../http/silence.js";
 import { type AnswerStream, StreamAnswer } from "../http/stream-answer.js";
 import type { AnswerHead } from "./answer-head.js";
-import type { ClientConnection, RequestOnConnection } from "./client-connection.js";
+import type { ClientConnection, RequestOnConnection, RequestText } from "./client-connection.js";
 import type { WaitingRequest } from "./connections.js";
 
-export interface ClientRequestOptions {
-  /** The text up to the body. */
-  readonly head: string;
-  readonly body: string;
-  readonly bodyBytes: number;
-  readonly url: URL;
+export interface ClientRequestOptions extends RequestText {
+  /** What faults call the server. */
+  readonly server: string;
   resolve(sent: Sent): void;
   reject(fault: Fault): void;
   /** The answer has shown a sign of life. */
@@ -50,8 +47,7 @@ export class ClientRequest implements WaitingRequest, RequestOnConnection, Answe
 
   onConnection(connection: ClientConnection): void {
     this.#connection = connection;
-    const { head, body, bodyBytes } = this.#options;
-    connection.send(this, head, body, bodyBytes);
+    connection.send(this, this.#options);
   }
 
   onHead({ status, headers }: AnswerHead): void {
@@ -71,7 +67,7 @@ export class ClientRequest implements WaitingRequest, RequestOnConnection, Answe
   lost(error: Error | undefined): void {
     if (this.#answer !== undefined) return this.#fail(cut(error));
     const why = error ?? Object.assign(new Error("the server closed the connection"), { code: "ECONNRESET" });
-    return this.#fail(requestFault(why, this.#options.url));
+    return this.#fail(requestFault(why, this.#options.server));
   }
 
   pause(): void {

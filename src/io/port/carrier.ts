@@ -1,3 +1,4 @@
+import { lstatSync } from "node:fs";
 import type { Server } from "node:net";
 import type { Duplex, Readable, Writable } from "node:stream";
 import { Fault } from "../../core/index.js";
@@ -43,11 +44,14 @@ export function authorityOf(host: string, port: number): string {
 
 function listenFault(error: NodeJS.ErrnoException, carrier: NetworkCarrier): Fault {
   const where = "path" in carrier ? carrier.path : authorityOf(carrier.host, carrier.port);
-  if (error.code === "EADDRINUSE")
-    return new Fault("unavailable", `cannot listen on ${where}: another program listens there already; choose another`, {
-      data: { reason: "address-in-use" },
+  if (error.code === "EADDRINUSE") {
+    const file = "path" in carrier && lstatSync(carrier.path, { throwIfNoEntry: false })?.isSocket() === false;
+    const why = file ? "there is a file that is no socket" : "another program listens there already";
+    return new Fault("unavailable", `cannot listen on ${where}: ${why}; choose another`, {
+      data: { reason: file ? "cannot-listen" : "address-in-use" },
       cause: error,
     });
+  }
   // For a Unix socket the system reports the same if the directory does not exist.
   const refused = "path" in carrier ? "not permitted, or there is no such directory" : "not permitted";
   return new Fault("unavailable", `cannot listen on ${where}: ${error.code === "EACCES" ? refused : error.message}`, {

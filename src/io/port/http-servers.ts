@@ -136,7 +136,7 @@ export function httpServers(mounts: readonly Mount[], options: HttpServersOption
     });
     session.setLocalWindowSize(WINDOW);
     if (options.single) session.on("error", () => {});
-    else closeWhenIdle(session);
+    else boundSession(session);
   });
   return {
     http1: (socket, first) => (first === undefined ? give(http1)(socket) : plain.take(socket, first)),
@@ -170,8 +170,8 @@ function withoutUpgrade({ method, url, rawHeaders }: IncomingMessage, head: Buff
   return Buffer.concat([Buffer.from(`${lines.join("\r\n")}\r\n\r\n`, "latin1"), head]);
 }
 
-/** Closes a session that has no streams and sends nothing: its client only holds a connection. */
-function closeWhenIdle(session: ServerHttp2Session): void {
+/** Closes a session whose client resets too many streams, or only holds the connection: no stream is open and nothing is sent. */
+function boundSession(session: ServerHttp2Session): void {
   let streams = 0;
   let resets = 0;
   let since = Date.now();

@@ -18,8 +18,8 @@ export const localHosts: Pick<GuardOptions, "allowedHosts"> = { allowedHosts: ["
 const secureSchemes: ReadonlySet<string> = new Set(["https", "wss", "tls"]);
 
 /**
- * Reads an address to listen at: `scheme://host:port/path`, or `scheme+unix:PATH`. `path` is the usual one, and "" for a wire that has
- * none. A scheme with TLS needs `tls`. Other schemes must not have it, except `any`, which serves both.
+ * Reads an address to listen at: `scheme://host:port/path`, or `scheme+unix:PATH`. `path` is used if it has none; empty, it may have none. A scheme with TLS needs `tls`. Other schemes must not
+ * have it, except `any`, which serves both.
  */
 export function placeOf(address: Address, path: string, options: SecureListenOptions): ListenPlace {
   const text = String(address);
@@ -37,17 +37,13 @@ export function placeOf(address: Address, path: string, options: SecureListenOpt
   } catch (error) {
     throw badAddress(`not a URL: ${text}`, error);
   }
+  if (path === "" && url.pathname !== "/") throw badAddress(`${before}${scheme}:// takes no path: leave out ${url.pathname}`);
   const secure = secureSchemes.has(scheme);
   if (secure && options.tls === undefined) throw noCertificate(`${before}${scheme}`);
   if (!secure && options.tls !== undefined && scheme !== "any")
     throw new Fault(
       "invalid-params",
       `tls is given for an address without it: listen on ${before}${scheme === "tcp" ? "tls" : `${scheme}s`}://`,
-    );
-  const ofItsOwn = url.pathname === "/" ? undefined : url.pathname;
-  if (path === "" && ofItsOwn !== undefined)
-    throw badAddress(
-      `not an address to listen at: ${text}: ${before}${scheme}:// has no path${scheme === "any" ? "; basePath sets one" : ""}`,
     );
   return {
     carrier: {
@@ -56,14 +52,20 @@ export function placeOf(address: Address, path: string, options: SecureListenOpt
       // A URL drops the default port of its scheme.
       port: Number(url.port || (/^[^/]*\/\/[^/]*:(\d+)(?:[/?#]|$)/.exec(text)?.[1] ?? DEFAULT_PORT)),
     },
-    path: ofItsOwn ?? path,
+    path: url.pathname === "/" ? path : url.pathname,
   };
 }
 
-/** The path of a Unix socket that an address names: `unix:PATH`, or with a protocol before it. Throws where the system cannot keep others out. */
+/** Bytes that the path of a Unix socket may have. Node cuts a longer one off and uses the file of that name instead. */
+const longestUnixPath = (platform: string): number => (platform === "linux" ? 107 : 103);
+
+/** The path of a Unix socket that an address names: `unix:PATH`, or with a protocol before it. Throws if there can be no such socket. */
 export function unixPath(address: string, platform: string = process.platform): string | undefined {
-  const path = /^(?:[a-z+]+\+)?unix:(?:\/\/)?(.+)$/.exec(address)?.[1];
-  if (path !== undefined && platform === "win32")
-    throw badAddress(`Unix sockets are not supported on Windows: use a port of 127.0.0.1 instead of ${address}`);
+  const path = /^(?:[a-z+]+\+)?unix:(?:\/\/)?(.*)$/s.exec(address)?.[1];
+  if (path === undefined) return undefined;
+  if (platform === "win32") throw badAddress(`Unix sockets are not supported on Windows: use a port of 127.0.0.1 instead of ${address}`);
+  if (path === "") throw badAddress(`${address} names no socket: give its path, as in ${address.replace(/\/\/$/, "")}/run/me/mcp.sock`);
+  const [bytes, most] = [Buffer.byteLength(path), longestUnixPath(platform)];
+  if (bytes > most) throw badAddress(`the path of a Unix socket can have ${most} bytes, this one has ${bytes}: ${path}`);
   return path;
 }

@@ -79,7 +79,7 @@ async function look(link: Link, message: LinkMessage, options: TokenOptions & { 
   const { request, shown = {} } = split(message, options.auth);
   const verdict = await checkCredentials({ header: (name) => shown[name] }, options.auth, undefined);
   if (!("refused" in verdict)) return { request, principal: verdict.principal.id, credentials: verdict.watch };
-  await refuse(link, request, refusedCredentials(verdict, options.auth), options);
+  await refuse(link, request, refusedCredentials(verdict), options);
   return undefined;
 }
 
@@ -107,7 +107,7 @@ async function* checked(link: Link, batches: Batches, options: TokenOptions): As
 
 async function faultOf(shown: Shown, auth: AuthOptions, principal: string | undefined): Promise<Fault | undefined> {
   const verdict = await checkCredentials({ header: (name) => shown[name] }, auth, undefined);
-  if ("refused" in verdict) return refusedCredentials(verdict, auth);
+  if ("refused" in verdict) return refusedCredentials(verdict);
   return verdict.principal.id === principal
     ? undefined
     : new Fault("denied", "the token stands for somebody else than the connection does");

@@ -22,11 +22,10 @@ export interface ProgressiveOptions {
   readonly describeName?: string;
   /** The name of a third tool, with which a model calls any other, for clients that only let it call listed tools; none unless given. */
   readonly callName?: string;
-  /** Characters of the index in the list. The rest is found by searching. */
+  /** Characters of the index in the list; 40,000 unless given, about 10,000 tokens. The rest is found by searching. */
   readonly indexCharacters?: number;
 }
 
-/** About 10,000 tokens. */
 const INDEX_CHARACTERS = 40_000;
 /** The most tools that one call describes, and that one search finds. */
 const [DESCRIBED, FOUND] = [20, 20];

@@ -1,7 +1,7 @@
 import { readFile, stat } from "node:fs/promises";
 import type { Fault } from "../../core/index.js";
 import { type MessageSet, readDescriptorSet } from "../descriptors.js";
-import { schemaCacheLimits } from "../limits.js";
+import { schemaCacheLimits, schemaTimeouts } from "../limits.js";
 import { type CanonicalSet, canonicalSet, checkSetBytes, parseSet } from "./canonical.js";
 import type { Environment } from "./credentials.js";
 import { type DiskCache, diskCache, type LabelRecord } from "./disk.js";
@@ -74,7 +74,6 @@ interface StoredSet {
 
 type Found = StoredSet & { readonly commit: string; readonly from: ResolvedSchema["from"] };
 
-const [LABEL_MS, TIMEOUT_MS] = [3_600_000, 20_000];
 const { memorySets, memoryBytes, memoryLabels } = schemaCacheLimits;
 
 export function schemaStore(options: SchemaStoreOptions = {}): SchemaStore {
@@ -171,7 +170,7 @@ class Store implements SchemaStore {
       );
     let client = this.#clients.get(registry);
     if (client === undefined) {
-      const { timeoutMs = TIMEOUT_MS, env = process.env } = this.#options;
+      const { timeoutMs = schemaTimeouts.timeoutMs, env = process.env } = this.#options;
       client = import("./registry.js").then(({ registryClient }) => registryClient(registry, { ...options, timeoutMs, env }));
       this.#clients.set(registry, client);
     }
@@ -218,7 +217,7 @@ class Store implements SchemaStore {
     if (this.#options.offline === true) return record.commit;
     const age = this.#now() - record.at;
     // A time in the future was written by another clock.
-    return age >= 0 && age < (this.#options.labelMs ?? LABEL_MS) ? record.commit : undefined;
+    return age >= 0 && age < (this.#options.labelMs ?? schemaTimeouts.labelMs) ? record.commit : undefined;
   }
 
   #online(what: string): void {

@@ -14,6 +14,7 @@ import {
   toFault,
 } from "../../core/index.js";
 import { messageSchema } from "../back/json-schema.js";
+import { typedToolLimits } from "../limits.js";
 import type { StoredToolMessages } from "../store/messages.js";
 import { type SchemaStore, schemaStore } from "../store/store.js";
 import { messageCodec } from "../values/codec.js";
@@ -23,9 +24,6 @@ export interface BaseToolsOptions {
   /** Where references to schemas are looked up. Without it the server is asked for its descriptors. */
   readonly store?: SchemaStore | undefined;
 }
-
-/** Tools whose messages are remembered. */
-const TOOLS = 4_096;
 
 type Known = Map<string, StoredToolMessages | undefined>;
 
@@ -45,7 +43,7 @@ export function baseTools({ store }: BaseToolsOptions = {}): Layer {
       if (reply.kind !== "item") yield reply;
       else {
         const messages = await messagesOf(reply.value, schemas, store !== undefined);
-        if (known.size >= TOOLS) known.clear();
+        if (known.size >= typedToolLimits.tools) known.clear();
         known.set(String(reply.value["name"]), messages);
         const { weight: _, ...item } = reply;
         yield { ...item, value: shown(reply.value, messages, own[INCLUDE_SCHEMAS] === true) };

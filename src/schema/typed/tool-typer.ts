@@ -4,6 +4,7 @@ import { type Fault, jsonText, toFault } from "../../core/index.js";
 import { packageOf } from "../catalogue.js";
 import { type ConvertedSchema, type ConvertedTool, convertTool, type ToolSchemas } from "../convert/tool.js";
 import { descriptorSet } from "../descriptors.js";
+import { typedToolLimits } from "../limits.js";
 import { type Lock, own } from "../lock/lock.js";
 import { schemaCodec, type ValueCodec } from "../values/codec.js";
 
@@ -43,7 +44,6 @@ export interface ToolTyper {
   find(typeName: string): ListedTypedTool | undefined;
 }
 
-const [TOOLS, BYTES] = [4_096, 16 * 1024 * 1024];
 /** Milliseconds of converting after which other work gets a turn. */
 const TURN_MS = 8;
 
@@ -53,7 +53,7 @@ const TURN_MS = 8;
  * are of an unknown type, and are never misread.
  */
 export function toolTyper(options: ToolTyperOptions = {}): ToolTyper {
-  const { tools: most = TOOLS, bytes: mostBytes = BYTES } = options;
+  const { tools: most = typedToolLimits.tools, bytes: mostBytes = typedToolLimits.bytes } = options;
   const kept = new Map<string, { readonly tool: ListedTypedTool; readonly weight: number }>();
   const byType = new Map<string, string>();
   let weight = 0;

@@ -49,16 +49,22 @@ interface Owner {
   readonly streams: Map<string, Kept>;
 }
 
-/** Characters kept of one stream, and of all streams together, and the share of one owner in the total. */
-const STREAM_CHARS = 4 * 1024 * 1024;
-const TOTAL_CHARS = 64 * 1024 * 1024;
-const OWNER_SHARE = 1 / 4;
+/** Characters that `memoryEvents` keeps. Beyond it the oldest events go, so no fault has these names. */
+export const eventChars = {
+  /** Of one stream: 4 Mi. */
+  chars: 4_194_304,
+  /** Of all streams together: 64 Mi. */
+  totalChars: 67_108_864,
+  /** Of one owner, as a part of `totalChars`. */
+  ownerShare: 0.25,
+} as const;
 /** What an event counts in addition to its text. */
 const EVENT_CHARS = 64;
 
 /** An event store in memory: ordered by stream, and bounded. */
 export function memoryEvents(options: MemoryEventsOptions = {}): EventStore {
-  const { items = optionLimits.events, chars = STREAM_CHARS, totalChars = TOTAL_CHARS, ownerChars = totalChars * OWNER_SHARE } = options;
+  const { items = optionLimits.events, chars = eventChars.chars, totalChars = eventChars.totalChars } = options;
+  const { ownerChars = totalChars * eventChars.ownerShare } = options;
   const streams = new Map<string, Kept>();
   const owners = new Map<string, Owner>();
   let total = 0;

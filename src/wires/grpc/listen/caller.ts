@@ -1,15 +1,14 @@
-import { type CredentialWatch, Fault, toFault, withoutCredentials } from "../../../core/index.js";
+import { type CredentialWatch, withoutCredentials } from "../../../core/index.js";
 import {
+  type CallerVerdict,
   certificateName,
-  checkCredentials,
   firstOf,
-  forwardedBy,
+  foreignFault,
   type GateOptions,
+  identify,
   type Metadata,
-  refusal,
   refusedCredentials,
   type ServerCall,
-  tellRefused,
 } from "../../../io/index.js";
 import { header } from "../names.js";
 
@@ -49,36 +48,20 @@ export function callerOf(call: ServerCall | AdmittedCall, options: GateOptions):
     const { principal = certified, remote, credentials } = call.admitted;
     return { principal, remote, credentials, metadata, isAnywirePeer, base };
   }
-  const exchange = { remote: call.peer.address, hosts: call.hosts, header: (name: string) => firstOf(call.metadata, name) };
+  const request = { remote: call.peer.address, hosts: call.hosts, header: (name: string) => firstOf(call.metadata, name) };
   // Only local processes can reach a pipe or a Unix socket.
-  const refused = call.peer.address === undefined ? undefined : refusal(exchange, options);
-  if (refused !== undefined) throw told(options, new Fault("denied", refused));
-  const { auth } = options;
-  const { remote, user } = forwardedBy(exchange, options.trustedProxy);
-  if (auth === undefined || user !== undefined)
-    return claimed(call, { principal: user ?? certified, remote, metadata, isAnywirePeer, base });
-  return credited(exchange, auth, { remote, metadata, isAnywirePeer, base }).then(
-    (caller) => claimed(call, caller),
-    (fault) => Promise.reject(told(options, toFault(fault))),
-  );
+  const foreign = call.peer.address === undefined ? undefined : foreignFault(request, options);
+  if (foreign !== undefined) throw foreign;
+  const identified = (found: CallerVerdict): RpcCaller => {
+    if ("refused" in found) throw refusedCredentials(found);
+    const { principal = certified, remote, credentials } = found;
+    return claimed(call, { principal, remote, credentials, metadata, isAnywirePeer, base });
+  };
+  const found = identify(request, options);
+  return found instanceof Promise ? found.then(identified) : identified(found);
 }
 
 function claimed(call: ServerCall, caller: RpcCaller): RpcCaller {
   if (caller.principal !== undefined) call.claim?.(caller.principal);
   return caller;
-}
-
-function told(options: GateOptions, fault: Fault): Fault {
-  tellRefused(options, fault);
-  return fault;
-}
-
-async function credited(
-  exchange: Parameters<typeof checkCredentials>[0],
-  auth: NonNullable<GateOptions["auth"]>,
-  caller: Omit<RpcCaller, "principal">,
-): Promise<RpcCaller> {
-  const verdict = await checkCredentials(exchange, auth, undefined);
-  if (!("refused" in verdict)) return { principal: verdict.principal.id, credentials: verdict.watch, ...caller };
-  throw refusedCredentials(verdict, auth);
 }

@@ -1,14 +1,14 @@
 import { type Fault, isObject, toFault, type Wire } from "../core/index.js";
 
 /** Statuses with which a server without Streamable HTTP at that URL answers the POST of the handshake. */
-const strange: ReadonlySet<unknown> = new Set([400, 404, 405]);
+const notThere: ReadonlySet<unknown> = new Set([400, 404, 405]);
 
 /**
  * Dials HTTP+SSE if a server answers both a modern probe and `initialize` as if it knew neither: its URL may be that of an event stream.
  * The wires do not know each other, so this is done here. If the answer is a JSON-RPC message, the transport is right, and the answer is
  * final.
  */
-export function olderToo(http: Wire, sse: () => Promise<Wire>): Wire {
+export function withSseFallback(http: Wire, sse: () => Promise<Wire>): Wire {
   return {
     name: http.name,
     accepts: (address) => http.accepts(address),
@@ -20,18 +20,18 @@ export function olderToo(http: Wire, sse: () => Promise<Wire>): Wire {
         return await http.dial(address, options);
       } catch (error) {
         const refused = toFault(error);
-        if (options.era === "modern" || !isStrange(refused)) throw refused;
-        return (await sse()).dial(`sse+${address}`, options).catch((later) => Promise.reject(worse(refused, toFault(later))));
+        if (options.era === "modern" || !isNotThere(refused)) throw refused;
+        return (await sse()).dial(`sse+${address}`, options).catch((later) => Promise.reject(moreTelling(refused, toFault(later))));
       }
     },
   };
 }
 
-function isStrange({ code, data }: Fault): boolean {
-  return code === "unavailable" && isObject(data) && strange.has(data["status"]);
+function isNotThere({ code, data }: Fault): boolean {
+  return code === "unavailable" && isObject(data) && notThere.has(data["status"]);
 }
 
 /** The fault to report when neither works: if there was no event stream, the first answer says more. */
-function worse(refused: Fault, later: Fault): Fault {
+function moreTelling(refused: Fault, later: Fault): Fault {
   return later.code === "unavailable" || later.code === "deadline" ? refused : later;
 }

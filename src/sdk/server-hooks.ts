@@ -1,7 +1,7 @@
 import { type Id, isId, namedCall, type OutgoingMessage } from "../codec/index.js";
 import { isObject, type JsonObject, weigh } from "../core/index.js";
 import { anywireKeys } from "../era/index.js";
-import type { Passage, Received } from "./link-transport.js";
+import type { Received, TransportHooks } from "./link-transport.js";
 import { type Pace, pace } from "./pace.js";
 
 /** Methods whose results contain the server's capabilities. */
@@ -20,7 +20,7 @@ const common: ReadonlySet<string> = new Set([
  * What an SDK server needs on the link to its caller: it names the request that each message belongs to, so that the caller need not guess,
  * and it respects the caller's credit, which the SDK's own transports do not have.
  */
-export function serverPassage(callBytes: number): Passage {
+export function serverHooks(callBytes: number): TransportHooks {
   const paces = pace(callBytes);
   const greeting = new Set<Id>();
   return {
