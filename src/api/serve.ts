@@ -31,9 +31,19 @@ export async function serve(service: Service, address: Address, options: ServeOp
       "serve needs a server: what createServer makes, or any other Service; sdkService adapts those of the official SDK",
     );
   const at = checkedAddress(address, "serve");
+  checkOptions(options);
   const wire = await wireFor(at, options.wires);
   const listener = await wire.listen(service, at, options);
   const { addresses = [{ wire: wire.name, address: listener.address }] } = listener;
   const close = (): Promise<void> => listener.close();
   return { address: listener.address, addresses, closed: listener.closed, close, [Symbol.asyncDispose]: close };
+}
+
+/** Throws for options with which every request would be refused, and only the requests would tell. Programs without types may give anything. */
+function checkOptions({ auth, allowedHosts, allowedOrigins }: ServeOptions): void {
+  if (auth !== undefined && typeof auth?.verify !== "function")
+    throw new Fault("invalid-params", "serve takes auth: { verify }, where verify is a function that gives the principal of a token");
+  for (const [name, list] of Object.entries({ allowedHosts, allowedOrigins }))
+    if (list !== undefined && !Array.isArray(list))
+      throw new Fault("invalid-params", `serve takes a list as ${name}, such as ["example.com"], not ${JSON.stringify(list)}`);
 }

@@ -44,7 +44,7 @@ const offers: Record<Askable, JsonObject> = {
   sampling: { tools: {}, context: {} },
   roots: { listChanged: true },
 };
-const askable: readonly Askable[] = ["elicitation", "sampling", "roots"];
+export const askable: readonly Askable[] = ["elicitation", "sampling", "roots"];
 
 const option = { name: "sessions", use: 'sessions: "own", or --sessions own' };
 const sharedFanIn: FanIn = { ...sharedByAll, option };

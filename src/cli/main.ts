@@ -7,7 +7,7 @@ import { exitCodes } from "./table/exit-codes.js";
 
 /** Runs the command and returns its exit code. No wire and no client is loaded before a command needs it. */
 export async function main(args: readonly string[]): Promise<number> {
-  const own = args[0] === "bridge" && /^--as(=|$)/.test(args[1] ?? "") ? await standIn(args.slice(1)) : args;
+  const own = await translated(args);
   const parsed = typeof own === "string" ? ({ tag: "misuse", message: own } as const) : parse(own);
   switch (parsed.tag) {
     case "misuse":
@@ -25,7 +25,14 @@ export async function main(args: readonly string[]): Promise<number> {
   }
 }
 
-/** Translates the arguments of another program into ours, or returns what is wrong with them. */
+/** The arguments, in which `bridge --as` and the flags of another program are replaced by ours; or what is wrong with them. */
+async function translated(args: readonly string[]): Promise<readonly string[] | string> {
+  const [dashes, bridge] = [args.indexOf("--"), args.indexOf("bridge")];
+  const at = args.findIndex((word) => /^--as(=|$)/.test(word));
+  if (bridge < 0 || at < bridge || (dashes >= 0 && at > dashes)) return args;
+  return at === 1 ? standIn(args.slice(1)) : "--as comes right after bridge: anywire bridge --as <program> and its flags";
+}
+
 async function standIn([first = "", ...rest]: readonly string[]): Promise<readonly string[] | string> {
   const equals = first.indexOf("=");
   const [name, args] = equals < 0 ? [rest[0], rest.slice(1)] : [first.slice(equals + 1), rest];

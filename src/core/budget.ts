@@ -1,6 +1,6 @@
 import { Fault } from "./fault.js";
 import { quotaOwner } from "./identity.js";
-import { defaultLimits, type Limits } from "./limits.js";
+import { type Limits, limitsOf } from "./limits.js";
 
 /** The limits on the bytes that are held in total, and on the calls in flight. */
 export type BudgetLimits = Pick<
@@ -64,7 +64,7 @@ export class Account {
   #principalShare: Share | undefined;
 
   constructor(limits: Partial<Limits> | undefined, remote?: string) {
-    this.limits = limits === undefined ? defaultLimits : { ...defaultLimits, ...limits };
+    this.limits = limitsOf(limits);
     this.#address = remote === undefined ? undefined : shareOf(quotaOwner({ remote }));
   }
 

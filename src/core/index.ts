@@ -76,6 +76,7 @@ export {
   fixedLimits,
   type LimitName,
   type Limits,
+  limitsOf,
   optionLimits,
   principalShares,
   rateLimits,

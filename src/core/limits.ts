@@ -1,3 +1,5 @@
+import { Fault } from "./fault.js";
+
 const KIB = 1024;
 const MIB = 1024 * KIB;
 
@@ -76,6 +78,30 @@ export const defaultLimits: Limits = {
   messageMs: 60_000,
   stalledMs: 60_000,
 };
+
+/**
+ * The limits that apply where some are given. One that is undefined keeps its default. Throws a Fault `invalid-params` for a name that is
+ * none, or a value that is no number: everything would be within it.
+ */
+export function limitsOf(given: Partial<Limits> | undefined): Limits {
+  if (given === undefined) return defaultLimits;
+  const limits: { -readonly [name in keyof Limits]: number } = { ...defaultLimits };
+  for (const [name, value] of Object.entries(given)) {
+    if (!isLimit(name)) throw new Fault("invalid-params", `there is no limit ${JSON.stringify(name)}; docs/limits.md lists them`);
+    if (value === undefined) continue;
+    if (typeof value !== "number" || !(value >= 0))
+      throw new Fault(
+        "invalid-params",
+        `limits.${name} has to be a number of at least 0, not ${typeof value === "string" ? JSON.stringify(value) : String(value)}`,
+      );
+    limits[name] = value;
+  }
+  return limits;
+}
+
+function isLimit(name: string): name is keyof Limits {
+  return Object.hasOwn(defaultLimits, name);
+}
 
 /** Limits that are separate options: of a client, a listener, a bridge or `sdkService`. */
 export const optionLimits = {

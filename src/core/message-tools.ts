@@ -98,6 +98,7 @@ export function isMessage(args: unknown): args is { readonly "@type": string } {
 
 /** Whether a tool's options are those of one that takes messages. */
 export function takesMessages(options: { readonly input?: unknown }): options is TypedToolOptions<DescMessage, DescMessage> {
-  const { input } = options;
+  // A program without types may leave them out.
+  const { input } = options ?? {};
   return isObject(input) && input["kind"] === "message" && typeof input["typeName"] === "string";
 }

@@ -13,6 +13,7 @@ import { Fault, toFault } from "../core/index.js";
 import type { Iteration } from "../stream/index.js";
 import type { FrameReader, Framing } from "./framing.js";
 import type { LongReads } from "./long-reads.js";
+import { whyTlsFailed } from "./unreached.js";
 
 export interface LineReader extends Iteration<readonly LinkMessage[]> {
   /** The peer has gone: returns what it still sent, then throws the fault. */
@@ -286,7 +287,8 @@ class ReadableReader implements LineReader {
   };
 
   #onError = (cause: Error): void => {
-    this.#closed ??= { fault: new Fault("unavailable", "reading from the peer failed", { data: { reason: "read-failed" }, cause }) };
+    const why = whyTlsFailed(cause) ?? "reading from the peer failed";
+    this.#closed ??= { fault: new Fault("unavailable", why, { data: { reason: "read-failed" }, cause }) };
     this.#wake();
   };
 

@@ -3,6 +3,7 @@ import { blobPieces, type Outgoing, type OutgoingNotification, serialise } from 
 import { Fault, messageTooLarge, toFault } from "../core/index.js";
 import { type Deferred, deferred, ignore, within } from "../stream/index.js";
 import type { Framing } from "./framing.js";
+import { whyTlsFailed } from "./unreached.js";
 
 export interface LineWriter {
   /** Takes a message. Resolves once there is room for the next; rejects with the reason after fail() or close(). */
@@ -175,7 +176,8 @@ class Writer implements LineWriter {
 
   #broke = (error?: Error): void => {
     const first = this.#reason === undefined;
-    const fault = new Fault("unavailable", "the peer has gone or no longer reads", { data: { reason: "broken-pipe" }, cause: error });
+    const why = whyTlsFailed(error) ?? "the peer has gone or no longer reads";
+    const fault = new Fault("unavailable", why, { data: { reason: "broken-pipe" }, cause: error });
     this.fail(fault);
     if (first) this.#options.onBroken(fault);
   };

@@ -18,7 +18,11 @@ export async function startFault(command: Command, code: string | undefined, pla
     return say("on Windows it is a .cmd file, and these are not started: name `node` and the script, or the .exe", "not-executable");
   switch (code) {
     case "ENOENT":
-      return (await isThere(command)) ? say("its interpreter was not found", "not-found") : say("command not found", "not-found");
+      if (await isThere(command)) return say("its interpreter was not found", "not-found");
+      return say(
+        `command not found${/\s/.test(command.command) ? "; the command is one word, and its arguments are given apart" : ""}`,
+        "not-found",
+      );
     case "EACCES":
       return say("permission denied, it is not executable", "not-executable");
     default:

@@ -65,8 +65,12 @@ function contextOf(given: {
   if (given.key !== undefined) context.key = bytes(given.key);
   if (given.cert !== undefined) context.cert = bytes(given.cert);
   if (given.ca !== undefined) context.ca = (Array.isArray(given.ca) ? given.ca : [given.ca]).map(bytes);
+  // Node's error does not say which of them it cannot read.
+  if (given.key !== undefined && !bytes(given.key).includes("PRIVATE KEY-----")) throw unusable("key", NO_KEY);
+  if (given.cert !== undefined && !bytes(given.cert).includes("CERTIFICATE-----")) throw unusable("certificate", NO_CERTIFICATE);
   // Node ignores a CA that it cannot read. The listener would let in nobody, or the client would trust no server.
-  for (const ca of (context.ca ?? []) as readonly (string | Buffer)[]) if (!ca.includes("-----BEGIN ")) throw unusable("CA", NOT_PEM);
+  for (const ca of (context.ca ?? []) as readonly (string | Buffer)[])
+    if (!ca.includes("CERTIFICATE-----")) throw unusable("CA", NO_CERTIFICATE);
   return context;
 }
 
@@ -83,9 +87,14 @@ function check(options: SecureContextOptions): void {
   }
 }
 
-const NOT_PEM = "ERR_OSSL_PEM_NO_START_LINE";
+const NO_KEY = "no-private-key";
+const NO_CERTIFICATE = "no-certificate-in-pem";
+const ENCRYPTED = "the key is encrypted; give one without a passphrase";
 const words: Readonly<Record<string, string>> = {
-  [NOT_PEM]: "there is no PEM in the file",
+  [NO_KEY]: "there is no private key in PEM in it",
+  [NO_CERTIFICATE]: "there is no certificate in PEM in it",
+  ERR_MISSING_PASSPHRASE: ENCRYPTED,
+  ERR_OSSL_BAD_DECRYPT: ENCRYPTED,
   ERR_OSSL_X509_KEY_VALUES_MISMATCH: "the key belongs to another certificate",
 };
 

@@ -19,6 +19,24 @@ const reasons: Readonly<Record<string, string>> = {
   CERT_HAS_EXPIRED: "its certificate has expired",
 };
 
+/** What a server says when it ends a TLS handshake, by the end of OpenSSL's words for it. */
+const alerts: readonly (readonly [reason: RegExp, words: string])[] = [
+  [/alert certificate required$/, "the server requires a client certificate (cert and key give one)"],
+  [
+    /alert (unknown ca|bad certificate|unsupported certificate|certificate \w+|access denied)$/,
+    "the server does not accept the client certificate (cert and key give one)",
+  ],
+  // Before TLS 1.3 this is also the answer to a client without a certificate.
+  [/alert handshake failure$/, "the server ended the TLS handshake; it may require a client certificate (cert and key give one)"],
+];
+
+/** Why TLS failed, if it did. OpenSSL's whole message names its source files. */
+export function whyTlsFailed(error: Error | null | undefined): string | undefined {
+  const [, reason] = /:SSL routines:[^:]*:([^:]+):/.exec(error?.message ?? "") ?? [];
+  if (reason === undefined) return undefined;
+  return alerts.find(([known]) => known.test(reason))?.[1] ?? `TLS failed: ${reason}`;
+}
+
 /** Why a server could not be reached, in plain words where possible. */
 export function whyUnreached(error: Error): string {
   // OpenSSL's message for an answer that is not TLS names one of its source files.
@@ -26,7 +44,7 @@ export function whyUnreached(error: Error): string {
   const code = codeOf(error) ?? "";
   // The parser of node:http reports what it expected in its own terms.
   if (code.startsWith("HPE_")) return "the server does not speak HTTP";
-  return reasons[code] ?? error.message;
+  return reasons[code] ?? whyTlsFailed(error) ?? error.message;
 }
 
 /** The fault of an address that cannot be read. It is the caller's mistake: no server was asked. Credentials in it are removed. */

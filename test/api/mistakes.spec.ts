@@ -5,6 +5,7 @@ import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { connect, createServer, type Server, serve } from "../../src/api/index.js";
+import { type BridgeOptions, bridge } from "../../src/bridge/index.js";
 
 // What a newcomer writes by mistake, often with the official SDK in mind. Types would stop most of it; programs without types exist.
 const make = (): Server => createServer({ name: "example", version: "1" });
@@ -39,6 +40,9 @@ describe("a tool", () => {
     ["zod as inputSchema", [{ inputSchema: z.object({}) }, () => ""], /tool it: inputSchema is JSON Schema.*write input: /],
     ["zod as outputSchema", [{ outputSchema: z.object({}) }, () => ""], /tool it: outputSchema is JSON Schema.*write output: /],
     ["no handler", [{ description: "x" }], /tool it: .*handler/],
+    ["nothing", [], /tool it: the handler is missing; write tool\("it", options, handler\)/],
+    ["a text as input", [{ input: "object" }, () => ""], /tool it: input has to be a JSON Schema, such as/],
+    ["a text as outputSchema", [{ outputSchema: "object" }, () => ""], /tool it: output has to be a JSON Schema, such as/],
     ["the arguments of the SDK", ["what it does", { n: z.number() }, () => ""], /tool it: .*\{ description: "what it does"/],
     ["parameters", [{ parameters: { type: "object" } }, () => ""], /tool it: .*"parameters".*input/],
   ])("is refused with %s, and the error says what to write", (_name, given, says) => {
@@ -61,6 +65,9 @@ describe("an address", () => {
     ["a port", 8000, /serve needs an address.*"any:\/\/127\.0\.0\.1:8000"/],
     ["a port as text", "8000", /"any:\/\/127\.0\.0\.1:8000"/],
     ["a host and port", "localhost:8000", /"any:\/\/localhost:8000"/],
+    ["a path for every wire", "any://127.0.0.1:0/mcp", /any:\/\/ takes no path: leave out \/mcp/],
+    ["a path for lines", "tcp://127.0.0.1:0/mcp", /tcp:\/\/ takes no path/],
+    ["a path for proto-mcp", "proto+tcp://127.0.0.1:0/mcp", /proto\+tcp:\/\/ takes no path/],
     ["an object that starts nothing", { url: "http://127.0.0.1" }, /command/],
   ])("to serve: %s", async (_name, address, says) => {
     await expect(serve(make(), address as string)).rejects.toThrow(says);
@@ -73,6 +80,63 @@ describe("an address", () => {
     ["a URL object", new URL("http://127.0.0.1:1/mcp"), /127\.0\.0\.1:1/],
   ])("to connect to: %s", async (_name, address, says) => {
     await expect(connect(address as string)).rejects.toThrow(says);
+  });
+});
+
+describe("limits", () => {
+  const wires = [
+    "memory:limits",
+    "http://127.0.0.1:0",
+    "sse+http://127.0.0.1:0",
+    "ws://127.0.0.1:0",
+    "grpc://127.0.0.1:0",
+    "tcp://127.0.0.1:0",
+  ];
+  it.each([...wires, "proto+tcp://127.0.0.1:0", "any://127.0.0.1:0"])("that are none are refused by serve on %s", async (address) => {
+    const given = (limits: object) => serve(make(), address, { limits });
+    await expect(given({ messageBytes: "4mb" })).rejects.toThrow('limits.messageBytes has to be a number of at least 0, not "4mb"');
+    await expect(given({ depth: Number.NaN })).rejects.toThrow("limits.depth has to be a number of at least 0, not NaN");
+    await expect(given({ messageSize: 1 })).rejects.toThrow('there is no limit "messageSize"');
+  });
+
+  it.each(["http", "ws", "grpc", "tcp", "proto+tcp"])("that are none are refused by connect on %s", async (scheme) => {
+    await using listener = await serve(make(), `${scheme}://127.0.0.1:0`);
+    await expect(connect(listener.address, { limits: { messageBytes: "4mb" } as object })).rejects.toThrow("has to be a number");
+  });
+
+  it("that are undefined keep their defaults", async () => {
+    const given: { depth?: number } = { depth: undefined } as object;
+    await using listener = await serve(make(), "http://127.0.0.1:0", { limits: given });
+    const headers = { "content-type": "application/json", accept: "application/json, text/event-stream" };
+    const body = `{"jsonrpc":"2.0","id":1,"method":"ping","params":{"a":${"[".repeat(300)}${"]".repeat(300)}}}`;
+    const response = await fetch(listener.address, { method: "POST", headers, body });
+    expect([response.status, await response.json()]).toMatchObject([413, { error: { data: { limit: "depth", max: 256 } } }]);
+  });
+});
+
+it.each<[string, unknown, RegExp]>([
+  ["auth", () => ({ id: "ada" }), /serve takes auth: \{ verify \}, where verify is a function/],
+  ["auth", {}, /serve takes auth: \{ verify \}/],
+  ["allowedHosts", "mcp.example.com", /serve takes a list as allowedHosts.*not "mcp\.example\.com"/],
+  ["allowedOrigins", "*", /serve takes a list as allowedOrigins/],
+])("serve with %s of another form says what to write", async (name, value, says) => {
+  await expect(serve(make(), "http://127.0.0.1:0", { [name]: value })).rejects.toThrow(says);
+});
+
+describe("bridge", () => {
+  const to = { command: "no-such-command" };
+  const listen = ["any://127.0.0.1:0"];
+  it.each<[string, unknown, RegExp]>([
+    ["nothing", undefined, /bridge needs the server in `to`, such as bridge\(\{ listen: \["any:/],
+    ["no server", { listen }, /bridge needs the server in `to`/],
+    ["no place to listen", { to }, /bridge needs a list of addresses in `listen`/],
+    ["an empty list", { to, listen: [] }, /bridge needs a list of addresses/],
+    ["an address alone", { to, listen: "any://127.0.0.1:0" }, /bridge needs a list of addresses/],
+    ["unknown sessions", { to, listen, sessions: "Own" }, /sessions: "auto", "shared", "own" or \{ pool: N \}, not "Own"/],
+    ["an empty pool", { to, listen, sessions: { pool: 0 } }, /not \{"pool":0\}/],
+    ["an unknown offer", { to, listen, offer: ["roots", "cake"] }, /takes a list of elicitation, sampling, roots as offer/],
+  ])("with %s starts nothing and says what to write", async (_name, options, says) => {
+    await expect(bridge(options as BridgeOptions)).rejects.toMatchObject({ code: "invalid-params", message: expect.stringMatching(says) });
   });
 });
 

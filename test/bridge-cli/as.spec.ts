@@ -103,6 +103,13 @@ describe("--as mcp-remote", () => {
     );
   });
 
+  it("says which variable of a header is not set", () => {
+    process.env["AS_SPEC_TOKEN"] = "t0ken";
+    const [set, none] = ["$".concat("{AS_SPEC_TOKEN}"), "$".concat("{AS_SPEC_NONE}")];
+    const { notes } = translated("mcp-remote", "https://h/mcp", "--header", `A: ${set} ${none}`, "--header", `B: ${none}`);
+    expect(notes).toEqual([`a header names ${none}, and no such variable is set; it is sent without it`]);
+  });
+
   it("takes a client that is known, from the line or a file, and headers from a file", () => {
     const file = join(scratch(), "client.json");
     writeFileSync(file, '{"client_id":"me","client_secret":"s3cret"}');

@@ -144,6 +144,7 @@ describe("anywire bridge", () => {
     await vi.waitFor(async () =>
       expect((await fetch(bridge.at("Streamable HTTP").replace("/mcp", "/readyz")).catch(() => undefined))?.status).not.toBe(200),
     );
+    await bridge.shows("anywire: waiting for open calls and the server to end; a second Ctrl-C or signal exits at once");
     bridge.child.kill("SIGINT");
     expect((await bridge.ended).code).toBe(130);
   });
@@ -403,6 +404,12 @@ describe("what goes wrong", () => {
     ["no URL", ["http://:::/"], 2, "not a URL"],
     ["an unknown command", ["--", "no-such-command-here"], 4, "command not found; check its name, or give its path"],
     [
+      "a command with its arguments",
+      ["--", "node server.js"],
+      4,
+      "command not found; the command is one word, and its arguments are given apart",
+    ],
+    [
       "a server that exits at once",
       [...script("console.error('boom: no config'); process.exit(3)")],
       4,
@@ -424,10 +431,18 @@ describe("what goes wrong", () => {
     ["a CA without a certificate", ["--tls-ca", "/dev/null", ...everything], 2, "--tls-ca needs --tls-cert and --tls-key"],
     ["a port that is none", ["--callback-port", "99999", "http://127.0.0.1:9/mcp"], 2, "--callback-port takes a port from 1 to 65535"],
     ["another machine to come back to", ["--callback-url", "http://h/x", "http://127.0.0.1:9/mcp"], 2, "takes an http URL of this machine"],
+    ["a key for a name that its file cannot have", ["--hash-key", "a:b"], 2, "--hash-key takes a name without spaces or colons"],
     ["an open door", ["--listen", "any://0.0.0.0:0", ...everything], 2, "--insecure"],
     ["--as too late", ["--verbose", "--as", "mcp-proxy"], 2, "right after bridge"],
+    ["--as too late with flags of theirs", ["-v", "--as=supergateway", "--stdio", "x"], 2, "right after bridge"],
     ["an unknown flag of theirs", ["--as", "mcp-proxy", "--bogus", "srv"], 2, "has no flag --bogus"],
     ["a base path for an address that has its own", ["--base-path", "/x", "--listen", "http://127.0.0.1:0", "--", "x"], 2, "is for any://"],
+    [
+      "a path for every wire",
+      ["--listen", "any://127.0.0.1:0/x", "--", "x"],
+      2,
+      "any:// takes no path; give --listen any://127.0.0.1:0 --base-path /x",
+    ],
     ["nobody there", ["http://127.0.0.1:9/mcp"], 4, "nothing listens there"],
   ] as const)("%s is told in one line", async (_name, args, code, part) => {
     const outcome = await run(["bridge", ...args]);
@@ -450,12 +465,11 @@ describe("what goes wrong", () => {
 
   it("a page in place of a server is told in one line, without a word on its stdout", async () => {
     const page = createHttp((_request, response) => void response.writeHead(200, { "content-type": "text/html" }).end("<html>"));
-    const { code, stderr } = await run(["bridge", `http://127.0.0.1:${await portOf(page)}/mcp`]);
+    const url = `http://127.0.0.1:${await portOf(page)}/mcp`;
+    const { code, stderr } = await run(["bridge", url]);
     page.close();
     expect(code).toBe(4);
-    expect(lines(stderr)).toEqual([
-      expect.stringMatching(/^anywire: cannot connect: the server's answer is not an MCP message: HTTP 200, text\/html$/),
-    ]);
+    expect(lines(stderr)).toEqual([`anywire: cannot connect to ${url}: the server's answer is not an MCP message: HTTP 200, text/html`]);
   });
 
   it("a program that prints something else and ends is no server that was lost", async () => {

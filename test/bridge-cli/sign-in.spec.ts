@@ -1,3 +1,4 @@
+import { createPrivateKey } from "node:crypto";
 import { writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
@@ -135,7 +136,8 @@ describe("TLS", () => {
     const folder = scratch();
     const ca = authority();
     const [shown, other] = [ca.issue("127.0.0.1"), ca.issue("127.0.0.1")];
-    const texts = { cert: shown.cert, key: shown.key, other: other.key, junk: "junk" };
+    const locked = createPrivateKey(shown.key).export({ type: "pkcs8", format: "pem", cipher: "aes-256-cbc", passphrase: "secret" });
+    const texts = { cert: shown.cert, key: shown.key, other: other.key, junk: "junk", locked: String(locked) };
     for (const [name, text] of Object.entries(texts)) writeFileSync(join(folder, name), text);
     const tls = (cert: string, key: string): string[] => ["--tls-cert", join(folder, cert), "--tls-key", join(folder, key)];
     const bridge = await startBridge([...tls("cert", "key"), "--snippet", "none", ...everything]);
@@ -143,8 +145,14 @@ describe("TLS", () => {
     expect((await client.callTool("echo", { message: "hi" })).content).toEqual([{ type: "text", text: "Echo: hi" }]);
     for (const [args, part] of [
       [[...anyPort, ...tls("cert", "other")], "the key belongs to another certificate"],
-      [[...anyPort, ...tls("junk", "key")], "there is no PEM in the file"],
-      [[...anyPort, ...tls("cert", "key"), "--tls-ca", join(folder, "junk")], "the TLS CA cannot be used: there is no PEM in the file"],
+      [[...anyPort, ...tls("junk", "key")], "the TLS certificate cannot be used: there is no certificate in PEM in it"],
+      [[...anyPort, ...tls("key", "cert")], "the TLS key cannot be used: there is no private key in PEM in it"],
+      [[...anyPort, ...tls("cert", "locked")], "the key is encrypted; give one without a passphrase"],
+      [
+        [...anyPort, ...tls("cert", "key"), "--tls-ca", join(folder, "key")],
+        "the TLS CA cannot be used: there is no certificate in PEM in it",
+      ],
+      [["--listen", "any://0.0.0.0:0", ...tls("cert", "key")], "pass --api-keys, --tls-ca or --trusted-user, or --insecure"],
       [["--listen", "http://127.0.0.1:0", ...tls("cert", "key")], "listen on https://"],
     ] as const) {
       const { code, stderr } = await run(["bridge", ...args, ...everything]);

@@ -19,6 +19,8 @@ const unread: readonly Row[] = [
   [["call", "echo", "text=x"], /^what to talk to is missing.*\(anywire call echo text=x -- <command\.\.\.>\)$/],
   [["read", "demo://about"], /^what to talk to is missing/],
   [["tools", "node", "server.js"], "to start a command put -- before it: anywire tools -- node server.js"],
+  [["tools", "example.com/mcp"], /^what to talk to is missing.*; if example\.com\/mcp is a URL, write https:\/\/example\.com\/mcp$/],
+  [["bridge", "example.com/mcp"], /^to start a command put -- .*; if example\.com\/mcp is a URL, write https:\/\/example\.com\/mcp$/],
   [["call", "echo", "a=1", "node", "server.js"], "to start a command put -- before it: anywire call echo a=1 -- node server.js"],
   [["tools", "localhost:8000"], "localhost:8000 lacks its scheme: http://localhost:8000, grpc://localhost:8000 or another of a wire"],
   [["call", "echo", "text=x", "127.0.0.1:8000/mcp"], /^127\.0\.0\.1:8000\/mcp lacks its scheme: http:\/\/127\.0\.0\.1:8000\/mcp, /],

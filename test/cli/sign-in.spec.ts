@@ -198,7 +198,7 @@ describe("a server that answers 401", () => {
     const { code, stderr } = await signedIn([...echo, server.address]);
     expect(code).toBe(4);
     expect(stderr).toContain(
-      "anywire: the server answered HTTP 401: the call needs valid credentials; a token can be given with --token-env",
+      `anywire: cannot connect to ${server.address}: the server answered HTTP 401: the call needs valid credentials; give a valid token with --token-env`,
     );
     expect(issuer.count("authorize")).toBe(1);
   });

@@ -1,7 +1,8 @@
+import { once } from "node:events";
 import { connect as connectHttp2 } from "node:http2";
 import { Agent, request as httpsRequest } from "node:https";
 import { connect as connectTcp } from "node:net";
-import { connect as connectTls } from "node:tls";
+import { connect as connectTls, createServer as tlsServer } from "node:tls";
 import { describe, expect, it } from "vitest";
 import { connect, type ServeOptions, serve } from "../../src/api/index.js";
 import { checkListen, isLoopback } from "../../src/io/index.js";
@@ -33,6 +34,23 @@ it.each(["https", "wss", "sse+https"])("%s to a server whose certificate nobody 
     message: expect.stringContaining("its certificate is not signed by a trusted CA (ca adds one)"),
   });
 });
+
+describe.each(["https", "wss", "sse+https", "grpcs", "tls", "proto+tls", "proto+wss", "proto+grpcs"])(
+  "%s to a server that requires a certificate",
+  (scheme) => {
+    it.each(["TLSv1.3", "TLSv1.2"] as const)("says so without one, in %s", async (maxVersion) => {
+      const raw = tlsServer({ ...tls, ca, requestCert: true, maxVersion, ALPNProtocols: ["h2", "http/1.1"] });
+      raw.on("tlsClientError", () => {}).listen(0, "127.0.0.1");
+      await once(raw, "listening");
+      const { port } = raw.address() as { port: number };
+      await expect(connect(`${scheme}://127.0.0.1:${port}`, { tls: { ca } })).rejects.toMatchObject({
+        code: "unavailable",
+        message: expect.stringContaining("client certificate (cert and key give one)"),
+      });
+      raw.close();
+    });
+  },
+);
 
 describe.each(["https", "wss", "sse+https"])("%s", (scheme) => {
   it("is served to whoever trusts the certificate", async () => {

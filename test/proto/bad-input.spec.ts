@@ -98,6 +98,20 @@ const DEEP = [
   { typeUrl: ANY, value: anys(100_000) },
 ];
 
+describe("a server that is not there", () => {
+  it.each(["proto+grpc://", "proto+tcp://", "proto+ws://"])("or hangs up is a Fault that says so, on %s", async (scheme) => {
+    const raw = createTcpServer((socket) => socket.on("error", () => {}).destroy()).listen(0, "127.0.0.1");
+    await once(raw, "listening");
+    const { port } = raw.address() as { port: number };
+    const failed = (at: number) => connect(`${scheme}127.0.0.1:${at}`).catch((error: unknown) => error);
+    for (const fault of [await failed(port), await failed(1)]) {
+      expect(fault).toBeInstanceOf(Fault);
+      expect(fault).toMatchObject({ code: "unavailable", message: expect.stringMatching(/closed|cut|nothing listens there/) });
+    }
+    raw.close();
+  });
+});
+
 describe("a version", () => {
   it("of another major is refused with what is supported, and any 1.x is served as the text says", async () => {
     const { address } = await serving();

@@ -15,6 +15,7 @@ interface ScryptHash {
   readonly digest: Buffer;
 }
 
+const nameForm = /^[^\s:#][^\s:]*$/;
 const named = /^([^\s:#][^\s:]*):(\S+)$/;
 const scryptText = /^scrypt\$(\d{1,8})\$(\d{1,2})\$(\d{1,2})\$([A-Za-z0-9+/_=-]{8,128})\$([A-Za-z0-9+/_=-]{20,172})$/;
 /** Bytes of memory that checking one key may take. */
@@ -56,5 +57,5 @@ export function newKey(name: string): { readonly key: string; readonly line: str
 
 /** Whether a name can stand before the hash in a key file. */
 export function isKeyName(name: string): boolean {
-  return named.test(`${name}:x`);
+  return nameForm.test(name);
 }

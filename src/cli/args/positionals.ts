@@ -7,6 +7,8 @@ type Sorted = Pick<Input, "positionals" | "target">;
 const address = /^[a-z][a-z0-9+.-]*:/i;
 /** A host and port without a scheme, as often typed. `localhost:8000` would otherwise look like an address. */
 const bareHost = /^(?:localhost|\[[0-9a-f:]+\]|[a-z0-9-]+(?:\.[a-z0-9-]+)+):\d+(?:\/|$)/i;
+/** What may be a URL without its scheme, and may be a file. */
+const hostAndPath = /^[a-z0-9-]+(?:\.[a-z0-9-]+)+\//i;
 
 export interface ServerGiven {
   /** The words after `--`. */
@@ -43,9 +45,13 @@ export function positionalsOf(command: CommandSpec, words: readonly string[], { 
   if (firstStray(command, words) >= 0) {
     // An optional word may be the start of the command to run.
     const begins = words.findIndex((word, at) => at >= least && !isPair(word));
-    return `to start a command put -- before it: ${line(command, words.slice(0, begins))} -- ${words.slice(begins).join(" ")}`;
+    return `to start a command put -- before it: ${line(command, words.slice(0, begins))} -- ${words.slice(begins).join(" ")}${perhapsUrl(last)}`;
   }
-  return `what to talk to is missing: end with a URL, or with -- and the command that starts the server (${line(command, words)} -- <command...>)`;
+  return `what to talk to is missing: end with a URL, or with -- and the command that starts the server (${line(command, words)} -- <command...>)${perhapsUrl(last)}`;
+}
+
+function perhapsUrl(word: string | undefined): string {
+  return word !== undefined && hostAndPath.test(word) ? `; if ${word} is a URL, write https://${word}` : "";
 }
 
 function line(command: CommandSpec, words: readonly string[]): string {

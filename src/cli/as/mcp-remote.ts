@@ -67,10 +67,19 @@ export const mcpRemote: ForeignProgram = {
         "--to",
         given.text("transport") === "sse-only" ? `sse+${url}` : url,
       ],
+      notes: unset(given),
       env,
     };
   },
 };
+
+/** A header without its variable is sent without the value, as by mcp-remote. Nothing else would tell why the server refuses it. */
+function unset(given: ForeignArgs): readonly string[] {
+  const texts = [...given.list("header"), ...given.list("header-file").flatMap((file) => readLines(file))];
+  const names = texts.flatMap((text) => [...text.matchAll(variable)].map(([, name = ""]) => name));
+  const missing = [...new Set(names)].filter((name) => process.env[name] === undefined);
+  return missing.map((name) => `a header names \${${name}}, and no such variable is set; it is sent without it`);
+}
 
 function clientOf(given: ForeignArgs): { readonly client: readonly string[]; readonly env: Readonly<Record<string, string>> } {
   const info = jsonOf(given, "static-oauth-client-info");
@@ -94,11 +103,17 @@ function jsonOf(given: ForeignArgs, flag: string): Readonly<Record<string, unkno
   throw misuse(`--${flag} takes a JSON object, or @ and the name of a file with one`);
 }
 
+const variable = /\$\{(\w+)\}/g;
+
 function expanded(text: string): string {
-  return text.replaceAll(/\$\{(\w+)\}/g, (_whole, name: string) => process.env[name] ?? "");
+  return text.replaceAll(variable, (_whole, name: string) => process.env[name] ?? "");
 }
 
 function headerLines(file: string): readonly string[] {
+  return readLines(file).flatMap((line) => ["--header", expanded(line)]);
+}
+
+function readLines(file: string): readonly string[] {
   let text: string;
   try {
     text = readFileSync(file, "utf8");
@@ -106,5 +121,5 @@ function headerLines(file: string): readonly string[] {
     throw misuse(`--header-file ${file}: cannot be read (${codeOf(error)})`);
   }
   const lines = text.split("\n").map((line) => line.trim());
-  return lines.filter((line) => line !== "" && !line.startsWith("#")).flatMap((line) => ["--header", expanded(line)]);
+  return lines.filter((line) => line !== "" && !line.startsWith("#"));
 }

@@ -30,3 +30,13 @@ it("has nothing to paste for a Unix socket", () => {
   const lines = announcement({ name: "it", addresses, client: undefined, keyed: false });
   expect(lines).toEqual(["it is now at", "  Streamable HTTP  http+unix:/run/mcp.sock"]);
 });
+
+it.each(["ws://127.0.0.1:8000/mcp", "grpc://127.0.0.1:8000", "http+unix:/run/mcp.sock"])(
+  "says that there is no snippet for %s",
+  (address) => {
+    const wire = address.startsWith("http") ? "http" : address.replace(/:.*/, "");
+    const lines = announcement({ name: "it", addresses: [{ wire, address }], client: "claude", keyed: false });
+    expect(lines.at(-1)).toMatch(/^No snippet for claude: it connects over HTTP\. Listen at http:\/\//);
+    expect(announcement({ name: "it", addresses: [{ wire, address }], client: "none", keyed: false })).toHaveLength(2);
+  },
+);

@@ -41,8 +41,16 @@ export function announcement({ name, addresses, publicUrl, hosts = [], client, k
   return [
     `${name} is now at`,
     ...all.map(([title, address]) => `  ${title.padEnd(widest)}  ${address}`),
-    ...(url === undefined ? [] : snippet(client, { name, url, keyed, type: http === undefined && sse !== undefined ? "sse" : "http" })),
+    ...(url === undefined
+      ? noSnippet(client)
+      : snippet(client, { name, url, keyed, type: http === undefined && sse !== undefined ? "sse" : "http" })),
   ];
+}
+
+/** Who asks for a snippet should not look for it in vain. */
+function noSnippet(client: string | undefined): readonly string[] {
+  if (client === undefined || client === "none") return [];
+  return ["", `No snippet for ${client}: it connects over HTTP. Listen at http://, https:// or any:// with a host and port.`];
 }
 
 /** A public URL without a path belongs to a proxy that passes the path on. */

@@ -38,6 +38,8 @@ export async function listening(options: Options): Promise<Listening> {
   }
   if (options.has("base-path") && !given.some((address) => address.startsWith("any")))
     throw misuse("--base-path is for any://; on other addresses the path is part of the address, as in http://127.0.0.1:8000/team/mcp");
+  const [below, place, path] = given.map((address) => /^(any:\/\/[^/]+)(\/[^?#]+)$/.exec(address)).find((found) => found !== null) ?? [];
+  if (below !== undefined) throw misuse(`--listen ${below}: any:// takes no path; give --listen ${place} --base-path ${path}`);
   if (given.filter(isStdio).length > 1) throw misuse("--listen stdio: is given twice, and there is one stdin and stdout");
   const places = given.map((address) => /^[a-z+]+:\/\/([^/]+:0*[1-9]\d*)/i.exec(address)?.[1]);
   const twice = places.find((place, at) => place !== undefined && places.indexOf(place) < at);

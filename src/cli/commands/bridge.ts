@@ -20,6 +20,9 @@ import { type ServerWords, serverWords } from "../session/server-words.js";
 import { stops } from "../session/stops.js";
 import { exitCodes } from "../table/exit-codes.js";
 
+/** Milliseconds after which a person wonders why a bridge that was stopped still runs. */
+const DRAINING_MS = 500;
+
 export async function runBridge(given: Input): Promise<number> {
   let input = given;
   const { options } = given;
@@ -33,7 +36,6 @@ export async function runBridge(given: Input): Promise<number> {
   const words = serverWords(view, false);
   const stop = stops();
   try {
-    if (options.has("as")) throw misuse("--as comes right after bridge: anywire bridge --as <program> and its flags");
     if (options.has("hash-key")) return hashKey(options.text("hash-key") ?? "");
     input = await configured(given);
     const onStderr = (line: string): void => {
@@ -56,7 +58,13 @@ export async function runBridge(given: Input): Promise<number> {
     // Then a client reads it, and only messages are written there.
     const stdoutTaken = addresses.some(({ address }) => isStdio(address));
     announce(addresses, { input, log, stdoutTaken });
-    const close = (): void => void bridge.close();
+    const close = (): void => {
+      const waits = setTimeout(
+        () => log.notice("waiting for open calls and the server to end; a second Ctrl-C or signal exits at once"),
+        DRAINING_MS,
+      );
+      void bridge.close().finally(() => clearTimeout(waits));
+    };
     if (stop.signal.aborted) close();
     stop.signal.addEventListener("abort", close, { once: true });
     if (options.has("demo") && !stdoutTaken) await showTour(addresses, stop.signal, log);
@@ -128,7 +136,7 @@ async function failed(
 ): Promise<number> {
   if (fault.code === "unavailable") await words.settled();
   const target = input.options.text("to") ?? input.target ?? "";
-  const { code, message } = explainFault(inOptions(fault), { target, connected: false, words });
+  const { code, message } = explainFault(inOptions(fault, "--api-keys, --tls-ca or --trusted-user"), { target, connected: false, words });
   log.ends(message);
   return code;
 }

@@ -37,7 +37,7 @@ export async function runDemo({ options }: Input): Promise<number> {
     return stop.code ?? exitCodes.ok;
   } catch (error) {
     if (stop.code !== undefined) return stop.code;
-    const fault = inOptions(toFault(error));
+    const fault = inOptions(toFault(error), "--tls-ca");
     say(`anywire: ${fault.message}`);
     return isMistake(fault) || fault.code === "invalid-params" ? exitCodes.misuse : exitCodes.unreachable;
   } finally {

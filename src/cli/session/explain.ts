@@ -38,16 +38,18 @@ function line(text: string): string {
 
 function told(fault: Fault, { words, connected, target }: FailureContext): string {
   const reason = isObject(fault.data) ? fault.data["reason"] : undefined;
+  const atUrl = typeof target === "string" && target !== "";
+  const failed = connected ? "" : `cannot connect${atUrl ? ` to ${target}` : ""}: `;
   if (fault.code === "missing-capability" && fault.message.includes("roots/list")) return `${fault.message}; --root <path> offers one`;
   if (fault.code === "missing-capability" && fault.message.includes("sampling/createMessage"))
     return `${fault.message}; this command has no model to ask`;
-  if (fault.code === "unauthenticated" && typeof target === "string" && reason !== "timeout")
-    return `${fault.message}; a token can be given with --token-env, what else a server wants with --header`;
-  if (fault.code !== "unavailable") return connected ? fault.message : `cannot connect: ${fault.message}`;
+  if (fault.code === "unauthenticated" && atUrl && reason !== "timeout")
+    return `${failed}${fault.message}; give a valid token with --token-env, or other credentials with --header`;
+  if (fault.code !== "unavailable") return `${failed}${fault.message}`;
   if (reason === "not-found") return `${fault.message}; check its name, or give its path`;
   if (reason === "exited") return `${fault.message}${words.last === undefined ? "" : `: ${words.last}`}`;
   if (reason === "address-in-use" || reason === "cannot-listen") return fault.message;
-  return connected || typeof target !== "string" ? fault.message : `cannot connect to ${target}: ${fault.message}`;
+  return atUrl ? `${failed}${fault.message}` : fault.message;
 }
 
 /** A server that prints what is not a message has mostly mistaken stdout for its log. */

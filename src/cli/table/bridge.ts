@@ -24,7 +24,7 @@ const listening: readonly OptionSpec[] = [
   { name: "tls-ca", kind: "text", value: "file", files: true, about: "let in only clients with a certificate that this one signed" },
   { name: "insecure", kind: "flag", about: "listen beyond this machine without TLS or credentials, behind a proxy that has both" },
   { name: "public-url", kind: "text", value: "url", about: "where clients reach it through a proxy; its host is allowed" },
-  { name: "base-path", kind: "text", value: "path", about: "put every HTTP path below this one" },
+  { name: "base-path", kind: "text", value: "path", about: "put the paths of HTTP, HTTP+SSE and WebSocket below this one" },
   { name: "stateless", kind: "flag", about: "no sessions over HTTP: each request stands alone" },
   {
     name: "snippet",

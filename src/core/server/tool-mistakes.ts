@@ -13,11 +13,13 @@ export function checkRegistration<H>(name: string, options: unknown, handler: H 
     throw mistake(
       `${owner}: options are one object; write tool(${JSON.stringify(name)}, { description: ${JSON.stringify(options)}, input: … }, handler)`,
     );
-  if (!isObject(options)) throw mistake(`${owner}: options have to be an object`);
-  if (typeof handler !== "function")
+  if (options !== undefined && !isObject(options)) throw mistake(`${owner}: options have to be an object`);
+  if (options === undefined || typeof handler !== "function")
     throw mistake(`${owner}: the handler is missing; write tool(${JSON.stringify(name)}, options, handler)`);
   for (const side of ["input", "output"] as const) {
     const [schema, published] = [options[side], options[`${side}Schema`]];
+    if (![schema, published].every(isSchemaLike))
+      throw mistake(`${owner}: ${side} has to be a JSON Schema, such as { type: "object" }, or a schema of a library`);
     if (isShape(schema)) throw mistake(`${owner}: ${side} is an object of schemas; write ${side}: z.object({ … })`);
     if (isShape(published)) throw mistake(`${owner}: ${side}Schema is an object of schemas; write ${side}: z.object({ … })`);
     if (schema === undefined && isStandardLike(published))
@@ -40,6 +42,10 @@ export function badResult(name: string, result: unknown): Fault {
     "internal",
     `the tool ${name} returned ${result === null ? "null" : typeof result}; return a string, content blocks or { structuredContent: … }`,
   );
+}
+
+function isSchemaLike(value: unknown): boolean {
+  return value === undefined || (typeof value === "object" && value !== null) || typeof value === "function";
 }
 
 function isStandardLike(value: unknown): boolean {

@@ -4,9 +4,9 @@ import {
   type Connection,
   type Context,
   type DialOptions,
-  defaultLimits,
   type Era,
   Fault,
+  limitsOf,
   newestVersions,
   noParams,
   toFault,
@@ -27,7 +27,7 @@ export async function dialLink(link: Link, given: DialOptions = {}): Promise<Con
   const watch = linkWatch(options, { side: "dial" });
   watch?.upstream({ kind: "start" });
   const began = performance.now();
-  const peer = new Peer(link, { ...defaultLimits, ...options.limits }, safeListener(options.onFault), options.fanIn, watch);
+  const peer = new Peer(link, limitsOf(options.limits), safeListener(options.onFault), options.fanIn, watch);
   const abort = (): void => void peer.shut(new Fault("cancelled", "dialing was given up", { cause: options.signal?.reason }));
   options.signal?.addEventListener("abort", abort, { once: true });
   try {

@@ -18,7 +18,6 @@ import {
   bothEras,
   Caller,
   type Context,
-  defaultLimits,
   defaultPageSize,
   type Era,
   eraOfRequest,
@@ -29,6 +28,7 @@ import {
   type Identity,
   type Limits,
   legacyMethods,
+  limitsOf,
   memoryOf,
   type Service,
   toFault,
@@ -94,7 +94,7 @@ export class LinkServer implements Serving, LegacyHost, Notified {
     this.metadata = withoutCredentials(options.metadata ?? {});
     this.onFault = safeListener(options.onFault);
     // Some wires make a link for every request, so defaults are not copied for each.
-    this.limits = options.limits === undefined ? defaultLimits : { ...defaultLimits, ...options.limits };
+    this.limits = limitsOf(options.limits);
     this.pageSize = options.pageSize === undefined ? defaultPageSize : { ...defaultPageSize, items: options.pageSize };
     this.parking = options.parking ?? new Parking(service, this.limits, options.sealKey);
     this.#shared = options.parking !== undefined;

@@ -1,5 +1,5 @@
 import type { Link } from "../../codec/index.js";
-import { type Cancel, Canceller, closingFault, defaultLimits, type ListenOptions, type Service, toFault } from "../../core/index.js";
+import { type Cancel, Canceller, closingFault, type ListenOptions, limitsOf, type Service, toFault } from "../../core/index.js";
 import type { ServeLinkOptions } from "./options.js";
 import { Parking } from "./parking.js";
 import { serveLink } from "./serve-link.js";
@@ -15,7 +15,7 @@ export class ServedLinks {
   constructor(service: Service, options: ListenOptions) {
     this.#service = service;
     this.#options = options;
-    this.#parking = new Parking(service, { ...defaultLimits, ...options.limits }, options.sealKey);
+    this.#parking = new Parking(service, limitsOf(options.limits), options.sealKey);
   }
 
   /** Fires when no new links are accepted. */

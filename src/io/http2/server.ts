@@ -1,5 +1,5 @@
 import type { Readable, Writable } from "node:stream";
-import { type Account, accountOf, defaultLimits, Fault, fixedLimits, type Limits, refusedStatus } from "../../core/index.js";
+import { type Account, accountOf, Fault, fixedLimits, type Limits, limitsOf, refusedStatus } from "../../core/index.js";
 import type { Exchange } from "../http/exchange.js";
 import { countRequest } from "../http/open-request.js";
 import { CONCURRENT, WINDOW } from "./bounds.js";
@@ -64,7 +64,7 @@ class ServerSession extends Http2Connection<Http2Exchange, Writable> implements 
   #destroyed = false;
 
   constructor(input: Readable, output: Writable, options: Http2ServerOptions) {
-    const { headerBytes, messageBytes }: Limits = { ...defaultLimits, ...options.limits };
+    const { headerBytes, messageBytes }: Limits = limitsOf(options.limits);
     super(
       (read) => {
         input.on("data", read);

@@ -3,13 +3,13 @@ import {
   bothEras,
   type CredentialWatch,
   closingFault,
-  defaultLimits,
   defaultTimeouts,
   type Era,
   eraOfRefusal,
   eraOfRequest,
   Fault,
   type Limits,
+  limitsOf,
   quotaOwner,
   type RequestRefusal,
   refusedStatus,
@@ -90,7 +90,7 @@ class HttpEndpoint implements Endpoint {
 
   constructor(service: Service, options: HttpOptions) {
     this.#options = options;
-    this.#limits = { ...defaultLimits, ...options.limits };
+    this.#limits = limitsOf(options.limits);
     this.#path = options.path;
     this.#service = service;
     this.#sessions = new SessionTable(options);

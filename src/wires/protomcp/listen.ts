@@ -7,6 +7,7 @@ import {
   Fault,
   type Listener,
   type ListenOptions,
+  limitsOf,
   listenerOf,
   type Service,
 } from "../../core/index.js";
@@ -43,7 +44,7 @@ const LAST = 0x08;
 export function protoMount(service: Service, given: ProtoListenOptions): Mount {
   const options = observedAs(given, "listen", "proto");
   const links = new ServedLinks(service, options);
-  const { messageBytes } = { ...defaultLimits, ...options.limits };
+  const { messageBytes } = limitsOf(options.limits);
   const take = async (socket: Socket, { address, certificate }: GrpcPeer): Promise<void> => {
     if (links.closing.fired) return void socket.destroy();
     const { auth, limits, headersMs } = options;

@@ -2,11 +2,11 @@ import { type Incoming, type Outgoing, parseMessage, serialise, sseParser } from
 import {
   Canceller,
   type DialOptions,
-  defaultLimits,
   defaultTimeouts,
   Fault,
   type Limits,
   lateHandshake,
+  limitsOf,
   lowerCase,
   messageTooLarge,
   redactText,
@@ -39,7 +39,7 @@ const WINDOW = 1024 * 1024;
 /** Opens the stream, waits for the endpoint to POST to, and makes a link of the two. */
 export async function sseLink(url: URL, given: SseDialOptions): Promise<Link> {
   const options = { ...given, headers: lowerCase(given.headers) };
-  const limits = { ...defaultLimits, ...options.limits };
+  const limits = limitsOf(options.limits);
   const cancel = new Canceller();
   const ping = new StreamPing(url, options, cancel);
   const plain = httpClient({ ...options, probe: (deadMs) => ping.send(deadMs) });

@@ -3,11 +3,11 @@ import {
   type Address,
   bodyMsOf,
   closingFault,
-  defaultLimits,
   defaultTimeouts,
   Fault,
   type Listener,
   type ListenOptions,
+  limitsOf,
   quotaOwner,
   refusedStatus,
   requestStatuses,
@@ -74,7 +74,7 @@ const sseHeaders: Readonly<Record<string, string>> = {
 export function sseMount(service: Service, given: SseOptions, path: string = SSE_PATH): Mount {
   const options = observedAs(given, "listen", "sse");
   const post = `${path.replace(/\/[^/]*$/, "")}/message`;
-  const limits = { ...defaultLimits, ...options.limits };
+  const limits = limitsOf(options.limits);
   const sessions = new SessionTable<Session>(options);
   const links = new ServedLinks(service, options);
 

@@ -1,5 +1,5 @@
 import { type Incoming, type Outgoing, parseMessage, serialise } from "../../codec/index.js";
-import { type Account, defaultLimits, Fault, isObject, LITTLE_BYTES, type Limits, messageTooLarge } from "../../core/index.js";
+import { type Account, Fault, isObject, LITTLE_BYTES, type Limits, limitsOf, messageTooLarge } from "../../core/index.js";
 import { type Link, sharedStream } from "../../era/index.js";
 import { pipe } from "../../stream/index.js";
 
@@ -59,7 +59,7 @@ export function socketLink(
   limits: Partial<Limits> = {},
   { codec, gather, account, principal }: WebSocketLinkOptions = {},
 ): Link {
-  const { depth, messageBytes, connectionBytes } = { ...defaultLimits, ...limits };
+  const { depth, messageBytes, connectionBytes } = limitsOf(limits);
   const bytes = socket.pause === undefined ? connectionBytes : Number.POSITIVE_INFINITY;
   const inbox = pipe<string | Uint8Array>({ items: MOST_FRAMES, bytes, size: (frame) => frame.length });
   const waiting = new Set<() => void>();

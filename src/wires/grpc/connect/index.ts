@@ -1,4 +1,4 @@
-import { closingFault, defaultLimits, fixedTimeouts, grpcStatuses, refusedStatus, requestStatuses, toFault } from "../../../core/index.js";
+import { closingFault, fixedTimeouts, grpcStatuses, limitsOf, refusedStatus, requestStatuses, toFault } from "../../../core/index.js";
 import type { NodeRequest, NodeResponse } from "../../../io/index.js";
 import { type Admission, admit, type Exchange, isGrpc, localHosts, nodeExchange, peerOf, receivedMetadata } from "../../../io/index.js";
 import { within } from "../../../stream/index.js";
@@ -91,7 +91,7 @@ export class ConnectServer {
       handler,
       accepted,
       signal,
-      limits: { ...defaultLimits, ...this.#served.options.limits },
+      limits: limitsOf(this.#served.options.limits),
       acceptGzip: this.#served.options.acceptGzip !== false,
       json,
       headers,

@@ -3,7 +3,7 @@ import { ListValueSchema, StructSchema, ValueSchema } from "@bufbuild/protobuf/w
 import { Code, ConnectError, createConnectRouter, type HandlerContext, type MethodImpl } from "@connectrpc/connect";
 import type { UniversalHandler } from "@connectrpc/connect/protocol";
 import { compressionGzip } from "@connectrpc/connect-node";
-import { defaultLimits } from "../../../core/index.js";
+import { limitsOf } from "../../../core/index.js";
 import type { GrpcListenOptions } from "../listen/options.js";
 import { ConnectCall } from "./call.js";
 import type { Handle } from "./options.js";
@@ -20,7 +20,7 @@ export interface ConnectRoutes {
 
 /** Connect and gRPC-Web handlers on top of the handler of gRPC calls. */
 export function connectRoutes(services: readonly DescService[], handle: Handle, options: GrpcListenOptions): ConnectRoutes {
-  const limits = { ...defaultLimits, ...options.limits };
+  const limits = limitsOf(options.limits);
   // A level of JSON is up to three levels of protobuf: a Struct, its entry, and the Value in it.
   const recursionLimit = 3 * limits.depth + 32;
   const registry = createRegistry(ValueSchema, StructSchema, ListValueSchema, ...services.map(({ file }) => file));

@@ -1,4 +1,4 @@
-import { type Address, type Connection, defaultLimits, grpcStatuses, lowerCase } from "../../../core/index.js";
+import { type Address, type Connection, grpcStatuses, limitsOf, lowerCase } from "../../../core/index.js";
 import { dialLink, type Link, renewing } from "../../../era/index.js";
 import { type Channel, grpcChannel, type Metadata, secureContext, statusFault } from "../../../io/index.js";
 import { grpcPlaceOf, targetsOf } from "../address.js";
@@ -42,7 +42,7 @@ async function linkFor(
   lasting: boolean,
 ): Promise<{ readonly link: Link; readonly wire: "grpc" | "tunnel" }> {
   const metadata: Metadata = lowerCase(options.headers);
-  const limits = { ...defaultLimits, ...options.limits };
+  const limits = limitsOf(options.limits);
   const open = (): Link => dialTunnel(channel, metadata, limits, options.tunnelPath);
   const connect = lasting ? async () => open() : undefined;
   const tunnel = () => ({

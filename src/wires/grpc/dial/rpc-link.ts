@@ -2,13 +2,13 @@ import { type Id, type LinkMessage, namedCall, type OutgoingMessage, type Outgoi
 import { decodeMessage, decodeNote, decodePartMessage, encodeMessage, type PartState, partState } from "../../../codec/mcpv1/index.js";
 import {
   clientInfo,
-  defaultLimits,
   Fault,
   isModernRequest,
   isObject,
   isRpcError,
   type JsonObject,
   type Limits,
+  limitsOf,
   listMembers,
   modernVersions,
   newestVersions,
@@ -91,7 +91,7 @@ class RpcLink implements Link {
 
   constructor(channel: Channel, options: RpcLinkOptions) {
     this.#channel = channel;
-    this.#limits = { ...defaultLimits, ...options.limits };
+    this.#limits = limitsOf(options.limits);
     const { metadata, limits, isAnywirePeer } = options;
     this.#calls = isAnywirePeer?.calls ?? "rpc";
     const methodOf = (call: Id): string | undefined => this.#session?.methodOf(call);

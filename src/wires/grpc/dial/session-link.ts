@@ -1,6 +1,6 @@
 import type { Id, LinkMessage, OutgoingMessage } from "../../../codec/index.js";
 import { decodeToClient, encodeToServer } from "../../../codec/mcpv1/index.js";
-import { defaultLimits, Fault, type Limits, toFault } from "../../../core/index.js";
+import { Fault, type Limits, limitsOf, toFault } from "../../../core/index.js";
 import { hasRoom, type Link, type LinkTraits, sharedStream } from "../../../era/index.js";
 import type { Channel, ClientCall, Metadata } from "../../../io/index.js";
 import type { IterationStep } from "../../../stream/index.js";
@@ -50,7 +50,7 @@ class StreamLink implements SessionLink {
   constructor(channel: Channel, { metadata, limits, methodOf }: SessionLinkOptions) {
     this.#channel = channel;
     this.#metadata = { ...metadata, [header.twins]: "1" };
-    this.#limits = { ...defaultLimits, ...limits };
+    this.#limits = limitsOf(limits);
     this.#methodOf = methodOf;
     const opened = new Promise<Frames>((resolve) => {
       this.#opened = resolve;

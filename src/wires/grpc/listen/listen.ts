@@ -2,11 +2,11 @@ import {
   type Address,
   Canceller,
   closingFault,
-  defaultLimits,
   defaultTimeouts,
   Fault,
   fixedTimeouts,
   type Listener,
+  limitsOf,
   type Service,
 } from "../../../core/index.js";
 import { observedAs, Parking } from "../../../era/index.js";
@@ -33,7 +33,7 @@ export interface ServedByGrpc {
 /** All dialects on one server, or only the tunnel. */
 export function grpcService(service: Service, options: GrpcListenOptions, tunnelOnly: boolean): ServedByGrpc {
   // A client may come back for a parked call on another connection, and with another RPC.
-  const parking = new Parking(service, { ...defaultLimits, ...options.limits }, options.sealKey);
+  const parking = new Parking(service, limitsOf(options.limits), options.sealKey);
   const mcp = new McpService(service, options, parking);
   const closing = new Canceller();
   const tunnels = tunnelPaths(options);

@@ -1,7 +1,6 @@
 import { decodeMessage, encodeMessage, WATCH } from "../../../codec/mcpv1/index.js";
 import {
   bothEras,
-  defaultLimits,
   defaultTimeouts,
   eraOfRequest,
   extended,
@@ -13,6 +12,7 @@ import {
   type Limits,
   layered,
   legacyVersions,
+  limitsOf,
   quotaOwner,
   reasonOf,
   type Service,
@@ -53,7 +53,7 @@ export class McpService {
   constructor(service: Service, options: GrpcListenOptions, parking: Parking) {
     this.#service = layered(service, extras);
     this.#options = options;
-    this.#limits = { ...defaultLimits, ...options.limits };
+    this.#limits = limitsOf(options.limits);
     this.#sessions = new SessionTable(options);
     this.#parking = parking;
   }

@@ -1,6 +1,6 @@
 import { MessageCodec, payloadIn, withPayload } from "../../../codec/bufmcpv1/index.js";
 import type { Incoming, OutgoingMessage } from "../../../codec/index.js";
-import { type Connection, defaultLimits, Fault, lowerCase, toFault } from "../../../core/index.js";
+import { type Connection, Fault, limitsOf, lowerCase, toFault } from "../../../core/index.js";
 import { dialLink, hasRoom, type Link, observedAs, renewing, sharedStream } from "../../../era/index.js";
 import { type Channel, type ClientCall, greet, grpcChannel, type Metadata, NoProto, secureContext } from "../../../io/index.js";
 import { pipe } from "../../../stream/index.js";
@@ -23,7 +23,7 @@ export async function dialProto(address: string, given: GrpcDialOptions): Promis
   });
   const metadata: Metadata = lowerCase(options.headers);
   const opened = async (open: (codec: MessageCodec) => Link): Promise<Link> => {
-    const codec = new MessageCodec({ ...defaultLimits, ...limits });
+    const codec = new MessageCodec(limitsOf(limits));
     return greet(open(codec), codec, options);
   };
   const session = (): Promise<Link> => opened((codec) => openSession(channel, metadata, codec));
@@ -38,8 +38,7 @@ export async function dialProto(address: string, given: GrpcDialOptions): Promis
     return await dialLink(renewing(await unary(), { ...options, connect: unary, released }), options);
   } catch (error) {
     await channel.close();
-    if (!isForeign(error)) throw error;
-    if (options.jsonToo === false) throw error instanceof NoProto ? error.fault : error;
+    if (!isForeign(error) || options.jsonToo === false) throw error instanceof NoProto ? error.fault : error;
     return dial(address.slice("proto+".length), observedAs(given, "dial", "grpc"));
   }
 }

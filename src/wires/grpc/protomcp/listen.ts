@@ -1,5 +1,5 @@
 import { MessageCodec } from "../../../codec/bufmcpv1/index.js";
-import { defaultLimits, type Fault, isCredential, type Service, toFault } from "../../../core/index.js";
+import { type Fault, isCredential, limitsOf, type Service, toFault } from "../../../core/index.js";
 import { type Link, type ServeLinkOptions, serveLink } from "../../../era/index.js";
 import { admitByToken, answersProbes, checksTokens, type ServerCall } from "../../../io/index.js";
 import { until } from "../../../stream/index.js";
@@ -15,7 +15,7 @@ export { PROTO } from "./rpcs.js";
 
 /** Serves `buf.mcp.v1.MCPService`: a `Session` is a link of either era, and each unary RPC is a separate call. Never rejects. */
 export function protoService(service: Service, options: GrpcListenOptions, host: TunnelHost): (call: ServerCall) => Promise<void> {
-  const limits = { ...defaultLimits, ...options.limits };
+  const limits = limitsOf(options.limits);
   const watched = { auth: options.auth, observe: options.observe, wire: "proto-grpc" };
 
   const linkOptions = (call: ServerCall, { principal, remote, metadata, credentials }: RpcCaller): ServeLinkOptions => {

@@ -1,12 +1,12 @@
 import { MessageCodec, payloadIn, withPayload } from "../../../codec/bufmcpv1/index.js";
 import type { Incoming, OutgoingMessage } from "../../../codec/index.js";
 import {
-  defaultLimits,
   Fault,
   fromRpcError,
   isObject,
   type JsonObject,
   legacyVersions,
+  limitsOf,
   meta,
   modernVersions,
   noParams,
@@ -28,7 +28,7 @@ export async function answerUnary(call: ServerCall, serve: (link: Link) => Promi
   const rpc = unaryRpcs.find(({ name }) => call.path === `${PROTO}${name}`);
   if (rpc === undefined) throw new Fault("unknown-method", `unknown method: ${call.path}`);
   // A unary client cannot say what it knows beyond the base.
-  const codec = new MessageCodec({ ...defaultLimits, ...options.limits });
+  const codec = new MessageCodec(limitsOf(options.limits));
   codec.full = false;
   const [request] = codec.decode(withPayload(ID, { number: rpc.request, bytes: await onlyMessage(call) }));
   codec.full = false;

@@ -1,5 +1,5 @@
 import type { Incoming } from "../../../codec/index.js";
-import { type Cancel, defaultLimits, type Fault, type Service, toFault } from "../../../core/index.js";
+import { type Cancel, type Fault, limitsOf, type Service, toFault } from "../../../core/index.js";
 import { type Parking, serveLink } from "../../../era/index.js";
 import type { ServerCall } from "../../../io/index.js";
 import { until } from "../../../stream/index.js";
@@ -31,7 +31,7 @@ export function tunnelService(
   options: GrpcListenOptions,
   { closing, parking }: TunnelHost,
 ): (call: ServerCall) => Promise<void> {
-  const limits = { ...defaultLimits, ...options.limits };
+  const limits = limitsOf(options.limits);
 
   const serve = async (call: ServerCall, { principal, remote, metadata, credentials }: RpcCaller): Promise<void> => {
     const { eras, onFault, pageSize, drainMs, observe } = options;

@@ -17,13 +17,13 @@ import {
   type Cancel,
   Canceller,
   type DialOptions,
-  defaultLimits,
   Fault,
   fixedTimeouts,
   isObject,
   type JsonObject,
   type Limits,
   legacyVersions,
+  limitsOf,
   lowerCase,
   messageTooLarge,
   modernVersions,
@@ -138,7 +138,7 @@ class PostLink implements HttpLink {
     this.#options = { ...options, headers: lowerCase(options.headers) };
     this.#tools = tools;
     this.#client = client({ legacy: () => this.#legacy, cancel: this.#general, headers: (message) => this.#headers(message) });
-    this.#limits = { ...defaultLimits, ...options.limits };
+    this.#limits = limitsOf(options.limits);
     this.#session = new DialedSession({
       url,
       client: this.#client,
