@@ -8,6 +8,7 @@ import {
   type FanIn,
   Fault,
   type JsonObject,
+  jsonText,
   type Layer,
   type Lease,
   leasedReplies,
@@ -257,7 +258,7 @@ function listsKey(names: readonly Askable[]): string {
 
 /** A stateless client says in each call what it can be asked; a legacy server is told once. */
 function ownKey(identity: Client["identity"], capabilities: JsonObject): string {
-  return JSON.stringify([identity.key, capabilities]);
+  return jsonText([identity.key, capabilities]);
 }
 
 function canBeAsked({ capabilities }: Client): boolean {
