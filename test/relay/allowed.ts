@@ -3,6 +3,7 @@ import type { Rule } from "./rules.js";
 const io = "io\\.modelcontextprotocol/";
 
 const grpc = /grpc|unary|connect/;
+const protobuf = /grpc|unary|connect|proto/;
 
 /** What a relay may change, and why. `docs/relay.md` is made of this; a rule that nothing needs any more is an error. */
 export const allowed: readonly Rule[] = [
@@ -100,7 +101,7 @@ export const allowed: readonly Rule[] = [
     eras: ["modern"],
     kinds: ["extra"],
     method: /^notifications\/cancelled$/,
-    hops: /^(stdio|tcp|ws|tunnel|grpc)/,
+    hops: /^(stdio|tcp|ws|tunnel|grpc|proto)/,
     text: "`notifications/cancelled` after the result of `subscriptions/listen` where all calls share a stream, because the revision requires both, in different places.",
   },
   {
@@ -199,8 +200,8 @@ export const allowed: readonly Rule[] = [
     what: "result",
     kinds: ["missing"],
     path: /^params$/,
-    hops: grpc,
-    text: "A member `params` beside `result`, over gRPC.",
+    hops: protobuf,
+    text: "A member `params` beside `result`, over gRPC and proto-mcp.",
   },
   {
     section: "cannot carry",
@@ -244,8 +245,8 @@ export const allowed: readonly Rule[] = [
       section: "moves",
       from,
       kinds: ["order"],
-      hops: grpc,
-      text: "Members of an object, over gRPC: those that have a field come before the others, in the order of the fields.",
+      hops: protobuf,
+      text: "Members of an object, over gRPC and proto-mcp: those that have a field come before the others, in the order of the fields.",
     }),
   ),
   {
