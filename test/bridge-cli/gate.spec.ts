@@ -190,6 +190,19 @@ describe("filterTools()", () => {
     await expect(client.callTool("toggle-simulated-logging")).rejects.toThrow("is not offered here");
   });
 
+  it("takes letters of either case where a glob says so", async () => {
+    const server = createServer({ name: "s", version: "1" });
+    for (const name of ["deleteAll", "DELETE_ONE", "undelete", "a?b", "aXb"]) server.tool(name, {}, () => name);
+    const layers = [filterTools({ deny: ["(?i)Delete*", "(?i)A\\?b"] })];
+    await using listener = await serve(layered(server, ...layers), "tcp://127.0.0.1:0");
+    await using client = await connect(listener.address);
+    const names: string[] = [];
+    for await (const { name } of client.tools()) names.push(name);
+    expect(names).toEqual(["undelete", "aXb"]);
+    await expect(client.callTool("DELETE_ONE")).rejects.toThrow("is not offered here");
+    await expect(client.callTool("a?b")).rejects.toThrow("is not offered here");
+  });
+
   it("leaves pages as they are, and the list streaming", async () => {
     let made = 0;
     const many = createServer({ name: "many", version: "1" }).tools({
