@@ -1,11 +1,13 @@
 import { type ServeOptions, serve } from "../api/index.js";
 import { closable, defaultTimeouts, type Fault, type Listener, layered, type Service } from "../core/index.js";
+import { checkOptions } from "./check-options.js";
 import { Dialer } from "./dialer.js";
 import type { Bridge, BridgeOptions, ListenAt } from "./types.js";
 import { Upstreams } from "./upstreams.js";
 
 /** Serves the server behind one address on others: any wire to any wire, either era on each side. */
 export async function bridge(options: BridgeOptions): Promise<Bridge> {
+  checkOptions(options);
   const dialer = new Dialer(options);
   const upstreams = new Upstreams(dialer, options);
   const service = layered(upstreams, ...(options.layers ?? []));

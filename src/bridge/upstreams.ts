@@ -31,7 +31,7 @@ import type { Dialer } from "./dialer.js";
 import { listenAgain, onNextSession } from "./listen-again.js";
 import { Pool, type PoolCaller } from "./pool.js";
 import { timeLimit } from "./time-limit.js";
-import type { Askable, BridgeOptions, SessionMode } from "./types.js";
+import { type Askable, askable, type BridgeOptions, type SessionMode } from "./types.js";
 import { Waiting } from "./waiting.js";
 
 /** The most sessions with the server, if each is a process. */
@@ -45,7 +45,6 @@ const offers: Record<Askable, JsonObject> = {
   sampling: { tools: {}, context: {} },
   roots: { listChanged: true },
 };
-const askable: readonly Askable[] = ["elicitation", "sampling", "roots"];
 
 const option = { name: "sessions", use: 'sessions: "own", or --sessions own' };
 const sharedFanIn: FanIn = { ...sharedByAll, option };
