@@ -94,6 +94,16 @@ describe.each(pairs.filter(([front, client]) => front !== "sse" || client === "l
           expect(sorted(at(answer?.message, "result", name))).toBe(sorted(at(exact(initialized), "result", name)));
         peer.send(messageText(undefined, methodText("notifications/initialized", undefined)));
       }
+      const discover = { kind: "call", name: "discover", method: "server/discover", answer: "none" } as const;
+      if (era === "modern" && canSay(front, discover)) {
+        peer.send(messageText('"discover"', methodText(discover.method, paramsText(discover, true))));
+        const answer = await answerTo('"discover"');
+        for (const name of ["capabilities", "instructions", "x-result"])
+          expect(sorted(at(answer?.message, "result", name))).toBe(sorted(at(exact(initialized), "result", name)));
+        const meta = at(answer?.message, "result", "_meta");
+        expect(sorted(at(meta, "io.modelcontextprotocol/serverInfo"))).toBe(sorted(at(exact(initialized), "result", "serverInfo")));
+        expect(sorted(at(meta, "x"))).toBe(sorted(at(exact(initialized), "result", "_meta", "x")));
+      }
       for (const [index, one] of [...methods(server), ...values(server), ...errors()].entries()) {
         if (one.kind !== "call" || one.answer === "none" || !canSay(front, one)) continue;
         script = one.name;
