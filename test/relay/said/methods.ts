@@ -34,6 +34,13 @@ export function methods(era: Era): Script[] {
       params: '"cursor":"p 2é"',
       answer: { result: `${cached}"tools":[],"_meta":{"page":2}` },
     }),
+    ...["null", "5", '{"after":["a"]}'].map((cursor) =>
+      call({
+        method: "prompts/list",
+        name: `a cursor that is ${cursor}`,
+        answer: { result: `${cached}"prompts":[{"name":"p","arguments":[]}],"nextCursor":${cursor}` },
+      }),
+    ),
     call({
       method: "resources/list",
       params: '"x-list":1',
