@@ -38,6 +38,7 @@ export function methods(era: Era): Script[] {
       call({
         method: "prompts/list",
         name: `a cursor that is ${cursor}`,
+        params: `"cursor":${cursor}`,
         answer: { result: `${cached}"prompts":[{"name":"p","arguments":[]}],"nextCursor":${cursor}` },
       }),
     ),
