@@ -90,6 +90,16 @@ export const allowed: readonly Rule[] = [
   {
     section: "must not pass",
     from: "server",
+    eras: ["modern", "modern to legacy"],
+    what: "error",
+    kinds: ["changed"],
+    path: /^error\.code$/,
+    was: /^-32042$/,
+    text: "The code -32042 to a modern client, where it does not become a question: the revision does not have it, and -32603 takes its place.",
+  },
+  {
+    section: "must not pass",
+    from: "server",
     eras: ["modern to legacy"],
     kinds: ["lost"],
     method: /^notifications\/resources\/updated$/,
