@@ -164,6 +164,15 @@ export const allowed: readonly Rule[] = [
   },
   {
     section: "cannot carry",
+    from: "client",
+    what: "request",
+    kinds: ["missing"],
+    path: /^params\._meta\.(progressToken|traceparent|tracestate|baggage)$/,
+    was: /^[^"]*$/,
+    text: "A `progressToken` that is neither a string nor a number, and a trace (`traceparent`, `tracestate`, `baggage`) that is not a string.",
+  },
+  {
+    section: "cannot carry",
     from: "server",
     what: "notification",
     kinds: ["lost"],

@@ -13,6 +13,13 @@ export function methods(era: Era): Script[] {
       meta,
       answer: { result: `${done}${content},"structuredContent":{${odd}},"isError":true,"x-result":null,"_meta":{"m":{}}` },
     }),
+    call({
+      method: "tools/call",
+      name: "a token and a trace of other types",
+      params: '"name":"t"',
+      meta: '"k":1,"progressToken":null,"traceparent":5',
+      answer: { result: `${done}"content":[]` },
+    }),
     call({ method: "tools/call", name: "half a name", params: '"name":"a\\ud800b"', answer: { result: `${done}"content":[]` } }),
     call({ method: "tools/call", name: "tool without arguments", params: '"name":"bare"', answer: { result: `${done}"content":[]` } }),
     call({
