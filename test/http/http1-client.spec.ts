@@ -126,6 +126,7 @@ describe("answers that Node's own parser reads, too", () => {
         }
       };
       expect((await ask()).text).toBe(pieces.join(""));
+      await settled();
     }
     expect(sockets).toHaveLength(1);
   });
@@ -192,6 +193,11 @@ describe("answers that break the rules", () => {
   it("no answer at all", async () => {
     answer = (socket) => socket.end();
     await expect(ask()).rejects.toMatchObject({ code: "unavailable", data: { reason: "ECONNRESET" } });
+  });
+
+  it("a connection that ends right behind an answer, though that does not say so", async () => {
+    answer = (socket) => socket.end("HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok");
+    for (let at = 0; at < 20; at++) expect(await ask()).toEqual({ status: 200, text: "ok" });
   });
 
   it("an answer that nobody asked for is not that of the next request", async () => {
@@ -285,6 +291,7 @@ describe("large answers", () => {
     let read = 0;
     for await (const piece of sent.body) read += piece.length;
     expect(read).toBe(size);
+    await settled();
     answer = (socket) => socket.write("HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok");
     expect((await ask()).text).toBe("ok");
     expect(sockets).toHaveLength(1);

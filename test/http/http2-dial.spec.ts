@@ -4,6 +4,7 @@ import { type AddressInfo, connect as connectTcp, createServer as createTcp, typ
 import { expect, it } from "vitest";
 import { connect, createServer, type McpClient, progress } from "../../src/api/index.js";
 import { answerHeaderBytes } from "../../src/core/index.js";
+import { UNSAID_MS } from "../../src/io/http1/connections.js";
 import { httpClient } from "../../src/io/index.js";
 import { nodeHandler } from "../../src/wires/http/index.js";
 import { authority } from "../fixtures/certificates.js";
@@ -235,3 +236,23 @@ it("holds up the source of a call that is not read, and no other", async () => {
   handler.close();
   await closing(host, sessions);
 });
+
+it("closes an idle connection of HTTP/1.1 before its server does, and none that waits for its answer", async () => {
+  const sockets = new Set<Socket>();
+  const server = createHttps({ ...tls, keepAliveTimeout: 2_000 }, (request, response) => {
+    setTimeout(() => response.end("here"), request.url === "/late" ? UNSAID_MS + 500 : 0);
+  });
+  server.on("secureConnection", (socket) => sockets.add(socket));
+  const origin = `https://127.0.0.1:${await portOf(server)}`;
+  const client = httpClient(trust);
+  const get = async (path: string): Promise<string> => (await client.send("GET", new URL(path, origin), { headers: {} })).text(100);
+  expect(await get("/late")).toBe("here");
+  const answered = performance.now();
+  const [socket] = sockets;
+  await new Promise((resolve) => socket?.once("end", resolve));
+  // The server would close it after two seconds.
+  expect(performance.now() - answered).toBeLessThan(1_800);
+  expect(await get("/")).toBe("here");
+  client.close();
+  await closing(server, sockets);
+}, 15_000);

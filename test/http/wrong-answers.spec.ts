@@ -1,5 +1,6 @@
 import { createServer, type OutgoingHttpHeaders } from "node:http";
 import type { AddressInfo } from "node:net";
+import { gzipSync } from "node:zlib";
 import { afterEach, describe, expect, test } from "vitest";
 import { connect, Fault, type JsonObject, type McpClient } from "../../src/api/index.js";
 
@@ -7,7 +8,7 @@ import { connect, Fault, type JsonObject, type McpClient } from "../../src/api/i
 interface Answer {
   readonly status?: number;
   readonly headers?: OutgoingHttpHeaders;
-  readonly body: (id: unknown) => string;
+  readonly body: (id: unknown) => string | Buffer;
 }
 
 const JSON_TYPE = { "content-type": "application/json" };
@@ -49,6 +50,15 @@ const fault = (call: Promise<unknown>): Promise<unknown> =>
   );
 
 describe.each(["legacy", "modern"] as const)("a %s server", (era) => {
+  test("that compresses an answer fails the call, and the error says so", async () => {
+    const headers = { ...JSON_TYPE, "content-encoding": "gzip" };
+    const client = await calling(era, { odd: { headers, body: (id) => gzipSync(json({ id, result })) } });
+    expect(await fault(client.callTool("odd"))).toMatchObject({
+      code: "parse",
+      message: "the answer is not UTF-8: the server sent it with Content-Encoding gzip, which it was not asked for",
+    });
+  });
+
   test.each<[string, Answer]>([
     ["the id of another request", { body: () => json({ id: "another", result }) }],
     ["the id as a string", { body: (id) => json({ id: String(id), result }) }],

@@ -15,6 +15,10 @@ export interface HttpSendOptions {
   readonly cancel?: Cancel;
   /** What the request waits for, which decides when a silent server is given up; `call` unless given. */
   readonly awaits?: Awaits;
+  /** Whether calls in flight may wait for it. It does not wait behind them for a connection. */
+  readonly urgent?: boolean;
+  /** Called when all of it was handed to the system, if that is known before the answer. */
+  readonly onSent?: () => void;
 }
 
 export interface HttpClient {

@@ -1,13 +1,14 @@
 import type { ClientRequest, IncomingMessage, OutgoingHttpHeaders } from "node:http";
-import { type Agent, request as httpsRequest } from "node:https";
+import { request as httpsRequest } from "node:https";
 import type { Socket } from "node:net";
 import { answerHeaderBytes, extended, type Fault } from "../../core/index.js";
 import type { HttpSendOptions } from "./request.js";
+import type { SecureAgent } from "./secure-agent.js";
 import { requestFault, type Sent, sent } from "./sent.js";
 import { beat, type OpenRequest, type Silence } from "./silence.js";
 
 interface NodeTransport {
-  readonly agent: Agent;
+  readonly agent: SecureAgent;
   readonly silence: Silence;
 }
 
@@ -15,12 +16,17 @@ interface NodeTransport {
 export function sendSecure(
   method: string,
   url: URL,
-  { headers, body, cancel, awaits = "call" }: HttpSendOptions,
+  { headers, body, cancel, awaits = "call", urgent = false, onSent }: HttpSendOptions,
   { agent, silence }: NodeTransport,
 ): Promise<Sent> {
   return new Promise((resolve, reject) => {
     const lengthened = body === undefined ? headers : extended(headers, { "content-length": Buffer.byteLength(body) });
-    const given = { method, headers: lengthened as OutgoingHttpHeaders, agent, maxHeaderSize: answerHeaderBytes.http1 };
+    const given = {
+      method,
+      headers: lengthened as OutgoingHttpHeaders,
+      agent: agent.agentFor(urgent),
+      maxHeaderSize: answerHeaderBytes.http1,
+    };
     const request = httpsRequest(url, given);
     const open = new NodeRequest(request, agent);
     const awaited = silence.add(open, awaits);
@@ -34,16 +40,16 @@ export function sendSecure(
       silence.remove(awaited);
       unhook?.();
     });
-    request.end(body);
+    request.end(body, onSent);
   });
 }
 
 class NodeRequest implements OpenRequest {
   response: IncomingMessage | undefined;
   readonly #request: ClientRequest;
-  readonly #agent: Agent;
+  readonly #agent: SecureAgent;
 
-  constructor(request: ClientRequest, agent: Agent) {
+  constructor(request: ClientRequest, agent: SecureAgent) {
     this.#request = request;
     this.#agent = agent;
   }

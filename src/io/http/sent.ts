@@ -3,6 +3,7 @@ import { Fault } from "../../core/index.js";
 import { Pieces } from "../../stream/index.js";
 import { longHead } from "../http1/answer-head.js";
 import { whyUnreached } from "../unreached.js";
+import { answerText } from "./answer-text.js";
 
 /** The answer to a request. */
 export interface Sent {
@@ -63,7 +64,8 @@ class StreamSent implements Sent {
   }
 
   text(maxBytes: number): Promise<string> {
-    return textOf(this.#stream, this.#headers["content-length"], maxBytes, this.#broken);
+    const coding = this.header("content-encoding");
+    return textOf(this.#stream, { length: this.#headers["content-length"], coding, maxBytes, broken: this.#broken });
   }
 
   beat(): void {
@@ -86,18 +88,23 @@ export function cut(error: unknown): Fault {
   return new Fault("unavailable", "the server closed the connection", { cause: error, data: { reason: "closed" } });
 }
 
-const utf8 = new TextDecoder("utf-8", { fatal: true });
+interface AnswerBody {
+  readonly length: unknown;
+  readonly coding: string | undefined;
+  readonly maxBytes: number;
+  readonly broken: () => boolean;
+}
 
-function textOf(stream: Readable, length: unknown, maxBytes: number, broken: () => boolean): Promise<string> {
+function textOf(stream: Readable, { length, coding, maxBytes, broken }: AnswerBody): Promise<string> {
   return new Promise((resolve, reject) => {
     let ended = false;
     const finish = (bytes: Uint8Array): void => {
       ended = true;
       try {
         if (broken()) reject(cut(undefined));
-        else resolve(utf8.decode(bytes));
-      } catch (cause) {
-        reject(new Fault("parse", "the answer is not UTF-8", { cause }));
+        else resolve(answerText(bytes, coding));
+      } catch (fault) {
+        reject(fault);
       }
     };
     // A cancelled request may end with nothing but `close`.

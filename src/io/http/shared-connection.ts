@@ -101,7 +101,7 @@ function greeted(session: ClientHttp2Session, socket: Socket, url: URL): Promise
 }
 
 /** Sends the body and waits for the headers of the answer. */
-function answered(stream: ClientHttp2Stream, url: URL, { body, cancel }: HttpSendOptions): Promise<Sent> {
+function answered(stream: ClientHttp2Stream, url: URL, { body, cancel, onSent }: HttpSendOptions): Promise<Sent> {
   return new Promise((resolve, reject) => {
     let answering = false;
     stream.once("response", (headers: IncomingHttpHeaders & { ":status"?: number }) => {
@@ -117,7 +117,7 @@ function answered(stream: ClientHttp2Stream, url: URL, { body, cancel }: HttpSen
       // Creating an error is slow, and most streams close after their answer.
       if (!answering) reject(requestFault(cutOff(), url.origin));
     });
-    if (cancel?.fired !== true && body !== undefined) stream.end(body);
+    if (cancel?.fired !== true && body !== undefined) stream.end(body, onSent);
   });
 }
 

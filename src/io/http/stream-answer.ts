@@ -1,5 +1,6 @@
 import { Fault } from "../../core/index.js";
 import { allocateGarbage, PIECE_BYTES, Pieces } from "../../stream/index.js";
+import { answerText } from "./answer-text.js";
 import type { Sent } from "./sent.js";
 
 /** Pauses, resumes or leaves the stream of an answer. */
@@ -18,7 +19,6 @@ const HELD = 256 * 1024;
 
 type PieceStep = IteratorResult<Uint8Array, undefined>;
 const DONE: PieceStep = { done: true, value: undefined };
-const utf8 = new TextDecoder("utf-8", { fatal: true });
 
 /** An answer whose body is passed on in the pieces that arrive. A Node stream would join and copy them, and a generator costs more. */
 export class StreamAnswer implements Sent, AsyncIterator<Uint8Array, undefined> {
@@ -89,11 +89,7 @@ export class StreamAnswer implements Sent, AsyncIterator<Uint8Array, undefined> 
       await this.return();
       throw new Fault("overload", "the answer is larger than a message may be", { data: { limit: "messageBytes", max: maxBytes } });
     }
-    try {
-      return utf8.decode(all.whole());
-    } catch (cause) {
-      throw new Fault("parse", "the answer is not UTF-8", { cause });
-    }
+    return answerText(all.whole(), this.header("content-encoding"));
   }
 
   take(): Uint8Array | undefined {

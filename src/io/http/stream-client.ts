@@ -91,7 +91,7 @@ function headersOf(method: string, url: URL, { headers, body }: HttpSendOptions)
 function answered(
   session: Http2ClientSession,
   headers: readonly string[],
-  { body: sending, cancel }: HttpSendOptions,
+  { body: sending, cancel, onSent }: HttpSendOptions,
   { why, reset }: { why(error: Error | undefined): Promise<Fault>; reset(act: () => void): void },
 ): Promise<Sent> {
   return new Promise((resolve, reject) => {
@@ -128,8 +128,8 @@ function answered(
       },
       ANSWER_BYTES,
     );
-    if (sending === undefined) stream.end();
-    else stream.end(Buffer.from(sending));
+    if (sending !== undefined) stream.write(Buffer.from(sending), onSent);
+    stream.end();
     unhook = cancel?.on(leave);
     if (cancel?.fired === true) leave();
   });

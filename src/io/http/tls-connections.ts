@@ -1,13 +1,11 @@
 import { connect as connectHttp2 } from "node:http2";
-import { Agent, type AgentOptions } from "node:https";
 import { isIP } from "node:net";
-import type { Duplex } from "node:stream";
 import { connect as connectTls, type TLSSocket } from "node:tls";
 import { type Cancel, Fault, fixedTimeouts } from "../../core/index.js";
 import { timerMs } from "../../stream/index.js";
 import { offeredHttp } from "../deno.js";
-import { KEPT_CONNECTIONS, MOST_CONNECTIONS } from "../http1/connections.js";
 import { secureContext, type TlsDialOptions } from "../tls.js";
+import { SecureAgent } from "./secure-agent.js";
 import { requestFault } from "./sent.js";
 import { cutOff, type SharedConnection, sharedConnection } from "./shared-connection.js";
 import { deadPeer } from "./silence.js";
@@ -18,14 +16,14 @@ export interface TlsConnections {
    * Uses an HTTP/2 connection with room for a request, or an agent for HTTP/1.1 if the server has nothing newer. `send` is called at once,
    * so that no other request takes the room.
    */
-  use<T>(url: URL, cancel: Cancel | undefined, send: (connection: SharedConnection | Agent) => Promise<T>): Promise<T>;
+  use<T>(url: URL, cancel: Cancel | undefined, send: (connection: SharedConnection | SecureAgent) => Promise<T>): Promise<T>;
   close(): void;
 }
 
 interface Origin {
   readonly shared: Set<SharedConnection>;
   /** Set for a server that does not offer HTTP/2. */
-  agent?: Agent;
+  agent?: SecureAgent;
   connecting?: Promise<void> | undefined;
 }
 
@@ -54,23 +52,14 @@ export function tlsConnections({ tls, pingMs, deadMs }: TlsConnectionsOptions): 
     });
     handshakes.add(socket);
     socket.setKeepAlive(true, fixedTimeouts.tcpKeepAliveMs);
-    if (Number.isFinite(deadMs)) socket.setTimeout(timerMs(deadMs), () => void socket.destroy(deadPeer(deadMs)));
+    const silent = (): void => void socket.destroy(deadPeer(deadMs));
+    if (Number.isFinite(deadMs)) socket.setTimeout(timerMs(deadMs), silent);
     try {
       await secured(socket, url);
-      socket.setTimeout(0);
+      socket.setTimeout(0, silent);
       if (socket.alpnProtocol === "h2") await join(origin, url, socket);
       else if (closed) socket.destroy();
-      else
-        origin.agent = new FirstAgent(
-          {
-            keepAlive: true,
-            keepAliveMsecs: fixedTimeouts.tcpKeepAliveMs,
-            maxSockets: MOST_CONNECTIONS,
-            maxFreeSockets: KEPT_CONNECTIONS,
-            ...context,
-          },
-          socket,
-        );
+      else origin.agent = new SecureAgent(context, socket);
     } finally {
       handshakes.delete(socket);
     }
@@ -121,27 +110,6 @@ export function tlsConnections({ tls, pingMs, deadMs }: TlsConnectionsOptions): 
 const WINDOW = 256 * 1024;
 /** MB that Node may hold for one connection, including requests that are being sent. */
 const MEMORY_MB = 256;
-
-/** Gives the first request the connection on which HTTP/1.1 was negotiated. */
-class FirstAgent extends Agent {
-  #first: TLSSocket | undefined;
-
-  constructor(options: AgentOptions, first: TLSSocket) {
-    super(options);
-    this.#first = first;
-  }
-
-  override createConnection(...args: Parameters<Agent["createConnection"]>): Duplex | null | undefined {
-    const first = this.#first;
-    this.#first = undefined;
-    return first === undefined || first.destroyed ? super.createConnection(...args) : first;
-  }
-
-  override destroy(): void {
-    this.#first?.destroy();
-    super.destroy();
-  }
-}
 
 function secured(socket: TLSSocket, url: URL): Promise<void> {
   // A socket that is cut before its first request must not throw.

@@ -8,6 +8,16 @@ export interface RequestOnConnection extends AnswerListener {
   lost(error: Error | undefined): void;
 }
 
+/** What is sent of a request. */
+export interface RequestText {
+  /** The text up to the body. */
+  readonly head: string;
+  readonly body: string;
+  readonly bodyBytes: number;
+  /** Called when all of it was handed to the system. */
+  readonly onSent: (() => void) | undefined;
+}
+
 /** Where connections come from and go back to. */
 export interface ConnectionOwner {
   /** The connection can carry another request, for `keepMs` if the server says so. */
@@ -39,16 +49,16 @@ export class ClientConnection implements AnswerListener {
   }
 
   /** Sends a request. Its text is written in one piece where it can be. */
-  send(request: RequestOnConnection, head: string, body: string, bodyBytes: number): void {
+  send(request: RequestOnConnection, { head, body, bodyBytes, onSent }: RequestText): void {
     this.#request = request;
     const { socket } = this;
     if (bodyBytes === body.length) {
-      socket.write(head + body, "latin1");
+      socket.write(head + body, "latin1", onSent);
       return;
     }
     socket.cork();
     socket.write(head, "latin1");
-    socket.write(body, "utf8");
+    socket.write(body, "utf8", onSent);
     socket.uncork();
   }
 
@@ -88,6 +98,13 @@ export class ClientConnection implements AnswerListener {
     // A server that answers before it has read the request may not read the rest of it.
     if (head?.keeps !== true || !all || !socket.writable || socket.writableLength > 0) return void socket.destroy();
     socket.resume();
-    return this.#owner.freed(this, head.keepMs);
+    // Some servers end a connection right behind an answer and do not say so. That is seen within this turn of the event loop.
+    if (head.keepMs === undefined) setImmediate(this.#free);
+    else this.#free();
+    return undefined;
+  };
+
+  readonly #free = (): void => {
+    if (this.socket.writable) this.#owner.freed(this, this.#head?.keepMs);
   };
 }

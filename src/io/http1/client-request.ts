@@ -4,14 +4,10 @@ import { cut, requestFault, type Sent } from "../http/sent.js";
 import type { OpenRequest } from "../http/silence.js";
 import { type AnswerStream, StreamAnswer } from "../http/stream-answer.js";
 import type { AnswerHead } from "./answer-head.js";
-import type { ClientConnection, RequestOnConnection } from "./client-connection.js";
+import type { ClientConnection, RequestOnConnection, RequestText } from "./client-connection.js";
 import type { WaitingRequest } from "./connections.js";
 
-export interface ClientRequestOptions {
-  /** The text up to the body. */
-  readonly head: string;
-  readonly body: string;
-  readonly bodyBytes: number;
+export interface ClientRequestOptions extends RequestText {
   /** What faults call the server. */
   readonly server: string;
   resolve(sent: Sent): void;
@@ -51,8 +47,7 @@ export class ClientRequest implements WaitingRequest, RequestOnConnection, Answe
 
   onConnection(connection: ClientConnection): void {
     this.#connection = connection;
-    const { head, body, bodyBytes } = this.#options;
-    connection.send(this, head, body, bodyBytes);
+    connection.send(this, this.#options);
   }
 
   onHead({ status, headers }: AnswerHead): void {

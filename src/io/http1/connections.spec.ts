@@ -91,6 +91,20 @@ describe("connections that are kept", () => {
     expect(used).toEqual([0, 0, 1]);
   });
 
+  it("are not used after 4 seconds if the server does not say how long it keeps them", async () => {
+    // Node's server then sends no Keep-Alive header of its own.
+    server.prependListener("request", (_, response) => void response.setHeader("connection", "keep-alive"));
+    vi.useFakeTimers({ toFake: ["Date"] });
+    await get();
+    await settled();
+    vi.setSystemTime(Date.now() + 3_500);
+    await get();
+    await settled();
+    vi.setSystemTime(Date.now() + 4_500);
+    await get();
+    expect(used).toEqual([0, 0, 1]);
+  });
+
   it("are closed when nothing has used them for long, though others are in use", async () => {
     server.keepAliveTimeout = 600_000;
     vi.useFakeTimers({ toFake: ["Date"] });
@@ -139,6 +153,27 @@ describe("connections that are kept", () => {
     await vi.waitFor(() => expect(sockets.filter(({ destroyed }) => !destroyed)).toHaveLength(1));
     connections.destroy();
     await vi.waitFor(() => expect(sockets.filter(({ destroyed }) => !destroyed)).toHaveLength(0));
+  });
+
+  it("have a reserve for urgent requests, which no other request gets", async () => {
+    const connections = new HttpConnections({ most: 1 });
+    const silence = new Silence({ deadMs: Number.POSITIVE_INFINITY });
+    const send = async (path: string, urgent?: boolean): Promise<string> => {
+      const options = { headers: {}, ...(urgent === undefined ? undefined : { urgent }) };
+      return (await sendOwn("GET", new URL(path, url), options, { connections, silence })).text(1000);
+    };
+    const first = send("/held");
+    await vi.waitFor(() => expect(held).toHaveLength(1));
+    const behind = send("/");
+    expect(await send("/", true)).toBe("here");
+    await vi.waitFor(() => expect(sockets[1]?.destroyed).toBe(true));
+    // More of them than the reserve has connections: they wait for each other alone.
+    expect(await Promise.all(Array.from({ length: 80 }, () => send("/", true)))).toEqual(Array.from({ length: 80 }, () => "here"));
+    expect(sockets.length).toBeLessThanOrEqual(2 + 80);
+    expect(used.filter((socket) => socket === 0)).toHaveLength(1);
+    held[0]?.();
+    expect(await Promise.all([first, behind])).toEqual(["at last", "here"]);
+    connections.destroy();
   });
 
   it("that are all busy hold nothing of the requests that were given up while they waited", async () => {

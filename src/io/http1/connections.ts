@@ -4,6 +4,8 @@ import { ClientConnection } from "./client-connection.js";
 
 /** Connections of HTTP/1.1 to one host and port, with TLS or without. Further requests wait. */
 export const MOST_CONNECTIONS = 1024;
+/** Connections beyond those for urgent requests. Calls that have all the others may wait for one of these requests. */
+export const URGENT_CONNECTIONS = 64;
 /** Those of them that are kept without a request. */
 export const KEPT_CONNECTIONS = 256;
 
@@ -33,6 +35,7 @@ interface Pool {
   /** The last used is used next. */
   readonly free: IdleConnection[];
   readonly waiting: WaitingRequest[];
+  readonly urgent: WaitingRequest[];
   open: number;
   /** How many of the open ones are still connecting. */
   connecting: number;
@@ -44,8 +47,12 @@ interface IdleConnection {
   readonly until: number;
 }
 
-/** How long a server is assumed to keep a connection, if it does not say. */
+/** How long a connection is kept, even if its server would keep it for longer. */
 const IDLE_MS: number = fixedTimeouts.idleConnectionMs;
+/** A connection is not used within this time before its server closes it: a request could be lost on its way. */
+const MARGIN_MS = 1_000;
+/** How long a connection is kept if its server does not say anything. Many servers close it after 5 seconds: uvicorn is one. */
+export const UNSAID_MS: number = 5_000 - MARGIN_MS;
 /** Connections to a Unix socket that may be opening at the same time: beyond its backlog the system refuses them. */
 const CONNECTING = 64;
 
@@ -66,8 +73,8 @@ export class HttpConnections {
     this.#kept = kept;
   }
 
-  /** Gives the request a connection, now or when there is one. */
-  take(place: HostAndPort, request: WaitingRequest): void {
+  /** Gives the request a connection, now or when there is one. An urgent one does not wait behind the others. */
+  take(place: HostAndPort, request: WaitingRequest, urgent = false): void {
     const pool = this.#pool(place);
     for (let kept = pool.free.pop(); kept !== undefined; kept = pool.free.pop()) {
       const { connection, until } = kept;
@@ -79,16 +86,18 @@ export class HttpConnections {
       }
       socket.destroy();
     }
-    if (this.#mayConnect(pool)) return request.onConnection(this.#connect(pool));
-    pool.waiting.push(request);
+    if (this.#mayConnect(pool, urgent)) return request.onConnection(this.#connect(pool));
+    (urgent ? pool.urgent : pool.waiting).push(request);
     return undefined;
   }
 
   /** The request no longer waits for a connection. */
   forget(place: HostAndPort, request: WaitingRequest): void {
-    const { waiting } = this.#pool(place);
-    const at = waiting.indexOf(request);
-    if (at >= 0) waiting.splice(at, 1);
+    const { waiting, urgent } = this.#pool(place);
+    for (const line of [waiting, urgent]) {
+      const at = line.indexOf(request);
+      if (at >= 0) line.splice(at, 1);
+    }
   }
 
   /** Closes the connections that have no request. */
@@ -98,7 +107,8 @@ export class HttpConnections {
 
   destroy(): void {
     const closed = new Fault("unavailable", "the client was closed", { data: { reason: "closed" } });
-    for (const { waiting } of this.#pools.values()) for (const request of waiting.splice(0)) request.destroy(closed);
+    for (const { waiting, urgent } of this.#pools.values())
+      for (const request of [...waiting.splice(0), ...urgent.splice(0)]) request.destroy(closed);
     for (const { socket } of this.#all) socket.destroy();
   }
 
@@ -107,13 +117,19 @@ export class HttpConnections {
     if (last?.place.host === place.host && last.place.port === place.port) return last;
     const name = `${place.host}:${place.port}`;
     let pool = this.#pools.get(name);
-    if (pool === undefined) this.#pools.set(name, (pool = { place, free: [], waiting: [], open: 0, connecting: 0 }));
+    if (pool === undefined) this.#pools.set(name, (pool = { place, free: [], waiting: [], urgent: [], open: 0, connecting: 0 }));
     this.#last = pool;
     return pool;
   }
 
-  #mayConnect({ open, connecting }: Pool): boolean {
-    return open < this.#most && (this.path === undefined || connecting < CONNECTING);
+  #mayConnect({ open, connecting }: Pool, urgent: boolean): boolean {
+    return open < this.#most + (urgent ? URGENT_CONNECTIONS : 0) && (this.path === undefined || connecting < CONNECTING);
+  }
+
+  /** Opens a connection for the next request that waits, if there may be another. */
+  #connectNext(pool: Pool): void {
+    const line = pool.urgent.length > 0 ? pool.urgent : pool.waiting;
+    if (this.#mayConnect(pool, line === pool.urgent)) line.shift()?.onConnection(this.#connect(pool));
   }
 
   #connect(pool: Pool): ClientConnection {
@@ -134,7 +150,7 @@ export class HttpConnections {
     };
     socket.once("connect", () => {
       settled();
-      if (this.#mayConnect(pool)) pool.waiting.shift()?.onConnection(this.#connect(pool));
+      this.#connectNext(pool);
     });
     socket.once("close", () => {
       pool.open--;
@@ -142,16 +158,19 @@ export class HttpConnections {
       this.#all.delete(connection);
       const at = pool.free.findIndex((kept) => kept.connection === connection);
       if (at >= 0) pool.free.splice(at, 1);
-      pool.waiting.shift()?.onConnection(this.#connect(pool));
+      this.#connectNext(pool);
     });
     return connection;
   }
 
-  #freed(pool: Pool, connection: ClientConnection, keepMs = IDLE_MS): void {
-    const request = pool.waiting.shift();
-    if (request !== undefined) return request.onConnection(connection);
+  #freed(pool: Pool, connection: ClientConnection, keepMs?: number): void {
     const { socket } = connection;
-    const keeps = Math.min(keepMs, IDLE_MS) - 1_000;
+    // What was opened for urgent requests is for them alone.
+    const extra = pool.open > this.#most;
+    const request = pool.urgent.shift() ?? (extra ? undefined : pool.waiting.shift());
+    if (request !== undefined) return request.onConnection(connection);
+    if (extra) return void socket.destroy();
+    const keeps = keepMs === undefined ? UNSAID_MS : Math.min(keepMs, IDLE_MS) - MARGIN_MS;
     if (pool.free.length >= this.#kept || keeps <= 0) return void socket.destroy();
     // Nobody waits for it, so it must not keep the process running.
     socket.unref();

@@ -77,6 +77,20 @@ it("ends idle connections when it closes, and the others with their last answer,
   expect(busy.text).toMatch(/\r\nconnection: close\r\n(.+\r\n)*\r\nlast$/);
 });
 
+it("answers a request whose body is still to come when it closes", async () => {
+  const at = await lab();
+  const client = await at.client();
+  client.socket.write(request().slice(0, -2));
+  // Time enough for the head to come.
+  await new Promise((resolve) => setTimeout(resolve, 20));
+  at.connections.close();
+  client.socket.write("{}");
+  await until(() => at.exchanges.length === 1);
+  at.exchanges[0]?.reply(503, {}, "closing");
+  await until(() => client.ended);
+  expect(client.text).toMatch(/^HTTP\/1\.1 503 .+\r\n(.+\r\n)*connection: close\r\n(.+\r\n)*\r\nclosing$/);
+});
+
 it("ends a connection that is idle for more than a minute, and none that waits for its answer", async () => {
   vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
   ends.push(() => vi.useRealTimers());

@@ -86,6 +86,11 @@ export class PlainConnection {
     return this.#closing;
   }
 
+  /** Whether no request has begun. */
+  get #idle(): boolean {
+    return this.#exchange === undefined && this.#begun === undefined;
+  }
+
   begin(first: Buffer): void {
     this.socket.on("data", this.#onData).on("drain", this.#onDrain).on("close", this.#onClose);
     this.#take(first);
@@ -114,12 +119,12 @@ export class PlainConnection {
 
   /** Closes the connection if it has been idle for too long. */
   look(): void {
-    if (this.#exchange === undefined && ++this.#looks > LOOKS) this.socket.end();
+    if (this.#idle && ++this.#looks > LOOKS) this.socket.end();
   }
 
   close(): void {
     this.#closing = true;
-    if (this.#exchange === undefined) this.socket.end();
+    if (this.#idle) this.socket.end();
   }
 
   readonly #onData = (bytes: Buffer): void => {

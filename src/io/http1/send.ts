@@ -31,7 +31,7 @@ const badValue = /[^\t\x20-\x7e\x80-\xff]/;
 export function sendOwn(
   method: string,
   url: URL,
-  { headers, body, cancel, awaits = "call" }: HttpSendOptions,
+  { headers, body, cancel, awaits = "call", urgent, onSent }: HttpSendOptions,
   { connections, silence }: OwnTransport,
 ): Promise<Sent> {
   return new Promise((resolve, reject) => {
@@ -57,6 +57,7 @@ export function sendOwn(
       head: `${text}\r\n`,
       body: body ?? "",
       bodyBytes,
+      onSent,
       server: connections.path === undefined ? url.origin : `unix:${connections.path}`,
       resolve,
       reject,
@@ -71,7 +72,7 @@ export function sendOwn(
     const awaited = silence.add(request, awaits);
     if (cancel?.fired === true) return request.leave();
     unhook = cancel?.on(() => request.leave());
-    return connections.take(place, request);
+    return connections.take(place, request, urgent);
   });
 }
 

@@ -19,6 +19,7 @@ import {
   type DialOptions,
   defaultLimits,
   Fault,
+  fixedTimeouts,
   isObject,
   type JsonObject,
   type Limits,
@@ -94,6 +95,8 @@ interface OpenPost extends HeldReader {
   /** The message, if it is a request. */
   readonly request: OutgoingRequest | undefined;
   readonly cancel: Canceller;
+  /** Characters that have not left yet. */
+  unsent: number;
   /** The session in which it was sent, or that it began. */
   session: string | undefined;
   /** Whether the server has begun to answer with a stream. */
@@ -102,8 +105,10 @@ interface OpenPost extends HeldReader {
   accepted: boolean;
 }
 
-/** Characters of messages that may be in flight to the server. */
+/** Characters of messages that may wait to leave. */
 const WINDOW = 1024 * 1024;
+/** Milliseconds for the stream of a call to end after the answer. Some servers leave it open, and each holds a connection. */
+const ENDING_MS = fixedTimeouts.lingerMs;
 /** Bytes of parts that are passed on at once. */
 const PARTS_BYTES = 64 * 1024;
 /** Every call is a POST with a stream of its own. */
@@ -237,6 +242,7 @@ class PostLink implements HttpLink {
       metadata,
       request,
       cancel,
+      unsent: text.length,
       session: undefined,
       held: false,
       wake: undefined,
@@ -255,12 +261,15 @@ class PostLink implements HttpLink {
       await reopenListen(toFault(error), cancel, () => this.#exchange(open));
     } finally {
       if (request !== undefined) this.#open.delete(request.id);
-      this.#underWay -= text.length;
-      if (this.#waiting.size > 0) this.#wake();
+      this.#sent(open);
     }
   }
 
-  #wake(): void {
+  /** The message has left, or will not leave. What its call waits for now is the answer. */
+  #sent(open: OpenPost): void {
+    this.#underWay -= open.unsent;
+    open.unsent = 0;
+    if (this.#waiting.size === 0) return;
     for (const wake of this.#waiting) wake();
     this.#waiting.clear();
   }
@@ -272,12 +281,21 @@ class PostLink implements HttpLink {
     const send = (): Promise<Sent> => {
       const post = (): Promise<Sent> => {
         open.session = this.#session.id;
-        return this.#client.send("POST", this.#url, { headers: this.#headers(message, metadata), body, cancel });
+        const headers = this.#headers(message, metadata);
+        // An answer or a cancellation may be what the calls that have all the connections wait for.
+        return this.#client.send("POST", this.#url, {
+          headers,
+          body,
+          cancel,
+          urgent: request === undefined,
+          onSent: () => this.#sent(open),
+        });
       };
       const ready = request !== undefined && mayAsk(request.method) ? this.#session.ready : undefined;
       return ready === undefined ? post() : ready.then(post);
     };
     let sent = await send();
+    this.#sent(open);
     if (session !== undefined && !begins && (sent.status === 404 || sent.status === 400)) {
       const text = await sent.text(this.#limits.messageBytes);
       if (isUnknownSession(sent.status, text)) {
@@ -289,7 +307,7 @@ class PostLink implements HttpLink {
       } else sent = alreadyRead(sent, text);
     }
     if (begins && sent.status === 200) open.session = this.#session.id = sent.header("mcp-session-id");
-    if (request === undefined) return this.#posted(message, sent);
+    if (request === undefined) return this.#posted(open, sent);
     await this.#answer(request.id, sent, open);
   }
 
@@ -300,9 +318,13 @@ class PostLink implements HttpLink {
     throw closed ?? fault;
   }
 
-  async #posted(message: OutgoingMessage, sent: Sent): Promise<void> {
-    const text = await sent.text(this.#limits.messageBytes);
-    if (sent.status >= 400) throw httpFault(sent.status, text);
+  async #posted({ message, cancel }: OpenPost, sent: Sent): Promise<void> {
+    // What a server says here is about no request. Some leave a stream open.
+    if (sent.status < 300 && mediaType(sent.header("content-type")) === SSE_TYPE) cancel.fire();
+    else {
+      const text = await sent.text(this.#limits.messageBytes);
+      if (sent.status >= 400) throw httpFault(sent.status, text);
+    }
     if ("method" in message && message.method === "notifications/initialized") void this.#session.listen();
   }
 
@@ -383,6 +405,7 @@ class PostLink implements HttpLink {
     for (let tries = 0; ; ) {
       const seen = { last, answered: false, retry };
       let lost: Fault | undefined;
+      let ending: ReturnType<typeof setTimeout> | undefined;
       try {
         sent ??= await this.#resume(last as string, open.cancel);
         await readEvents(sent, {
@@ -392,6 +415,7 @@ class PostLink implements HttpLink {
           open,
           take: (messages) => {
             seen.answered ||= messages.some((message) => (message.kind === "result" || message.kind === "error") && message.id === id);
+            if (seen.answered) ending ??= setTimeout(() => leave(open), ENDING_MS);
             return this.#deliver(messages);
           },
         });
@@ -404,6 +428,8 @@ class PostLink implements HttpLink {
         const gone = dead && (sent === undefined || data["asked"] === true);
         if (open.cancel.fired || !broken || gone) throw error;
         if (dead) lost = toFault(error);
+      } finally {
+        clearTimeout(ending);
       }
       if (seen.answered || open.cancel.fired) return;
       if (seen.last !== last) tries = 0;

@@ -25,7 +25,7 @@ import { awayStatuses, isForGood, LegacyState } from "../../../era/index.js";
 import type { HttpClient, HttpSendOptions, Sent } from "../../../io/index.js";
 import { Backoff, within } from "../../../stream/index.js";
 import { mediaType, SSE_TYPE } from "../media-types.js";
-import { readEvents, type Seen } from "./events.js";
+import { type ParsedEvent, readEvents, type Seen } from "./events.js";
 import { httpFault, isRefusal, isUnknownSession, noMessage } from "./fault.js";
 import { wait } from "./wait.js";
 
@@ -132,10 +132,10 @@ export class DialedSession {
   }
 
   /** A GET of the stream that has the event `last`. */
-  get(last: string | undefined, cancel: Cancel, awaits: HttpSendOptions["awaits"] = "head"): Promise<Sent> {
+  get(last: string | undefined, cancel: Cancel, options: Pick<HttpSendOptions, "awaits" | "urgent"> = { awaits: "head" }): Promise<Sent> {
     const { client, url } = this.#host;
     const headers = { ...this.#host.headers(), accept: SSE_TYPE, ...(last === undefined ? undefined : { "last-event-id": last }) };
-    return client.send("GET", url, { headers, cancel, awaits });
+    return client.send("GET", url, { ...options, headers, cancel });
   }
 
   /** Tells the server that the session is over, without waiting for long. */
@@ -143,7 +143,7 @@ export class DialedSession {
     if (this.id === undefined) return;
     const { client, url } = this.#host;
     const cancel = new Canceller();
-    const told = client.send("DELETE", url, { headers: this.#host.headers(), cancel }).then(
+    const told = client.send("DELETE", url, { headers: this.#host.headers(), cancel, urgent: true }).then(
       (sent) => sent.text(1024).catch(() => ""),
       () => "",
     );
@@ -181,9 +181,15 @@ export class DialedSession {
       this.#listenNow = () => left.fire();
       try {
         // Some servers send the headers only with the first event. If a server did not do so before, silence counts.
-        const sent = await this.get(last, left, had ? "head" : "nothing");
+        const sent = await this.get(last, left, { awaits: had ? "head" : "nothing", urgent: true });
         if (session === this.id) this.#answered(session);
-        if (sent.status !== 200) {
+        const type = mediaType(sent.header("content-type"));
+        if (sent.status === 200 && type !== undefined && type !== SSE_TYPE) {
+          // It answers every GET with a page.
+          await sent.text(limits.messageBytes);
+          if (!had) break;
+          missed = true;
+        } else if (sent.status !== 200) {
           const text = await sent.text(limits.messageBytes);
           // Not every server has this stream. If the server had it, it no longer knows the session.
           if (sent.status === 405) break;
@@ -289,7 +295,7 @@ export class DialedSession {
   async #begin(): Promise<void> {
     let listens: Promise<void> | undefined;
     const notify = async (message: OutgoingMessage): Promise<void> => {
-      await this.#post(message);
+      await this.#post(message, this.#host.cancel);
       listens = this.#open();
       void this.listen();
       // A server that has forgotten a session may still keep its stream open.
@@ -307,28 +313,40 @@ export class DialedSession {
   async #ask({ method, params }: OutgoingRequest): Promise<IncomingResult | IncomingError> {
     const { limits } = this.#host;
     const request = { jsonrpc: "2.0" as const, id: `anywire-again-${++this.#count}`, method, ...(params && { params }) };
-    const { sent, text } = await this.#post(request);
-    let answer = text === undefined ? undefined : parseMessage(text, { depth: limits.depth });
-    if (text === undefined)
-      await readEvents(sent, {
-        limits,
-        seen: { last: undefined, retry: undefined },
-        take: (messages) => {
-          answer ??= messages.find((each) => (each.kind === "result" || each.kind === "error") && each.id === request.id);
-          return this.#host.deliver(messages.filter((each) => each !== answer));
-        },
-      });
-    if (answer?.kind !== "result" && answer?.kind !== "error") throw noMessage(sent.status, sent.header("content-type"));
-    if (method === "initialize" && answer.kind === "result") {
-      this.id = sent.header("mcp-session-id");
-      this.granted(request, answer.value);
+    const left = new Canceller();
+    const unhook = this.#host.cancel.on(() => left.fire());
+    try {
+      const { sent, text } = await this.#post(request, left);
+      const answer = text === undefined ? await this.#answerIn(sent, request.id, left) : parseMessage(text, { depth: limits.depth });
+      if (answer?.kind !== "result" && answer?.kind !== "error") throw noMessage(sent.status, sent.header("content-type"));
+      if (method === "initialize" && answer.kind === "result") {
+        this.id = sent.header("mcp-session-id");
+        this.granted(request, answer.value);
+      }
+      return answer;
+    } finally {
+      unhook();
     }
+  }
+
+  /** The answer in a stream, which is left then: some servers leave it open. Other messages are passed on. */
+  async #answerIn(sent: Sent, id: Id, left: Canceller): Promise<ParsedEvent | undefined> {
+    const { limits, deliver } = this.#host;
+    let answer: ParsedEvent | undefined;
+    const take = async (messages: readonly ParsedEvent[]): Promise<void> => {
+      answer ??= messages.find((each) => (each.kind === "result" || each.kind === "error") && each.id === id);
+      await deliver(messages.filter((each) => each !== answer));
+      if (answer !== undefined) left.fire();
+    };
+    await readEvents(sent, { limits, seen: { last: undefined, retry: undefined }, take }).catch((error) => {
+      if (answer === undefined) throw error;
+    });
     return answer;
   }
 
   /** The answer, and its text unless it is an event stream. */
-  async #post(message: OutgoingMessage): Promise<{ readonly sent: Sent; readonly text: string | undefined }> {
-    const { client, url, cancel, limits } = this.#host;
+  async #post(message: OutgoingMessage, cancel: Cancel): Promise<{ readonly sent: Sent; readonly text: string | undefined }> {
+    const { client, url, limits } = this.#host;
     const sent = await client.send("POST", url, { headers: this.#host.headers(message), body: serialise(message), cancel });
     if (sent.status < 300 && mediaType(sent.header("content-type")) === SSE_TYPE) return { sent, text: undefined };
     const text = await sent.text(limits.messageBytes);
