@@ -1,4 +1,4 @@
-import { type Cancel, type FanIn, Fault, type Identity, type JsonObject, type Lease, quotaOwner } from "../core/index.js";
+import { type Cancel, type FanIn, Fault, type Identity, type JsonObject, jsonText, type Lease, quotaOwner } from "../core/index.js";
 import { GIVEN_UP_MS } from "../era/index.js";
 import { timerMs, unref } from "../stream/index.js";
 
@@ -95,7 +95,7 @@ export class Pool {
 
   /** Whether a caller has a session. */
   has({ identity, offer }: PoolCaller): boolean {
-    const kind = JSON.stringify(offer);
+    const kind = jsonText(offer);
     return [...this.#members].some((member) => member.lessee === identity && member.kind === kind);
   }
 
@@ -118,7 +118,7 @@ export class Pool {
   #found({ identity, offer }: PoolCaller): Member | undefined {
     const now = Date.now();
     const owner = quotaOwner(identity, identity.key);
-    const kind = JSON.stringify(offer);
+    const kind = jsonText(offer);
     let free: Member | undefined;
     let owned = 0;
     let left: Identity | undefined;

@@ -3,6 +3,7 @@ import type { Address, Fault, Layer, Listener, Observer, RestartOptions } from "
 
 /** What a server may ask of a client. */
 export type Askable = "elicitation" | "sampling" | "roots";
+export const askable: readonly Askable[] = ["elicitation", "sampling", "roots"];
 
 /**
  * How clients share the server. `shared`: one upstream session for all. `own`: one for each client. `pool`: at most this many, each lent to

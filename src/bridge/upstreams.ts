@@ -8,6 +8,7 @@ import {
   type FanIn,
   Fault,
   type JsonObject,
+  jsonText,
   type Layer,
   type Lease,
   leasedReplies,
@@ -30,7 +31,7 @@ import type { Dialer } from "./dialer.js";
 import { listenAgain, onNextSession } from "./listen-again.js";
 import { Pool, type PoolCaller } from "./pool.js";
 import { timeLimit } from "./time-limit.js";
-import type { Askable, BridgeOptions, SessionMode } from "./types.js";
+import { type Askable, askable, type BridgeOptions, type SessionMode } from "./types.js";
 import { Waiting } from "./waiting.js";
 
 /** The most sessions with the server, if each is a process. */
@@ -44,7 +45,6 @@ const offers: Record<Askable, JsonObject> = {
   sampling: { tools: {}, context: {} },
   roots: { listChanged: true },
 };
-export const askable: readonly Askable[] = ["elicitation", "sampling", "roots"];
 
 const option = { name: "sessions", use: 'sessions: "own", or --sessions own' };
 const sharedFanIn: FanIn = { ...sharedByAll, option };
@@ -257,7 +257,7 @@ function listsKey(names: readonly Askable[]): string {
 
 /** A stateless client says in each call what it can be asked; a legacy server is told once. */
 function ownKey(identity: Client["identity"], capabilities: JsonObject): string {
-  return JSON.stringify([identity.key, capabilities]);
+  return jsonText([identity.key, capabilities]);
 }
 
 function canBeAsked({ capabilities }: Client): boolean {

@@ -94,14 +94,16 @@ class PagedReplies implements Replies {
   }
 
   #open({ value, weight }: ResultReply): void {
-    const { [this.#member]: items, nextCursor, ...rest } = value;
+    const { [this.#member]: items, ...others } = value;
     if (!Array.isArray(items) || !items.every(isObject))
       throw new Fault("invalid-request", `the server's list result has no array of objects "${this.#member}"`);
     this.#items = items;
     this.#weight = weight === undefined ? undefined : weight / items.length;
     this.#at = 0;
+    const { nextCursor, ...rest } = others;
     if (typeof nextCursor !== "string") {
-      this.#after = { kind: "result", value: rest };
+      // What is no cursor is a member like any other.
+      this.#after = { kind: "result", value: others };
       return;
     }
     if (nextCursor === this.#cursor)

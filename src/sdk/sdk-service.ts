@@ -8,6 +8,7 @@ import {
   Fault,
   failing,
   type JsonObject,
+  jsonText,
   type Lease,
   type Limits,
   leasedReplies,
@@ -164,5 +165,5 @@ function canBeAsked({ capabilities }: Client): boolean {
 }
 
 function name(...parts: readonly unknown[]): string {
-  return JSON.stringify(parts);
+  return jsonText(parts);
 }

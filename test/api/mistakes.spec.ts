@@ -5,7 +5,6 @@ import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { connect, createServer, type Server, serve } from "../../src/api/index.js";
-import { type BridgeOptions, bridge } from "../../src/bridge/index.js";
 
 // What a newcomer writes by mistake, often with the official SDK in mind. Types would stop most of it; programs without types exist.
 const make = (): Server => createServer({ name: "example", version: "1" });
@@ -121,23 +120,6 @@ it.each<[string, unknown, RegExp]>([
   ["allowedOrigins", "*", /serve takes a list as allowedOrigins/],
 ])("serve with %s of another form says what to write", async (name, value, says) => {
   await expect(serve(make(), "http://127.0.0.1:0", { [name]: value })).rejects.toThrow(says);
-});
-
-describe("bridge", () => {
-  const to = { command: "no-such-command" };
-  const listen = ["any://127.0.0.1:0"];
-  it.each<[string, unknown, RegExp]>([
-    ["nothing", undefined, /bridge needs the server in `to`, such as bridge\(\{ listen: \["any:/],
-    ["no server", { listen }, /bridge needs the server in `to`/],
-    ["no place to listen", { to }, /bridge needs a list of addresses in `listen`/],
-    ["an empty list", { to, listen: [] }, /bridge needs a list of addresses/],
-    ["an address alone", { to, listen: "any://127.0.0.1:0" }, /bridge needs a list of addresses/],
-    ["unknown sessions", { to, listen, sessions: "Own" }, /sessions: "auto", "shared", "own" or \{ pool: N \}, not "Own"/],
-    ["an empty pool", { to, listen, sessions: { pool: 0 } }, /not \{"pool":0\}/],
-    ["an unknown offer", { to, listen, offer: ["roots", "cake"] }, /takes a list of elicitation, sampling, roots as offer/],
-  ])("with %s starts nothing and says what to write", async (_name, options, says) => {
-    await expect(bridge(options as BridgeOptions)).rejects.toMatchObject({ code: "invalid-params", message: expect.stringMatching(says) });
-  });
 });
 
 it("serve without a server says so", async () => {

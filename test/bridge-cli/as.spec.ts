@@ -55,6 +55,7 @@ describe("--as supergateway", () => {
     expect(translated("supergateway", "--stdio", "srv", "--stateful").notes.join()).toContain("--stateful has no effect");
     expect(() => translate("supergateway", ["--stdio", "srv", "--prot", "1"])).toThrow("did you mean --port?");
     expect(() => translate("supergateway", [])).toThrow("one of --stdio");
+    expect(() => translate("supergateway", ["--stdio", "srv", "--logLevel", "loud"])).toThrow("debug, info, none");
     expect(() => translate("supergatway", [])).toThrow("did you mean supergateway?");
     // An option of ours among them is none of theirs, and taken.
     expect(argsOf("supergateway", "--stdio", "srv", "--allow-host", "mcp.example.com")).toEqual(
@@ -85,6 +86,9 @@ describe("--as mcp-proxy", () => {
   it("says what has no effect, and refuses what cannot be had", () => {
     expect(translated("mcp-proxy", "--no-eventStore", "srv").notes.join()).toContain("--eventStore has no effect");
     expect(() => translate("mcp-proxy", ["--tunnel", "srv"])).toThrow("no public tunnel");
+    // Its server trusts that authority, and asks nobody for a certificate.
+    const { args, notes } = translated("mcp-proxy", "--sslCa", "ca.pem", "--sslCert", "c.pem", "--sslKey", "k.pem", "srv");
+    expect([args.includes("--tls-ca"), notes.join()]).toEqual([false, expect.stringContaining("--sslCa has no effect")]);
   });
 });
 
@@ -99,8 +103,10 @@ describe("--as mcp-remote", () => {
     ]);
     expect(argsOf("mcp-remote", "https://h/mcp", "--host", "127.0.0.1", "--callback-path", "/back")).toContain("http://127.0.0.1/back");
     expect(argsOf("mcp-remote", "https://h/mcp", "--ignore-tool", "delete*", "--protocol", "auto")).toEqual(
-      expect.arrayContaining(["--deny-tool", "delete*", "--era", "auto", "https://h/mcp"]),
+      expect.arrayContaining(["--deny-tool", "(?i)delete*", "--era", "auto", "https://h/mcp"]),
     );
+    // Its only wildcard is the asterisk.
+    expect(argsOf("mcp-remote", "https://h/mcp", "--ignore-tool", "a?{b}")).toContain("(?i)a\\?\\{b\\}");
   });
 
   it("says which variable of a header is not set", () => {

@@ -190,6 +190,19 @@ describe("filterTools()", () => {
     await expect(client.callTool("toggle-simulated-logging")).rejects.toThrow("is not offered here");
   });
 
+  it("takes letters of either case where a glob says so", async () => {
+    const server = createServer({ name: "s", version: "1" });
+    for (const name of ["deleteAll", "DELETE_ONE", "undelete", "a?b", "aXb"]) server.tool(name, {}, () => name);
+    const layers = [filterTools({ deny: ["(?i)Delete*", "(?i)A\\?b"] })];
+    await using listener = await serve(layered(server, ...layers), "tcp://127.0.0.1:0");
+    await using client = await connect(listener.address);
+    const names: string[] = [];
+    for await (const { name } of client.tools()) names.push(name);
+    expect(names).toEqual(["undelete", "aXb"]);
+    await expect(client.callTool("DELETE_ONE")).rejects.toThrow("is not offered here");
+    await expect(client.callTool("a?b")).rejects.toThrow("is not offered here");
+  });
+
   it("leaves pages as they are, and the list streaming", async () => {
     let made = 0;
     const many = createServer({ name: "many", version: "1" }).tools({
@@ -321,6 +334,26 @@ describe("limitRate()", () => {
     });
     const { error } = (await answer.json()) as { error: object };
     expect(error).toMatchObject({ code: -31001, data: { limit: "clientRate", retryAfterMs: expect.any(Number) } });
+  });
+
+  it("says so over gRPC and Connect with RESOURCE_EXHAUSTED, 429 and the hint", async () => {
+    const layers = [limitRate({ perClient: { calls: 1, ms: 3_600_000 } })];
+    await using listener = await serve(layered(sample(), ...layers), "grpc://127.0.0.1:0", { anonymous: "one" });
+    const at = listener.address.replace("grpc://", "");
+    const channel = new grpc.Client(at, grpc.credentials.createInsecure());
+    onTestFinished(() => channel.close());
+    const bytes = (buffer: Buffer): Buffer => buffer;
+    const listed = (): Promise<grpc.ServiceError | null> =>
+      new Promise((resolve) => channel.makeUnaryRequest("/mcp.v1.McpService/ListTools", bytes, bytes, Buffer.alloc(0), resolve));
+    expect(await listed()).toBeNull();
+    const error = await listed();
+    expect(error).toMatchObject({ code: grpc.status.RESOURCE_EXHAUSTED, details: expect.stringMatching(/^too many calls; try again in/) });
+    const hint = { limit: "clientRate", retryAfterMs: expect.any(Number) };
+    expect(JSON.parse(String(error?.metadata.get("mcp-error-data-bin")[0]))).toEqual(hint);
+    const headers = { "content-type": "application/json", "connect-protocol-version": "1" };
+    const refused = await fetch(`http://${at}/mcp.v1.McpService/GetPrompt`, { method: "POST", headers, body: "{}" });
+    expect([refused.status, await refused.json()]).toEqual([429, expect.objectContaining({ code: "resource_exhausted" })]);
+    expect(JSON.parse(atob(refused.headers.get("mcp-error-data-bin") ?? ""))).toEqual(hint);
   });
 
   it("lets a client go on in time, and remembers no more than so many", async () => {

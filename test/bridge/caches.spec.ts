@@ -67,7 +67,10 @@ it("a child that comes back as another server is shown as that one, to clients o
 /** An HTTP server by Node alone, without sessions and streams, that shows its `version` in all it says. */
 async function rawServer(era: Era, port?: number, version = "1") {
   const info = { name: "raw", version };
-  const said = { capabilities: { tools: { listChanged: true } }, instructions: `start ${version}` };
+  const said = {
+    capabilities: { tools: { listChanged: true }, experimental: { numbers: ["1e400", "-0"] } },
+    instructions: `start ${version}`,
+  };
   const cache = { ttlMs: 3_600_000, cacheScope: "private" };
   const results: Record<Era, Record<string, JsonObject>> = {
     legacy: { initialize: { protocolVersion: "2025-11-25", ...said, serverInfo: info } },
@@ -85,7 +88,9 @@ async function rawServer(era: Era, port?: number, version = "1") {
       result === undefined
         ? { error: { code: -32601, message: "unknown" } }
         : { result: { ...(era === "modern" && { resultType: "complete" }), ...result } };
-    response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify({ jsonrpc: "2.0", id, ...body }));
+    // Numbers that JavaScript does not hold.
+    const said = JSON.stringify({ jsonrpc: "2.0", id, ...body }).replaceAll(/"(1e400|-0)"/g, "$1");
+    response.writeHead(200, { "content-type": "application/json" }).end(said);
   });
   const at = await portOf(http, port);
   return {

@@ -40,15 +40,20 @@ it("leaves a server that prints what is not a message without an end, and says w
   await vi.waitFor(async () => expect((await client.callTool("any")).content[0]).toMatchObject({ text: "called" }), { timeout: 20_000 });
 });
 
-it("passes on a mebibyte a second of what a server prints on stderr, and its calls are answered meanwhile", async () => {
+it.each([
+  ["lines", []],
+  ["text without a newline", ["whole"]],
+])("passes on a mebibyte a second of the %s that a server prints on stderr, and its calls are answered meanwhile", async (_what, more) => {
   let bytes = 0;
+  let longest = 0;
   let left = false;
   const begun = performance.now();
   await using made = await bridge({
     listen: ["http://127.0.0.1:0"],
-    to: flood("stderr", "x".repeat(99)),
+    to: flood("stderr", "x".repeat(99), ...more),
     onStderr: (line) => {
       bytes += line.length + 1;
+      longest = Math.max(longest, line.length);
       left ||= /^\(\d+ bytes more in that second are left out\)$/.test(line);
     },
   });
@@ -61,5 +66,6 @@ it("passes on a mebibyte a second of what a server prints on stderr, and its cal
     },
     { timeout: 20_000 },
   );
+  expect(longest).toBeLessThanOrEqual(65_536);
   expect(bytes).toBeLessThan(((performance.now() - begun) / 1000 + 2) * MIB);
 });

@@ -4,6 +4,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { ResourceSchema } from "../../src/codec/gen/mcp/v1/mcp_pb.js";
 import { type Incoming, type IncomingBad, parseMessage, reserialise, serialise } from "../../src/codec/index.js";
+import { listPartForBase } from "../../src/codec/mcpv1/base-parts.js";
 import { decodeMessage } from "../../src/codec/mcpv1/index.js";
 import { ExactNumber, isObject, jsonText, withNumbers } from "../../src/core/index.js";
 import { canonical } from "../support/canonical.js";
@@ -116,6 +117,11 @@ describe("numbers that a double would change", () => {
       'params["odd name"][0].id is the number 1234567890123456789, which JavaScript cannot hold exactly',
     );
     expect(() => withNumbers({ a: new ExactNumber("-1e-400") }, "")).toThrow("a is the number -1e-400");
+  });
+
+  test("are named where a tool has one for a name, for a client of the base of mcp.v1", () => {
+    const value = { name: new ExactNumber("1e400"), inputSchema: { type: "object" } };
+    expect(() => listPartForBase("tools/list", { kind: "item", value })).toThrow(/carry result\.tools\[1e400\]\.name/);
   });
 
   test("come from a base peer's int64 and double as they are", () => {

@@ -7,7 +7,7 @@ import { z } from "zod";
 import { type Connection, connect, createServer, elicit, type Fault, type Service, serve, wireFor } from "../../src/api/index.js";
 import { sdkService } from "../../src/sdk/index.js";
 import { nobodyLeft } from "../fixtures/processes.js";
-import { modern, modernHeaders, post } from "../http/requests.js";
+import { initialize, LEGACY, modern, modernHeaders, post } from "../http/requests.js";
 
 const odd = '{"id":[0,1234567890123456789]}';
 const rawServer = { command: process.execPath, args: [fileURLToPath(new URL("raw-server.mjs", import.meta.url)), odd] };
@@ -71,6 +71,8 @@ describe("a number that cannot be had is refused, and the place is named", () =>
     const url = await served(service, "http://127.0.0.1:0/mcp");
     expect(await callByHand(url, '{"id":1234567890123456789}')).toContain(refusal("params.arguments.id"));
     expect(await callByHand(url, '{"id":5}')).toContain("got 5");
+    const said = JSON.stringify(initialize(LEGACY, { experimental: { x: "HERE" } })).replace('"HERE"', "1234567890123456789");
+    expect(await (await post(url, said)).text()).toContain(refusal("params.capabilities.experimental.x"));
     await service.close();
   });
 

@@ -3,6 +3,7 @@ import type { Rule } from "./rules.js";
 const io = "io\\.modelcontextprotocol/";
 
 const grpc = /grpc|unary|connect/;
+const protobuf = /grpc|unary|connect|proto/;
 
 /** What a relay may change, and why. `docs/relay.md` is made of this; a rule that nothing needs any more is an error. */
 export const allowed: readonly Rule[] = [
@@ -89,6 +90,16 @@ export const allowed: readonly Rule[] = [
   {
     section: "must not pass",
     from: "server",
+    eras: ["modern", "modern to legacy"],
+    what: "error",
+    kinds: ["changed"],
+    path: /^error\.code$/,
+    was: /^-32042$/,
+    text: "The code -32042 to a modern client, where it does not become a question: the revision does not have it, and -32603 takes its place.",
+  },
+  {
+    section: "must not pass",
+    from: "server",
     eras: ["modern to legacy"],
     kinds: ["lost"],
     method: /^notifications\/resources\/updated$/,
@@ -100,7 +111,7 @@ export const allowed: readonly Rule[] = [
     eras: ["modern"],
     kinds: ["extra"],
     method: /^notifications\/cancelled$/,
-    hops: /^(stdio|tcp|ws|tunnel|grpc)/,
+    hops: /^(stdio|tcp|ws|tunnel|grpc|proto)/,
     text: "`notifications/cancelled` after the result of `subscriptions/listen` where all calls share a stream, because the revision requires both, in different places.",
   },
   {
@@ -153,6 +164,15 @@ export const allowed: readonly Rule[] = [
   },
   {
     section: "cannot carry",
+    from: "client",
+    what: "request",
+    kinds: ["missing"],
+    path: /^params\._meta\.(progressToken|traceparent|tracestate|baggage)$/,
+    was: /^[^"]*$/,
+    text: "A `progressToken` that is neither a string nor a number, and a trace (`traceparent`, `tracestate`, `baggage`) that is not a string.",
+  },
+  {
+    section: "cannot carry",
     from: "server",
     what: "notification",
     kinds: ["lost"],
@@ -199,8 +219,8 @@ export const allowed: readonly Rule[] = [
     what: "result",
     kinds: ["missing"],
     path: /^params$/,
-    hops: grpc,
-    text: "A member `params` beside `result`, over gRPC.",
+    hops: protobuf,
+    text: "A member `params` beside `result`, over gRPC and proto-mcp.",
   },
   {
     section: "cannot carry",
@@ -244,8 +264,8 @@ export const allowed: readonly Rule[] = [
       section: "moves",
       from,
       kinds: ["order"],
-      hops: grpc,
-      text: "Members of an object, over gRPC: those that have a field come before the others, in the order of the fields.",
+      hops: protobuf,
+      text: "Members of an object, over gRPC and proto-mcp: those that have a field come before the others, in the order of the fields.",
     }),
   ),
   {

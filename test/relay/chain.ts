@@ -17,6 +17,7 @@ const listenAt = {
   unary: "grpc://127.0.0.1:0",
   connect: "grpc://127.0.0.1:0",
   tunnel: "tunnel+grpc://127.0.0.1:0",
+  proto: "proto+tcp://127.0.0.1:0",
 } as const;
 
 /** The eras at both ends; each hop between speaks the server's. */

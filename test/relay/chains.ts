@@ -11,9 +11,9 @@ export const chains: readonly (readonly Hop[])[] = [
 ];
 
 /** One hop on each side of a single relay: each wire with itself, or every pair of wires. */
-export const sameWire: readonly (readonly Hop[])[] = backs.map((wire) => [wire, wire]);
-export const everyPair: readonly (readonly Hop[])[] = fronts.flatMap((front) =>
-  [...backs, "tcp" as const].map((back): readonly Hop[] => [front, back]),
+export const sameWire: readonly (readonly Hop[])[] = [...backs, "proto" as const].map((wire) => [wire, wire]);
+export const everyPair: readonly (readonly Hop[])[] = [...fronts, "proto" as const].flatMap((front) =>
+  [...backs, "tcp" as const, "proto" as const].map((back): readonly Hop[] => [front, back]),
 );
 
 function at<T>(list: readonly T[], index: number): T {

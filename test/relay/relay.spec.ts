@@ -20,6 +20,7 @@ const chains: readonly (readonly [hops: readonly Hop[], eras: readonly Eras[]])[
   [["sse", "grpc"], sameEra],
   [["tcp", "tcp"], sameEra],
   [["connect", "unary"], sameEra],
+  [["proto", "proto"], sameEra],
 ];
 
 const all = verdict();

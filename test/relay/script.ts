@@ -32,7 +32,7 @@ export type Script = Note & { readonly name: string; readonly method: string } &
   );
 
 const io = "io.modelcontextprotocol";
-const stamps = `"${io}/protocolVersion":"2026-07-28","${io}/clientInfo":{"name":"raw","title":"Raw","version":"0","x-info":[1]},"${io}/clientCapabilities":{"elicitation":{"form":{}},"sampling":{},"roots":{"listChanged":true},"experimental":{"x":{"y":null}}}`;
+const stamps = `"${io}/protocolVersion":"2026-07-28","${io}/clientInfo":{"name":"raw","title":"Raw","version":"0","x-info":[1]},"${io}/clientCapabilities":{"elicitation":{"form":{},"x":-0},"sampling":{},"roots":{"listChanged":true},"experimental":{"x":{"y":null}}}`;
 
 /** The text of the params of a message; `stamped` is that of a modern request. */
 export function paramsText({ params, whole, meta }: Note, stamped = false): string | undefined {

@@ -2,7 +2,10 @@ import { Fault, failing, glob, jsonText, type Layer, type Replies, type Reply } 
 import { overtime } from "../../stream/index.js";
 import { lookalike } from "./lookalikes.js";
 
-/** The tools that clients see and may call, by globs over their names: `*` is any text, `?` any character, `{a,b}` either. */
+/**
+ * The tools that clients see and may call, by globs over their names: `*` is any text, `?` any character, `{a,b}` either. A glob that
+ * begins with `(?i)` takes letters of either case.
+ */
 export interface ToolFilter {
   /** Only these tools; all of them unless given. */
   readonly allow?: readonly string[] | undefined;
@@ -38,8 +41,15 @@ function notOffered(name: unknown): Fault {
   return new Fault("invalid-params", `the tool ${jsonText(name)} is not offered here: the bridge does not allow it`);
 }
 
+/** What makes a glob take letters of either case, as in the regular expressions of other languages. */
+const ANY_CASE = "(?i)";
+
 /** In tool names a slash is an ordinary character. In URIs, which globs are made for, it is not. */
 function nameGlob(pattern: string): (name: string) => boolean {
+  if (pattern.startsWith(ANY_CASE)) {
+    const compiled = nameGlob(pattern.slice(ANY_CASE.length).toLowerCase());
+    return (name) => compiled(name.toLowerCase());
+  }
   const compiled = glob(pattern.replaceAll("/", "\0"));
   return (name) => compiled.matches(name.replaceAll("/", "\0"));
 }

@@ -36,7 +36,7 @@ export const mcpProxy: ForeignProgram = {
     },
     { name: "shell", takes: "switch", ours: "`-- sh -c '<command>'`" },
     { name: "sseEndpoint", takes: "value", ours: "the path of `--listen sse+http://`" },
-    { name: "sslCa", takes: "value", ...sameOption("tls-ca") },
+    { name: "sslCa", takes: "value", ignored: "mcp-proxy asks no client for a certificate; --tls-ca does" },
     { name: "sslCert", takes: "value", ...sameOption("tls-cert") },
     { name: "sslKey", takes: "value", ...sameOption("tls-key") },
     { name: "stateless", takes: "switch", ...turnedOn("stateless") },

@@ -24,7 +24,12 @@ export const mcpRemote: ForeignProgram = {
     { name: "debug", takes: "switch", ...turnedOn("verbose") },
     { name: "silent", takes: "switch", ours: "`--log none`", give: (value) => (value === "false" ? [] : ["--log", "none"]) },
     { name: "enable-proxy", takes: "switch", refused: "outgoing proxies are not supported" },
-    { name: "ignore-tool", takes: "value", ...sameOption("deny-tool") },
+    {
+      name: "ignore-tool",
+      takes: "value",
+      ours: "`--deny-tool`, for letters of either case",
+      give: (value) => ["--deny-tool", `(?i)${value.replaceAll(/[\\?{}]/g, "\\$&")}`],
+    },
     { name: "auth-timeout", takes: "value", ...duration("sign-in-timeout", "s") },
     { name: "connect-timeout", takes: "value", ...duration("connect-timeout", "s") },
     { name: "headers-timeout", takes: "value", ignored: "--timeout limits a call" },

@@ -4,6 +4,12 @@ import { type Composed, duration, type ForeignArgs, type ForeignProgram, sameOpt
 
 const levels: Readonly<Record<string, readonly string[]>> = { debug: ["--verbose"], info: [], none: ["--log", "none"] };
 
+function level(name: string): readonly string[] {
+  const args = Object.hasOwn(levels, name) ? levels[name] : undefined;
+  if (args === undefined) throw misuse(`--logLevel takes ${Object.keys(levels).join(", ")}, not ${JSON.stringify(name)}`);
+  return args;
+}
+
 export const supergateway: ForeignProgram = {
   name: "supergateway",
   version: "4.0.0",
@@ -17,7 +23,7 @@ export const supergateway: ForeignProgram = {
     { name: "ssePath", takes: "value", ours: "the path of `--listen sse+http://`" },
     { name: "messagePath", takes: "value", ours: "the path of `--listen ws://`; over SSE the stream names the path itself" },
     { name: "streamableHttpPath", takes: "value", ours: "the path of `--listen http://`" },
-    { name: "logLevel", takes: "value", ours: "`--verbose` for `debug`, `--log none` for `none`", give: (value) => levels[value] ?? [] },
+    { name: "logLevel", takes: "value", ours: "`--verbose` for `debug`, `--log none` for `none`", give: level },
     { name: "cors", takes: "list", ours: "`--allow-origin`, `*` without a value" },
     { name: "healthEndpoint", takes: "list", ...sameOption("health") },
     { name: "header", takes: "list", ours: "`--header`, for a URL" },

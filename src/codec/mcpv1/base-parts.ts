@@ -1,4 +1,4 @@
-import { listMembers } from "../../core/index.js";
+import { jsonText, listMembers } from "../../core/index.js";
 import type { AnswerPart } from "../jsonrpc.js";
 import type { Table } from "../protobuf/index.js";
 import { answerForBase, baseText } from "./base.js";
@@ -18,7 +18,7 @@ export function isForBase(method: string, part: AnswerPart | RestPart): boolean 
 export function listPartForBase(method: string, part: AnswerPart | RestPart): AnswerPart | RestPart {
   if (part.kind !== "item") return part;
   const { name } = part.value;
-  const path = `result.${listMembers.get(method)}[${JSON.stringify(name)}]`;
+  const path = `result.${listMembers.get(method)}[${jsonText(name)}]`;
   return { ...part, value: answerForBase(itemTables.get(method) as Table, part.value, path) };
 }
 

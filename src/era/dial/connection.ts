@@ -85,8 +85,9 @@ export function connection(peer: Peer, agreed: Agreed): Connection {
       const member = listMembers.get(method);
       if (member !== undefined && !peer.traits.inParts(method)) {
         const { cursor, ...rest } = params;
+        // The first page is asked for as the client does, whose cursor may be of any type.
         const fetch = (at: string | undefined): Replies =>
-          plain({ method, params: at === undefined ? (cursor === undefined ? params : rest) : { ...rest, cursor: at } }, context);
+          plain({ method, params: at === undefined ? params : { ...rest, cursor: at } }, context);
         return itemsOfPages(fetch, member, {
           cursor: typeof cursor === "string" ? cursor : undefined,
           release: (at) => peer.release({ method, cursor: at }),

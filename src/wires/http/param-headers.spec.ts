@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { ExactNumber } from "../../core/index.js";
 import { paramHeaders } from "./param-headers.js";
 
 const object = (properties: Record<string, unknown>): object => ({ type: "object", properties });
@@ -24,6 +25,7 @@ describe("annotations of arguments", () => {
     ["a space", object({ a: { type: "string", "x-mcp-header": "My Region" } })],
     ["a line break", object({ a: { type: "string", "x-mcp-header": "A\r\nB" } })],
     ["a name that is not a string", object({ a: { type: "string", "x-mcp-header": 1 } })],
+    ["a name that is a number beyond a double", object({ a: { type: "string", "x-mcp-header": new ExactNumber("1e400") } })],
     ["a number", object({ a: { type: "number", "x-mcp-header": "A" } })],
     ["an object", object({ a: { type: "object", "x-mcp-header": "A" } })],
     ["no type", object({ a: { "x-mcp-header": "A" } })],

@@ -1,4 +1,4 @@
-import { ExactNumber, isObject } from "../../core/index.js";
+import { ExactNumber, isObject, jsonText } from "../../core/index.js";
 
 /** A tool argument that a header mirrors: the header's name and the path of the argument. */
 export interface ParamHeader {
@@ -23,7 +23,7 @@ function walk(schema: unknown, path: readonly string[], reachable: boolean, foun
   if (!isObject(schema) || depth > 64) return undefined;
   if (Object.hasOwn(schema, "x-mcp-header")) {
     const header = schema["x-mcp-header"];
-    if (typeof header !== "string" || !token.test(header)) return `x-mcp-header ${JSON.stringify(header)} is no header name`;
+    if (typeof header !== "string" || !token.test(header)) return `x-mcp-header ${jsonText(header)} is no header name`;
     if (!reachable || path.length === 0) return `x-mcp-header ${header} stands where no argument is surely found`;
     if (!primitive.has(schema["type"])) return `x-mcp-header ${header} is on an argument that is no integer, string or boolean`;
     found.push({ header: `mcp-param-${header.toLowerCase()}`, path });

@@ -12,6 +12,9 @@ import type { RawWire } from "./types.js";
 
 const utf8 = new TextDecoder();
 
+/** The members of JSON-RPC. Others stand beside the payload. */
+const named: ReadonlySet<string> = new Set(["jsonrpc", "id", "method", "params", "result", "error"]);
+
 /** A message of JSON-RPC as a frame. */
 function frameOf(text: string): Buffer {
   const members = new Map(exact(text).kind === "object" ? (exact(text) as Extract<Exact, { kind: "object" }>).members : []);
@@ -23,8 +26,10 @@ function frameOf(text: string): Buffer {
   const method = members.get("method");
   const whole = id?.kind === "number" && /^[1-9]\d{0,14}$/.test(id.text);
   const value = { ...(method?.kind === "string" && { method: method.value }), ...bytes("params"), ...bytes("result"), ...bytes("error") };
+  const others = [...members].filter(([name]) => !named.has(name) || (name === "params" && method === undefined));
   return framed({
     ...(id === undefined || textOf(id) === "null" ? undefined : whole ? { id: BigInt(textOf(id)) } : { idJson: bytesOf(id) }),
+    ...(others.length > 0 && { otherMembers: bytesOf({ kind: "object", members: others }) }),
     payload: { case: "jsonRpc", value },
   });
 }
@@ -57,11 +62,15 @@ function textIn(message: MCPMessage): string {
   const head = id === undefined ? '"jsonrpc":"2.0"' : `"jsonrpc":"2.0","id":${id}`;
   const reflected = reflect(MCPMessageSchema, message).get(MCPMessageSchema.field[name as keyof typeof MCPMessageSchema.field]);
   if (value === undefined || !isReflectMessage(reflected)) throw new Error(`no payload is known in ${head}`);
+  const others = message.otherMembers === undefined ? "" : utf8.decode(message.otherMembers).slice(1, -1);
+  const beside = others === "" ? "" : `,${others}`;
   const members = membersOf(reflected);
-  if (name === "jsonRpc") return `{${[head, ...members].join()}}`;
-  if (name === "errorResponse") return `{${id === undefined ? '"jsonrpc":"2.0","id":null' : head},"error":{${members.join()}}}`;
+  if (name === "jsonRpc") return `{${[head, ...members].join()}${beside}}`;
+  if (name === "errorResponse") return `{${id === undefined ? '"jsonrpc":"2.0","id":null' : head},"error":{${members.join()}}${beside}}`;
   const method = methods[name];
-  return method === undefined ? `{${head},"result":{${members.join()}}}` : `{${head},"method":"${method}","params":{${members.join()}}}`;
+  return method === undefined
+    ? `{${head},"result":{${members.join()}}${beside}}`
+    : `{${head},"method":"${method}","params":{${members.join()}}${beside}}`;
 }
 
 const camel = (name: string): string => name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
@@ -77,7 +86,11 @@ const handshake = new Set(["protocol_version", "capabilities", "metadata", "prob
 /** The members that a message stands for, each as the text of its name and value. */
 function membersOf(message: ReflectMessage): string[] {
   const { name } = message.desc;
-  const fields = message.fields.filter((field) => message.isSet(field) || (field.fieldKind === "list" && field.listKind === "message"));
+  // A list that is not written is empty. Where other members are, it is absent.
+  const whole = !message.fields.some((field) => field.name === "other_members" && message.isSet(field));
+  const isList = (field: DescField): boolean =>
+    whole && field.fieldKind === "list" && (field.listKind === "message" || field.name === "values");
+  const fields = message.fields.filter((field) => message.isSet(field) || isList(field));
   if (name === "CallToolResponse")
     return fields.flatMap((field) => (field.name === "success" ? inside(message, field) : member(message, field)));
   if (/^Initialize/.test(name)) return fields.filter((field) => !handshake.has(field.name)).flatMap((field) => member(message, field));

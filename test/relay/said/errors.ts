@@ -13,6 +13,7 @@ export function errors(): Script[] {
     fail("error with unknown members", '"code":-32603,"message":"m","x-error":{"y":[]},"data":"d"'),
     fail("error of a vendor", '"code":4000000000,"message":"m","data":[1]', "vendor/do", '"x":1'),
     fail("error of a read", '"code":-32002,"message":"not found","data":{"uri":"test://x"}', "resources/read", '"uri":"test://x"'),
+    fail("error of a URL that is required", '"code":-32042,"message":"m","data":{"elicitations":[]}'),
     fail("error of a list", '"code":-32001,"message":"m\\ud800","data":{"y":[]}', "tools/list", '"x":1'),
     fail("error of a prompt", `"code":-32001,"message":"${"語".repeat(900)}","data":"${"d".repeat(6000)}"`, "prompts/get", '"name":"p"'),
     fail("unknown method", '"code":-32601,"message":"nope","data":{"m":1}', "vendor/none", ""),

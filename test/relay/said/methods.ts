@@ -13,6 +13,13 @@ export function methods(era: Era): Script[] {
       meta,
       answer: { result: `${done}${content},"structuredContent":{${odd}},"isError":true,"x-result":null,"_meta":{"m":{}}` },
     }),
+    call({
+      method: "tools/call",
+      name: "a token and a trace of other types",
+      params: '"name":"t"',
+      meta: '"k":1,"progressToken":null,"traceparent":5',
+      answer: { result: `${done}"content":[]` },
+    }),
     call({ method: "tools/call", name: "half a name", params: '"name":"a\\ud800b"', answer: { result: `${done}"content":[]` } }),
     call({ method: "tools/call", name: "tool without arguments", params: '"name":"bare"', answer: { result: `${done}"content":[]` } }),
     call({
@@ -34,6 +41,14 @@ export function methods(era: Era): Script[] {
       params: '"cursor":"p 2é"',
       answer: { result: `${cached}"tools":[],"_meta":{"page":2}` },
     }),
+    ...["null", "5", '{"after":["a"]}'].map((cursor) =>
+      call({
+        method: "prompts/list",
+        name: `a cursor that is ${cursor}`,
+        params: `"cursor":${cursor}`,
+        answer: { result: `${cached}"prompts":[{"name":"p","arguments":[]}],"nextCursor":${cursor}` },
+      }),
+    ),
     call({
       method: "resources/list",
       params: '"x-list":1',

@@ -10,7 +10,17 @@ import {
   parseMessage,
   serialise,
 } from "../../../codec/index.js";
-import { type Cancel, Canceller, type Fault, fixedTimeouts, isObject, type JsonObject, type Limits, toFault } from "../../../core/index.js";
+import {
+  type Cancel,
+  Canceller,
+  type Fault,
+  fixedTimeouts,
+  isObject,
+  type JsonObject,
+  jsonText,
+  type Limits,
+  toFault,
+} from "../../../core/index.js";
 import { awayStatuses, isForGood, LegacyState } from "../../../era/index.js";
 import type { HttpClient, HttpSendOptions, Sent } from "../../../io/index.js";
 import { Backoff, within } from "../../../stream/index.js";
@@ -291,10 +301,10 @@ export class DialedSession {
       // A server that has forgotten a session may still keep its stream open.
       if (this.#askedOf !== this.id) this.#listenNow();
     };
-    const before = this.id === undefined ? JSON.stringify(this.#state.initialized) : undefined;
+    const before = this.id === undefined ? jsonText(this.#state.initialized) : undefined;
     this.#asked = Date.now();
     const news = await this.#state.restore({ request: (request) => this.#ask(request), notify }, this.#host.fault);
-    if (before === JSON.stringify(this.#state.initialized)) return;
+    if (before === jsonText(this.#state.initialized)) return;
     // A client that looks again must then hear of later changes, so the stream is opened first.
     void within(listens ?? Promise.resolve(), LISTEN_MS).then(() => this.#host.deliver(news));
   }
