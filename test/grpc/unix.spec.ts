@@ -36,6 +36,6 @@ it("leaves a server that lives, and a file that is no socket, where they are", a
   await client.ping();
   const file = join(folder, "file");
   await writeFile(file, "kept");
-  await expect(serve(server, `grpc+unix:${file}`)).rejects.toMatchObject({ data: { reason: "address-in-use" } });
+  await expect(serve(server, `grpc+unix:${file}`)).rejects.toMatchObject({ data: { reason: "cannot-listen" } });
   expect(existsSync(file)).toBe(true);
 });
