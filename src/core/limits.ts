@@ -79,12 +79,21 @@ export const defaultLimits: Limits = {
   stalledMs: 60_000,
 };
 
+/** The limits of each object that was given: some wires ask for every request. */
+const known = new WeakMap<Partial<Limits>, Limits>();
+
 /**
  * The limits that apply where some are given. One that is undefined keeps its default. Throws a Fault `invalid-params` for a name that is
  * none, or a value that is no number: everything would be within it.
  */
 export function limitsOf(given: Partial<Limits> | undefined): Limits {
   if (given === undefined) return defaultLimits;
+  let limits = known.get(given);
+  if (limits === undefined) known.set(given, (limits = checked(given)));
+  return limits;
+}
+
+function checked(given: Partial<Limits>): Limits {
   const limits: { -readonly [name in keyof Limits]: number } = { ...defaultLimits };
   for (const [name, value] of Object.entries(given)) {
     if (!isLimit(name)) throw new Fault("invalid-params", `there is no limit ${JSON.stringify(name)}; docs/limits.md lists them`);
