@@ -115,25 +115,14 @@ class PickFirst implements Channel {
     return best;
   }
 
-  /** Makes sure that waiting calls get a connection, or fail. */
+  /** Makes sure that waiting calls get a connection, or fail. If no other can be opened, they get the next free stream of any. */
   #more(): void {
     if (this.#attempt !== undefined || this.#closed) return;
+    if (this.#ready.size >= Math.max(1, this.#options.maxConnections ?? MAX_CONNECTIONS)) return;
     const { wait } = this.#backoff;
-    if (this.#ready.size >= Math.max(1, this.#options.maxConnections ?? MAX_CONNECTIONS)) this.#squeeze();
-    else if (wait <= 0) this.#connect(this.#first, 0);
-    else if (this.#ready.size > 0) this.#squeeze();
-    else if (wait <= PATIENCE_MS) this.#backoff.after(() => this.#more());
+    if (wait <= 0) this.#connect(this.#first, 0);
+    else if (this.#ready.size > 0 || wait <= PATIENCE_MS) this.#backoff.after(this.#dispatch);
     else this.#failWaiting(this.#backoff.fault ?? closedFault());
-  }
-
-  /** No other connection can be opened, so the calls wait for the next free stream of the least busy one. */
-  #squeeze(): void {
-    for (const call of this.#waiting) {
-      let best: GrpcConnection | undefined;
-      for (const connection of this.#ready) if (best === undefined || connection.calls < best.calls) best = connection;
-      this.#waiting.delete(call);
-      best?.start(call);
-    }
   }
 
   #connect(at: number, tried: number): void {
@@ -198,7 +187,7 @@ class PickFirst implements Channel {
       return;
     }
     this.#backoff.failed(fault);
-    if (this.#ready.size > 0) this.#squeeze();
+    if (this.#ready.size > 0) this.#more();
     else this.#failWaiting(fault);
   }
 

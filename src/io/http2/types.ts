@@ -46,6 +46,8 @@ export interface Http2ClientOptions {
   readonly frameBytes?: number;
   /** The server's settings have arrived. */
   readonly onReady: () => void;
+  /** The server has changed its settings: it may accept more streams. */
+  readonly onSettings?: () => void;
   /** The server accepts no more streams. Those that it did not process close with REFUSED_STREAM right after. */
   readonly onGoaway: (code: number, words: string) => void;
   /** The connection was lost or closed, with the error if there is one. It takes no more requests, and its streams close right after. */

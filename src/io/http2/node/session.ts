@@ -88,9 +88,11 @@ class NodeSession implements Http2ClientSession, StreamHost {
   }
 
   readonly #onSettings = (): void => {
-    if (this.#ready) return;
-    this.#ready = true;
-    this.#options.onReady();
+    if (!this.#ready) {
+      this.#ready = true;
+      this.#options.onReady();
+    }
+    this.#options.onSettings?.();
   };
 
   readonly #onGoaway = (code: number, last: number, words?: NodeJS.ArrayBufferView): void => {
