@@ -1,5 +1,6 @@
 import { defaultTimeouts } from "../../core/index.js";
 import { timerMs } from "../../stream/index.js";
+import { signsOfLife } from "../socket/signs-of-life.js";
 import type { Keepalive } from "./types.js";
 
 export const defaultKeepalive: Keepalive = { intervalMs: defaultTimeouts.pingMs, timeoutMs: defaultTimeouts.timeoutMs };
@@ -7,14 +8,16 @@ export const defaultKeepalive: Keepalive = { intervalMs: defaultTimeouts.pingMs,
 /** A connection that can ping its peer. */
 export interface Pinged {
   readonly destroyed: boolean;
+  readonly socket: object | undefined;
   ping(done: (error: Error | null) => void): unknown;
 }
 
-/** Watches a connection while it has calls: pings a silent peer, and gives it up if no answer comes. */
+/** Watches a connection while it has calls: pings the peer, and gives it up if it shows no sign of life after that. */
 export class Watch {
   readonly #session: Pinged;
   readonly #options: Keepalive;
   readonly #onLost: () => void;
+  readonly #alive: () => boolean;
   #calls = 0;
   #timer: NodeJS.Timeout | undefined;
   #timeout: NodeJS.Timeout | undefined;
@@ -23,6 +26,7 @@ export class Watch {
     this.#session = session;
     this.#options = options;
     this.#onLost = onLost;
+    this.#alive = signsOfLife(() => session.socket);
   }
 
   get calls(): number {
@@ -52,9 +56,20 @@ export class Watch {
       return;
     }
     if (this.#timeout !== undefined || this.#session.destroyed) return;
-    this.#timeout = setTimeout(this.#onLost, timerMs(this.#options.timeoutMs));
-    this.#timeout.unref();
+    this.#alive();
+    this.#wait();
     this.#session.ping(this.#answered);
+  };
+
+  #wait(): void {
+    this.#timeout = setTimeout(this.#late, timerMs(this.#options.timeoutMs));
+    this.#timeout.unref();
+  }
+
+  /** Large messages may be under way before the PING or its answer. */
+  readonly #late = (): void => {
+    if (this.#alive()) this.#wait();
+    else this.#onLost();
   };
 
   readonly #answered = (error: Error | null): void => {

@@ -66,6 +66,7 @@ export type Http2Client = "own" | "node";
 
 /** The client's end of one HTTP/2 connection. */
 export interface Http2ClientSession {
+  readonly socket: Duplex;
   /** Streams that the server accepts at the same time. Further requests wait. */
   readonly concurrent: number;
   /** Whether it accepts no more requests. */
