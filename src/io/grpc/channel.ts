@@ -3,9 +3,9 @@ import { Backoff } from "../../stream/index.js";
 import { GrpcClientCall } from "./client-call.js";
 import { ACCEPTED } from "./coding.js";
 import { type GoneReason, GrpcConnection, type GrpcConnectionOptions } from "./connection.js";
-import { defaultKeepalive } from "./keepalive.js";
+import { clientKeepalive, type PingOptions } from "./keepalive.js";
 import { listMetadata } from "./metadata.js";
-import type { Channel, ChannelState, ClientCall, GrpcCallOptions, GrpcChannelOptions, GrpcTarget, Keepalive } from "./types.js";
+import type { Channel, ChannelState, ClientCall, GrpcCallOptions, GrpcChannelOptions, GrpcTarget } from "./types.js";
 
 const MAX_CONNECTIONS = 8;
 /** A call waits for the next attempt to connect if it is at most this many milliseconds away. Otherwise it fails at once. */
@@ -28,7 +28,7 @@ class PickFirst implements Channel {
   readonly #waiting = new Set<GrpcClientCall>();
   readonly #calls = new Set<GrpcClientCall>();
   readonly #backoff = new Backoff<Fault>();
-  #keepalive: Keepalive;
+  #keepalive: PingOptions;
   #attempt: { readonly connection: GrpcConnection; readonly at: number; readonly tried: number } | undefined;
   /** Where the next attempt begins: the target that worked last. */
   #first = 0;
@@ -37,7 +37,7 @@ class PickFirst implements Channel {
   constructor(targets: readonly GrpcTarget[], options: GrpcChannelOptions) {
     this.#targets = targets;
     this.#options = options;
-    this.#keepalive = options.keepalive ?? defaultKeepalive;
+    this.#keepalive = options.keepalive ?? clientKeepalive;
   }
 
   get state(): ChannelState {

@@ -7,11 +7,11 @@ import { NARROW, WINDOW } from "../http2/bounds.js";
 import { type Http2Client, type Http2ClientSession, http2Client, NO_ERROR, nodeHttp2Client, type OpenHttp2 } from "../http2/index.js";
 import { whyUnreached } from "../unreached.js";
 import type { GrpcClientCall } from "./client-call.js";
-import { Watch } from "./keepalive.js";
-import type { GrpcTarget, Keepalive } from "./types.js";
+import { type PingOptions, Watch } from "./keepalive.js";
+import type { GrpcTarget } from "./types.js";
 
 export interface GrpcConnectionOptions {
-  readonly keepalive: Keepalive;
+  readonly keepalive: PingOptions;
   readonly connectMs: number;
   readonly http2: Http2Client;
   /** The connection is ready for calls. */
