@@ -67,6 +67,7 @@ export { admitByToken, checksTokens, credentialsIn } from "./protomcp/tokens.js"
 export { endThenDestroy } from "./socket/end-then-destroy.js";
 export { openSocketLink } from "./socket/open.js";
 export { type OnPartial, type ServedSocketOptions, servedSocketLink } from "./socket/served.js";
+export { signsOfLife } from "./socket/signs-of-life.js";
 export {
   checkListen,
   isLoopback,

@@ -1,6 +1,7 @@
 import { createSecureServer, type Http2SecureServer, type SecureServerOptions, type ServerHttp2Session } from "node:http2";
 import { createServer as createHttps } from "node:https";
 import { type AddressInfo, connect as connectTcp, createServer as createTcp, type Server, type Socket } from "node:net";
+import { createServer as createTls } from "node:tls";
 import { expect, it } from "vitest";
 import { connect, createServer, type McpClient, progress } from "../../src/api/index.js";
 import { answerHeaderBytes } from "../../src/core/index.js";
@@ -256,3 +257,19 @@ it("closes an idle connection of HTTP/1.1 before its server does, and none that 
   client.close();
   await closing(server, sockets);
 }, 15_000);
+
+it("gives a server up that agrees on HTTP/2 and then says nothing", async () => {
+  const sockets = new Set<Socket>();
+  const server = createTls({ ...tls, ALPNProtocols: ["h2"] }, (socket) => void sockets.add(socket.on("error", () => {}).resume()));
+  const port = await portOf(server);
+  const client = httpClient({ ...trust, deadMs: 200 });
+  try {
+    await expect(client.send("POST", new URL(`https://127.0.0.1:${port}/`), { headers: {}, body: "x" })).rejects.toMatchObject({
+      code: "unavailable",
+      data: { reason: "dead-peer" },
+    });
+  } finally {
+    client.close();
+    await closing(server, sockets);
+  }
+});

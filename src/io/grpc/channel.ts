@@ -3,9 +3,9 @@ import { Backoff } from "../../stream/index.js";
 import { GrpcClientCall } from "./client-call.js";
 import { ACCEPTED } from "./coding.js";
 import { type GoneReason, GrpcConnection, type GrpcConnectionOptions } from "./connection.js";
-import { defaultKeepalive } from "./keepalive.js";
+import { clientKeepalive, type PingOptions } from "./keepalive.js";
 import { listMetadata } from "./metadata.js";
-import type { Channel, ChannelState, ClientCall, GrpcCallOptions, GrpcChannelOptions, GrpcTarget, Keepalive } from "./types.js";
+import type { Channel, ChannelState, ClientCall, GrpcCallOptions, GrpcChannelOptions, GrpcTarget } from "./types.js";
 
 const MAX_CONNECTIONS = 8;
 /** A call waits for the next attempt to connect if it is at most this many milliseconds away. Otherwise it fails at once. */
@@ -28,7 +28,7 @@ class PickFirst implements Channel {
   readonly #waiting = new Set<GrpcClientCall>();
   readonly #calls = new Set<GrpcClientCall>();
   readonly #backoff = new Backoff<Fault>();
-  #keepalive: Keepalive;
+  #keepalive: PingOptions;
   #attempt: { readonly connection: GrpcConnection; readonly at: number; readonly tried: number } | undefined;
   /** Where the next attempt begins: the target that worked last. */
   #first = 0;
@@ -37,7 +37,7 @@ class PickFirst implements Channel {
   constructor(targets: readonly GrpcTarget[], options: GrpcChannelOptions) {
     this.#targets = targets;
     this.#options = options;
-    this.#keepalive = options.keepalive ?? defaultKeepalive;
+    this.#keepalive = options.keepalive ?? clientKeepalive;
   }
 
   get state(): ChannelState {
@@ -115,25 +115,14 @@ class PickFirst implements Channel {
     return best;
   }
 
-  /** Makes sure that waiting calls get a connection, or fail. */
+  /** Makes sure that waiting calls get a connection, or fail. If no other can be opened, they get the next free stream of any. */
   #more(): void {
     if (this.#attempt !== undefined || this.#closed) return;
+    if (this.#ready.size >= Math.max(1, this.#options.maxConnections ?? MAX_CONNECTIONS)) return;
     const { wait } = this.#backoff;
-    if (this.#ready.size >= Math.max(1, this.#options.maxConnections ?? MAX_CONNECTIONS)) this.#squeeze();
-    else if (wait <= 0) this.#connect(this.#first, 0);
-    else if (this.#ready.size > 0) this.#squeeze();
-    else if (wait <= PATIENCE_MS) this.#backoff.after(() => this.#more());
+    if (wait <= 0) this.#connect(this.#first, 0);
+    else if (this.#ready.size > 0 || wait <= PATIENCE_MS) this.#backoff.after(this.#dispatch);
     else this.#failWaiting(this.#backoff.fault ?? closedFault());
-  }
-
-  /** No other connection can be opened, so the calls wait for the next free stream of the least busy one. */
-  #squeeze(): void {
-    for (const call of this.#waiting) {
-      let best: GrpcConnection | undefined;
-      for (const connection of this.#ready) if (best === undefined || connection.calls < best.calls) best = connection;
-      this.#waiting.delete(call);
-      best?.start(call);
-    }
   }
 
   #connect(at: number, tried: number): void {
@@ -198,7 +187,7 @@ class PickFirst implements Channel {
       return;
     }
     this.#backoff.failed(fault);
-    if (this.#ready.size > 0) this.#squeeze();
+    if (this.#ready.size > 0) this.#more();
     else this.#failWaiting(fault);
   }
 

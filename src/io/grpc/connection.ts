@@ -7,16 +7,16 @@ import { NARROW, WINDOW } from "../http2/bounds.js";
 import { type Http2Client, type Http2ClientSession, http2Client, NO_ERROR, nodeHttp2Client, type OpenHttp2 } from "../http2/index.js";
 import { whyUnreached } from "../unreached.js";
 import type { GrpcClientCall } from "./client-call.js";
-import { Watch } from "./keepalive.js";
-import type { GrpcTarget, Keepalive } from "./types.js";
+import { type PingOptions, Watch } from "./keepalive.js";
+import type { GrpcTarget } from "./types.js";
 
 export interface GrpcConnectionOptions {
-  readonly keepalive: Keepalive;
+  readonly keepalive: PingOptions;
   readonly connectMs: number;
   readonly http2: Http2Client;
   /** The connection is ready for calls. */
   readonly onReady: (connection: GrpcConnection) => void;
-  /** A call has ended: there may be room for another. */
+  /** A call has ended, or the server has changed its settings: there may be room for another. */
   readonly onFree: () => void;
   /** The connection takes no more calls; open ones may still finish. Called once. */
   readonly onGone: (connection: GrpcConnection, fault: Fault, how: GoneReason) => void;
@@ -49,6 +49,7 @@ export class GrpcConnection {
       window: WINDOW,
       leastWindow: NARROW,
       onReady: this.#onReady,
+      onSettings: options.onFree,
       onGoaway: this.#onGoaway,
       onLost: this.#onLost,
       onClose: this.#onClose,

@@ -110,7 +110,7 @@ export interface GrpcServerOptions {
 export interface Keepalive {
   /** Milliseconds of silence before a PING; Infinity for none. */
   readonly intervalMs: number;
-  /** Milliseconds after which a connection without an answer is given up. */
+  /** Milliseconds after which a connection without an answer, or other bytes, is given up. */
   readonly timeoutMs: number;
 }
 

@@ -2,6 +2,7 @@ import { type ClientHttp2Session, type ClientHttp2Stream, constants, type Incomi
 import type { Socket } from "node:net";
 import { Fault } from "../../core/index.js";
 import { timerMs } from "../../stream/index.js";
+import { signsOfLife } from "../socket/signs-of-life.js";
 import type { HttpSendOptions } from "./request.js";
 import { requestFault, type Sent, sent } from "./sent.js";
 import { deadPeer } from "./silence.js";
@@ -17,7 +18,7 @@ export interface SharedConnection {
 export interface SharedConnectionOptions {
   /** The socket of the session. */
   readonly socket: Socket;
-  /** Milliseconds between pings while requests are open. If none is answered in between, the connection is lost. */
+  /** Milliseconds between pings while requests are open. If the server shows no sign of life in between, the connection is lost. */
   readonly pingMs: number;
   /** Called when it accepts no more requests. */
   over(): void;
@@ -44,9 +45,12 @@ export async function sharedConnection(
   session.once("close", leave);
   await greeted(session, socket, url);
   session.unref();
+  const alive = signsOfLife(() => socket);
   const timer = setInterval(() => {
+    const moves = alive();
     if (open === 0) return ++quiet < IDLE_PINGS ? undefined : session.close();
-    if (waiting) return session.destroy(deadPeer(pingMs));
+    // Large messages may be under way before the ping or its answer.
+    if (waiting) return moves ? undefined : session.destroy(deadPeer(pingMs));
     waiting = true;
     session.ping(() => {
       waiting = false;

@@ -56,11 +56,12 @@ export function tlsConnections({ tls, pingMs, deadMs }: TlsConnectionsOptions): 
     if (Number.isFinite(deadMs)) socket.setTimeout(timerMs(deadMs), silent);
     try {
       await secured(socket, url);
-      socket.setTimeout(0, silent);
+      // The settings of the server belong to the handshake, too.
       if (socket.alpnProtocol === "h2") await join(origin, url, socket);
       else if (closed) socket.destroy();
       else origin.agent = new SecureAgent(context, socket);
     } finally {
+      socket.setTimeout(0, silent);
       handshakes.delete(socket);
     }
   };

@@ -29,7 +29,7 @@ export abstract class Http2Connection<Stream extends Http2Stream, Socket extends
   readonly window: number;
   readonly streams: Registry<Stream> = new Registry();
   nextId = 1;
-  protected readonly socket: Socket;
+  readonly socket: Socket;
   protected readonly sender: Sender;
   protected readonly encoder: HpackEncoder = new HpackEncoder();
   /** Bytes that the peer accepts on a new stream. */

@@ -153,6 +153,7 @@ class Session extends Http2Connection<ClientStream, Duplex> implements Http2Clie
       this.#options.onReady();
     }
     this.#admit();
+    this.#options.onSettings?.();
   }
 
   acknowledged(): void {

@@ -46,6 +46,8 @@ export interface Http2ClientOptions {
   readonly frameBytes?: number;
   /** The server's settings have arrived. */
   readonly onReady: () => void;
+  /** The server has changed its settings: it may accept more streams. */
+  readonly onSettings?: () => void;
   /** The server accepts no more streams. Those that it did not process close with REFUSED_STREAM right after. */
   readonly onGoaway: (code: number, words: string) => void;
   /** The connection was lost or closed, with the error if there is one. It takes no more requests, and its streams close right after. */
@@ -64,6 +66,7 @@ export type Http2Client = "own" | "node";
 
 /** The client's end of one HTTP/2 connection. */
 export interface Http2ClientSession {
+  readonly socket: Duplex;
   /** Streams that the server accepts at the same time. Further requests wait. */
   readonly concurrent: number;
   /** Whether it accepts no more requests. */

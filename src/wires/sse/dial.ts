@@ -9,14 +9,13 @@ import {
   limitsOf,
   lowerCase,
   messageTooLarge,
-  redactText,
-  statusMeaning,
   toFault,
 } from "../../core/index.js";
 import { type Link, sharedStream } from "../../era/index.js";
 import { authorized, type HttpAuth, httpClient, type Sent, type TlsDialOptions } from "../../io/index.js";
 import { type Pipe, pipe, timerMs } from "../../stream/index.js";
 import { StreamPing } from "./ping.js";
+import { Posts, requestOf, unexpectedStatus } from "./posts.js";
 
 export interface SseDialOptions extends DialOptions {
   /** Sent with every request. */
@@ -33,9 +32,6 @@ export interface SseDialOptions extends DialOptions {
   readonly deadMs?: number | undefined;
 }
 
-/** Characters of messages that may be in flight to the server. */
-const WINDOW = 1024 * 1024;
-
 /** Opens the stream, waits for the endpoint to POST to, and makes a link of the two. */
 export async function sseLink(url: URL, given: SseDialOptions): Promise<Link> {
   const options = { ...given, headers: lowerCase(given.headers) };
@@ -47,12 +43,11 @@ export async function sseLink(url: URL, given: SseDialOptions): Promise<Link> {
   const client = options.auth === undefined ? plain : authorized(plain, options.auth, url);
   const inbox = pipe<readonly Incoming[]>({ items: 1024 });
   let closed: Fault | undefined;
-  let underWay = 0;
 
   const open = async (found: (endpoint: URL) => void): Promise<void> => {
     // Silence on this stream counts even if it is idle, because without it there is no session.
     const sent = await client.send("GET", url, { headers: { accept: "text/event-stream", ...options.headers }, cancel });
-    if (sent.status !== 200) throw statusFault(sent.status);
+    if (sent.status !== 200) throw unexpectedStatus(sent.status);
     const type = sent.header("content-type")?.split(";", 1)[0]?.trim().toLowerCase();
     if (type !== "text/event-stream")
       throw new Fault("unavailable", `the server's answer is not a stream of events: ${type ?? "of no type"}`, {
@@ -75,32 +70,25 @@ export async function sseLink(url: URL, given: SseDialOptions): Promise<Link> {
 
   ping.target = target;
 
-  const post = async (text: string): Promise<void> => {
-    const headers = { "content-type": "application/json", ...options.headers };
-    const answer = await client.send("POST", target, { headers, body: text, cancel });
-    const body = await answer.text(limits.messageBytes);
-    if (answer.status >= 400) throw statusFault(answer.status, body);
-  };
+  const posts = new Posts({ client, target, headers: options.headers, limits, cancel });
   return {
     ...sharedStream,
     incoming: inbox,
     get backlog() {
-      return underWay;
+      return posts.backlog;
     },
     async send(message: Outgoing) {
       if (closed !== undefined) throw closed;
       const text = serialise(message);
       if (text.length > limits.messageBytes) throw messageTooLarge(limits.messageBytes);
-      underWay += text.length;
-      const posted = post(text).finally(() => {
-        underWay -= text.length;
-      });
-      // One at a time where order matters, or when too much is in flight. The server answers as soon as it has taken the message.
-      if (underWay > WINDOW || !("id" in message)) return posted;
+      const answers = requestOf(message);
+      const posted = posts.post(message, text);
+      // A message outside any call must arrive before those that follow it.
+      if (answers === undefined) return posted;
       posted.catch((error) => {
-        if (closed === undefined && "id" in message && message.id !== null)
-          void inbox.write([{ kind: "bad", answers: message.id, failed: true, fault: toFault(error) }]);
+        if (closed === undefined) void inbox.write([{ kind: "bad", answers, failed: true, fault: toFault(error) }]);
       });
+      return posts.room();
     },
     async close(reason) {
       closed ??= reason ?? new Fault("unavailable", "the link was closed", { data: { reason: "closed" } });
@@ -165,14 +153,4 @@ function sameOrigin(url: URL, data: string): URL {
   const target = new URL(data, url);
   if (target.origin !== url.origin) throw new Fault("denied", `the server names an endpoint of another origin: ${target.origin}`);
   return target;
-}
-
-function statusFault(status: number, body = ""): Fault {
-  return new Fault(
-    statusMeaning(status),
-    `the server answered HTTP ${status}${body === "" ? "" : `: ${redactText(body.slice(0, 200)).trim()}`}`,
-    {
-      data: { status },
-    },
-  );
 }

@@ -38,7 +38,7 @@ import { keepAlive } from "./keep-alive.js";
 import { type Socket, socketLink } from "./link.js";
 
 export interface WebSocketListenOptions extends ListenOptions, GateOptions, SecureListenOptions {
-  /** Milliseconds between pings. A peer that answers none of two has gone. */
+  /** Milliseconds between pings. A peer that answers none of two has gone, if nothing else moves. */
   readonly pingMs?: number | undefined;
   /** Milliseconds for the head of a request; 15,000 unless given. */
   readonly headersMs?: number | undefined;
@@ -71,7 +71,7 @@ export function webSocketMount(
   const links = new ServedLinks(service, options);
 
   const serve = (open: WebSocket, request: IncomingMessage, remote: string | undefined, { principal, credentials }: Admitted): void => {
-    const stop = keepAlive(open, options.pingMs ?? defaultTimeouts.pingMs);
+    const stop = keepAlive(open, request.socket, options.pingMs ?? defaultTimeouts.pingMs);
     const account = accountOf(request.socket, options.limits, request.socket.remoteAddress);
     const codec = proto ? new MessageCodec({ depth: options.limits?.depth ?? defaultLimits.depth }) : undefined;
     const made = socketLink(open as unknown as Socket, options.limits, { codec, gather: gatherer(request.socket), account, principal });

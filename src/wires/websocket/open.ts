@@ -51,11 +51,17 @@ export async function openSocket(address: string, options: WebSocketDialOptions)
 }
 
 /** The socket, or the server's answer if it does not open one. */
-function request(address: string, options: WebSocketDialOptions, { headers, cancel }: HttpSendOptions): Promise<Opened | IncomingMessage> {
+function request(
+  address: string,
+  options: WebSocketDialOptions,
+  sending: HttpSendOptions,
+  subprotocols: readonly string[] = ["mcp"],
+): Promise<Opened | IncomingMessage> {
+  const { headers, cancel } = sending;
   // ws supports this option; its types do not have it yet.
   const closeTimeout: object = { closeTimeout: fixedTimeouts.lingerMs };
   const handshakeMs = options.handshakeMs ?? defaultTimeouts.handshakeMs;
-  const socket = new WebSocket(address, ["mcp"], {
+  const socket = new WebSocket(address, [...subprotocols], {
     maxPayload: options.limits?.messageBytes ?? defaultLimits.messageBytes,
     perMessageDeflate: false,
     handshakeTimeout: timerMs(handshakeMs),
@@ -74,7 +80,9 @@ function request(address: string, options: WebSocketDialOptions, { headers, canc
       socket.terminate();
     });
     socket.once("error", (cause) => {
-      // ws reports its timeout only by this message.
+      // Many servers know none, but ws does not take a server that ignores what it was offered.
+      if (cause.message === "Server sent no subprotocol") return resolve(request(address, options, sending, []));
+      // ws reports its timeout only by this message, too.
       if (cause.message === "Opening handshake has timed out")
         return reject(lateHandshake(handshakeMs, "the server opened no socket", cause));
       reject(new Fault("unavailable", `cannot reach ${new URL(address).origin}: ${whyUnreached(cause)}`, { cause }));

@@ -45,6 +45,6 @@ async function dialProto(address: string, options: WebSocketDialOptions): Promis
 
 async function open(address: string, options: WebSocketDialOptions, codec?: MessageCodec): Promise<Link> {
   const { socket, below } = await openSocket(address, options);
-  socket.once("close", keepAlive(socket, options.pingMs ?? defaultTimeouts.pingMs));
+  socket.once("close", keepAlive(socket, below, options.pingMs ?? defaultTimeouts.pingMs));
   return socketLink(socket as unknown as Socket, options.limits, { codec, gather: below && gatherer(below) });
 }

@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { mkdtemp, rm } from "node:fs/promises";
-import { constants, createServer as createHttp2 } from "node:http2";
+import { constants, createServer as createHttp2, type ServerHttp2Session, type ServerHttp2Stream } from "node:http2";
 import type { AddressInfo } from "node:net";
 import { createServer, type Server as NetServer } from "node:net";
 import { tmpdir } from "node:os";
@@ -204,6 +204,46 @@ describe("a channel", () => {
     for (const call of calls) call.done();
     expect((await Promise.all(calls.map((call) => call.status))).map(({ code }) => code)).toEqual(calls.map(() => 0));
     expect(server.sessions.size).toBe(1);
+  });
+
+  it("gives a waiting call the first stream that is free, on whichever connection", async () => {
+    const open: ServerHttp2Stream[] = [];
+    const answer = (stream: ServerHttp2Stream): void =>
+      stream.respond({ ":status": 200, "content-type": "application/grpc", "grpc-status": "0" }, { endStream: true });
+    const server = await bare((stream) => void open.push(stream), { settings: { maxConcurrentStreams: 1 } });
+    later(server);
+    const channel = dial([server.port], { maxConnections: 3 });
+    const hanging = Array.from({ length: 3 }, () => channel.call("/t.T/M"));
+    await vi.waitFor(() => expect(open).toHaveLength(3));
+    for (const at of [2, 1, 0]) {
+      const waiting = channel.call("/t.T/M");
+      waiting.done();
+      answer(open[at] as ServerHttp2Stream);
+      await vi.waitFor(() => expect(open).toHaveLength(6 - at));
+      answer(open.at(-1) as ServerHttp2Stream);
+      expect((await waiting.status).code).toBe(0);
+    }
+    expect((await Promise.all(hanging.map((call) => call.status))).map(({ code }) => code)).toEqual([0, 0, 0]);
+  });
+
+  it.each(["own", "node"] as const)("sends waiting calls when the server accepts more: %s", async (http2) => {
+    const sessions: ServerHttp2Session[] = [];
+    const server = await bare(
+      (stream) => {
+        sessions.push(stream.session as ServerHttp2Session);
+        if (sessions.length > 1)
+          stream.respond({ ":status": 200, "content-type": "application/grpc", "grpc-status": "0" }, { endStream: true });
+      },
+      { settings: { maxConcurrentStreams: 1 } },
+    );
+    later(server);
+    const channel = dial([server.port], { maxConnections: 1, http2 });
+    channel.call("/t.T/M");
+    await vi.waitFor(() => expect(sessions).toHaveLength(1));
+    const waiting = channel.call("/t.T/M");
+    waiting.done();
+    sessions[0]?.settings({ maxConcurrentStreams: 2 });
+    expect((await waiting.status).code).toBe(0);
   });
 
   it("fails what is open when it is closed, and rejects nothing that nobody looks at", async () => {

@@ -16,7 +16,7 @@ class NodeSession implements Http2ClientSession, StreamHost {
   last: number | undefined;
   lost: Error | undefined;
   readonly #options: Http2ClientOptions;
-  readonly #socket: Duplex;
+  readonly socket: Duplex;
   readonly #session: ClientHttp2Session;
   readonly #streams = new Set<NodeStream>();
   #ready = false;
@@ -28,7 +28,7 @@ class NodeSession implements Http2ClientSession, StreamHost {
 
   constructor(socket: Duplex, options: Http2ClientOptions) {
     this.#options = options;
-    this.#socket = socket;
+    this.socket = socket;
     // Registered before Node's own listeners, because Node then closes all streams as if they were cancelled.
     socket.on("error", (error) => this.#lose(error));
     socket.once("end", () => this.#lose(this.#linger === undefined ? gone("the server closed the connection") : undefined));
@@ -88,9 +88,11 @@ class NodeSession implements Http2ClientSession, StreamHost {
   }
 
   readonly #onSettings = (): void => {
-    if (this.#ready) return;
-    this.#ready = true;
-    this.#options.onReady();
+    if (!this.#ready) {
+      this.#ready = true;
+      this.#options.onReady();
+    }
+    this.#options.onSettings?.();
   };
 
   readonly #onGoaway = (code: number, last: number, words?: NodeJS.ArrayBufferView): void => {
@@ -111,7 +113,7 @@ class NodeSession implements Http2ClientSession, StreamHost {
     const reason = error ?? gone("the connection was closed");
     for (const stream of [...this.#streams]) stream.lose(reason);
     this.#session.destroy();
-    this.#socket.destroy();
+    this.socket.destroy();
   }
 
   readonly #onClose = (): void => {
