@@ -29,7 +29,7 @@ packReadme();
 function slim(file) {
   const text = packed(readFileSync(file, "utf8"));
   const licence = /^(?:\/\/.*\n)*/.exec(text)[0];
-  const mangle = { toplevel: false, keepNames: true };
+  const mangle = { toplevel: true, keepNames: true };
   const printed = minifySync(file, text, { module: true, compress: false, mangle, codegen: { removeWhitespace: false } });
   if (printed.errors.length > 0) throw new Error(`${file}: ${printed.errors[0].message}`);
   return (/copyright|licen[cs]e/i.test(licence) ? licence : "") + flush(file, printed.code);
