@@ -30,9 +30,14 @@ const alerts: readonly (readonly [reason: RegExp, words: string])[] = [
   [/alert handshake failure$/, "the server ended the TLS handshake; it may require a client certificate (cert and key give one)"],
 ];
 
-/** Why TLS failed, if it did. OpenSSL's whole message names its source files. */
+/** What OpenSSL says about a handshake that failed, if it did. Its whole message names its source files. */
+export function tlsReason(error: Error | null | undefined): string | undefined {
+  return /:SSL routines:[^:]*:([^:]+):/.exec(error?.message ?? "")?.[1];
+}
+
+/** Why TLS with a server failed, if it did. */
 export function whyTlsFailed(error: Error | null | undefined): string | undefined {
-  const [, reason] = /:SSL routines:[^:]*:([^:]+):/.exec(error?.message ?? "") ?? [];
+  const reason = tlsReason(error);
   if (reason === undefined) return undefined;
   return alerts.find(([known]) => known.test(reason))?.[1] ?? `TLS failed: ${reason}`;
 }

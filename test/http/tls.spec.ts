@@ -3,8 +3,9 @@ import { connect as connectHttp2 } from "node:http2";
 import { Agent, request as httpsRequest } from "node:https";
 import { connect as connectTcp } from "node:net";
 import { connect as connectTls, createServer as tlsServer } from "node:tls";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { connect, type ServeOptions, serve } from "../../src/api/index.js";
+import type { RefusalEvent } from "../../src/core/index.js";
 import { checkListen, isLoopback } from "../../src/io/index.js";
 import { authority } from "../fixtures/certificates.js";
 import { json, lab, modern, modernHeaders, type Rpc } from "./requests.js";
@@ -116,6 +117,26 @@ describe("a listener with TLS", () => {
       { n: 1 },
     ]);
     expect([one.version, one.protocol]).toEqual(["1.1", "TLSv1.3"]);
+  });
+
+  it("tells its observer of a handshake that fails, and of nothing when a probe hangs up", async () => {
+    const told: string[] = [];
+    const observe = { refusal: ({ rule, fault }: RefusalEvent) => void told.push(`${rule}: ${fault.message}`) };
+    await using at = await open("https", { tls: { ...tls, ca, requestClientCert: true }, observe });
+    const probe = connectTcp(at.port, "127.0.0.1", () => probe.destroy());
+    await once(probe, "close");
+    for (const options of [{ ca }, { ca, maxVersion: "TLSv1.2" as const }]) {
+      const failing = connectTls({ host: "127.0.0.1", port: at.port, ...options });
+      await new Promise((resolve) => failing.once("error", resolve).resume());
+    }
+    const plain = connectTcp(at.port, "127.0.0.1", () => plain.write("GET / HTTP/1.1\r\n\r\n")).on("error", () => {});
+    await new Promise((resolve) => plain.once("close", resolve).resume());
+    await vi.waitFor(() => expect(told).toHaveLength(3));
+    expect(told).toEqual([
+      "denied: a TLS handshake failed: peer did not return a certificate",
+      "denied: a TLS handshake failed: unsupported protocol",
+      "denied: a TLS handshake failed: http request",
+    ]);
   });
 
   it("takes no older TLS, and nothing that is none; neither disturbs it", async () => {

@@ -167,9 +167,9 @@ export const allowed: readonly Rule[] = [
     from: "client",
     what: "request",
     kinds: ["missing"],
-    path: /^params\._meta\.(progressToken|traceparent|tracestate|baggage)$/,
+    path: /^params\._meta\.(progressToken|traceparent|tracestate|baggage|io\.modelcontextprotocol\/logLevel)$/,
     was: /^[^"]*$/,
-    text: "A `progressToken` that is neither a string nor a number, and a trace (`traceparent`, `tracestate`, `baggage`) that is not a string.",
+    text: "A `progressToken` that is neither a string nor a number; a trace (`traceparent`, `tracestate`, `baggage`) or a log level that is not a string.",
   },
   {
     section: "cannot carry",

@@ -36,6 +36,7 @@ This page lists the exceptions. It is generated from the tables in \`test/relay\
 - Clients of a modern server that is not an Anywire end share few \`subscriptions/listen\` streams. The server sees one subscriber that wants everything, and each client gets what it asked for (\`test/bridge/many-sessions.spec.ts\`).
 - A bridge gives some clients their own session with the server. That server sees the client's own name and capabilities, not the relay's (\`test/bridge/modes.spec.ts\`).
 - A request that is sent without an id does not reach the server. It could not be answered, and filters and rates look only at calls (\`test/bridge/without-id.spec.ts\`).
+- A message that is not JSON-RPC does not pass. If it is a call or answers one, the caller gets the error -32600, which says what is wrong about it (\`test/bridge/malformed.spec.ts\`).
 
 Run \`npm run relay\` to compare every wire and chains of three relays.
 `;

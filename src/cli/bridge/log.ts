@@ -75,7 +75,8 @@ function textLog(write: (line: string) => void, verbose: boolean): Observer {
     call(event) {
       if (event.kind === "end") write(redactText(cleanLine(callText(event))));
     },
-    refusal: ({ wire, kind, method, rule }) => write(redactText(cleanLine(`${wire} ${kind} ${method ?? "a request"}: ${rule}`))),
+    refusal: ({ wire, kind, method, rule, fault }) =>
+      write(redactText(cleanLine(`${wire} ${kind} ${method ?? "a request"}: ${rule}, ${fault.message.slice(0, 500)}`))),
   };
 }
 

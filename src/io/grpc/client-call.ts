@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from "node:http2";
 import { Fault, toFault } from "../../core/index.js";
 import { type Deferred, deferred, ignore } from "../../stream/index.js";
-import { NARROW, WINDOW } from "../http2/bounds.js";
+import { AHEAD, NARROW } from "../http2/bounds.js";
 import { type Http2ClientSession, type Http2ClientStream, NO_ERROR, REFUSED_STREAM, type StreamEvents } from "../http2/index.js";
 import { isEncoding } from "./coding.js";
 import { runAt } from "./expiry.js";
@@ -53,7 +53,7 @@ export class GrpcClientCall implements ClientCall, StreamEvents {
   constructor(options: GrpcClientCallOptions) {
     const { messageBytes, deadline, gzip, narrow } = options;
     this.#options = options;
-    this.#inbox = new Inbox({ messageBytes, narrow, onEnd: this.#onEnd, onLeave: this.#onLeave });
+    this.#inbox = new Inbox({ messageBytes, narrow, ahead: narrow ? NARROW : AHEAD, onEnd: this.#onEnd, onLeave: this.#onLeave });
     this.#outbox = new Outbox({ replay: true });
     if (gzip) this.#outbox.encoding = "gzip";
     this.#forget = deadline === undefined ? ignore : runAt(deadline, this.#expire);
@@ -104,12 +104,12 @@ export class GrpcClientCall implements ClientCall, StreamEvents {
 
   /** Opens the stream. `onClose` is called once when the stream has closed. */
   open(session: Http2ClientSession, pseudo: { scheme: string; authority: string }, onClose: () => void): void {
-    const { headers, deadline, narrow } = this.#options;
+    const { headers, deadline } = this.#options;
     const all = [":method", "POST", ":scheme", pseudo.scheme, ":authority", pseudo.authority, ...headers];
     if (deadline !== undefined) all.push("grpc-timeout", formatTimeout(deadline - Date.now()));
     let stream: Http2ClientStream;
     try {
-      stream = session.request(all, this, narrow ? NARROW : WINDOW);
+      stream = session.request(all, this, NARROW);
     } catch (error) {
       onClose();
       if (!this.#again(false)) this.#lose(toFault(error));

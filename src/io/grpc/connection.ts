@@ -3,7 +3,7 @@ import type { Duplex } from "node:stream";
 import { type ConnectionOptions, connect as connectTls } from "node:tls";
 import { Fault, isObject } from "../../core/index.js";
 import { codeOf, type Deferred, deferred, timerMs } from "../../stream/index.js";
-import { NARROW, WINDOW } from "../http2/bounds.js";
+import { AHEAD, NARROW } from "../http2/bounds.js";
 import { type Http2Client, type Http2ClientSession, http2Client, NO_ERROR, nodeHttp2Client, type OpenHttp2 } from "../http2/index.js";
 import { whyUnreached } from "../unreached.js";
 import type { GrpcClientCall } from "./client-call.js";
@@ -46,7 +46,7 @@ export class GrpcConnection {
     this.#pseudo = { scheme: "tls" in target && target.tls !== undefined ? "https" : "http", authority: authorityOf(target) };
     const client: OpenHttp2 = options.http2 === "node" ? nodeHttp2Client : http2Client;
     this.#session = client((read) => socketTo(target, read), {
-      window: WINDOW,
+      window: AHEAD,
       leastWindow: NARROW,
       onReady: this.#onReady,
       onSettings: options.onFree,

@@ -1,6 +1,7 @@
 import { type Account, Fault, type Held, LITTLE_BYTES, toFault, WHOLE_PART } from "../../core/index.js";
 import { type Iteration, rejected, timerMs } from "../../stream/index.js";
-import { NARROW, WINDOW } from "../http2/bounds.js";
+import { AHEAD, NARROW } from "../http2/bounds.js";
+import { Loan } from "./ahead.js";
 import { decompress, type MessageCoding } from "./coding.js";
 import { Deframer } from "./deframer.js";
 
@@ -22,6 +23,8 @@ export interface InboxOptions {
   readonly messageMs?: number | undefined;
   /** Whether only little may wait for the reader. */
   readonly narrow?: boolean;
+  /** Bytes that the peer should be able to send ahead, if it may begin with NARROW. */
+  readonly ahead?: number;
   /**
    * Called when all bytes have arrived, or with a fault if they were invalid. The fault may come after the end. Not called once the call is
    * over.
@@ -53,6 +56,8 @@ export class Inbox implements Iteration<Batch> {
   /** Whether a message was completed since the timer was last looked at. */
   #completed = false;
   #stream: ByteSource | undefined;
+  /** The bytes of the window beyond NARROW. */
+  #loan: Loan | undefined;
   #encoding: MessageCoding = "identity";
   #batch: Uint8Array[] = [];
   /** What the batch counts. */
@@ -84,6 +89,7 @@ export class Inbox implements Iteration<Batch> {
   /** Sets the stream that the bytes come from. */
   open(stream: ByteSource): void {
     this.#stream = stream;
+    this.#widen(this.#options.ahead ?? NARROW);
   }
 
   /** Counts what it holds for this principal, once it is known. */
@@ -115,6 +121,7 @@ export class Inbox implements Iteration<Batch> {
   finish(fault: Fault | undefined): void {
     this.#closed = true;
     this.#finished ??= { fault };
+    this.#lowerLoan();
     this.#settle();
   }
 
@@ -141,6 +148,20 @@ export class Inbox implements Iteration<Batch> {
     this.#held?.free();
   }
 
+  /** Lets the peer send this much ahead, or as much as the process can spare. */
+  #widen(window: number): void {
+    const stream = this.#stream;
+    if (stream?.widen === undefined || this.#closed || window <= NARROW) return;
+    this.#loan ??= new Loan(this);
+    this.#loan.raise(window - NARROW);
+    stream.widen(NARROW + this.#loan.bytes);
+  }
+
+  /** When the call is over, only what waits for the reader still counts. */
+  #lowerLoan(): void {
+    if (this.#finished !== undefined) this.#loan?.lower(this.#bytes + this.#packedBytes);
+  }
+
   /** The waiting messages, but not more than a reader should get before it can say that it has enough. */
   #batched(): Batch {
     const batch = this.#batch;
@@ -155,6 +176,7 @@ export class Inbox implements Iteration<Batch> {
     }
     if (this.#held !== undefined && this.#held.bytes > 0) this.#held.set(this.#counted);
     if (this.#packed.length > 0) void this.#inflate();
+    this.#lowerLoan();
     if (this.#paused && this.#bytes + this.#packedBytes < this.#most) this.#resume();
     return count === batch.length ? batch : batch.slice(0, count);
   }
@@ -199,7 +221,10 @@ export class Inbox implements Iteration<Batch> {
       if (over !== undefined && this.#deframer.partial) return this.#end(over);
     }
     // Only a part of a large message fits the window, so the window is widened for the rest to come at once.
-    if (this.#deframer.missing > NARROW / 2) this.#stream?.widen?.(Math.min(WINDOW, this.#deframer.missing + NARROW));
+    const { ahead = NARROW } = this.#options;
+    const { missing } = this.#deframer;
+    if (missing > NARROW / 2) this.#widen(Math.max(ahead, Math.min(AHEAD, missing + NARROW)));
+    else if (!this.#paused && ahead > NARROW) this.#widen(ahead);
     if (this.#bytes + this.#packedBytes >= this.#most && this.#bounded && !this.#paused) {
       this.#paused = true;
       this.#stream?.pause();
@@ -280,6 +305,7 @@ export class Inbox implements Iteration<Batch> {
       this.#broken(toFault(error));
     } finally {
       this.#inflating = false;
+      this.#lowerLoan();
       this.#settle();
     }
   }

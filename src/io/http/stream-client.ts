@@ -9,7 +9,7 @@ import { STREAM_FRAME_BYTES, strayText } from "./stray-text.js";
 import { StreamAnswer } from "./stream-answer.js";
 
 /** Bytes of one answer that may be in flight. */
-const ANSWER_BYTES = 1024 * 1024;
+const ANSWER_BYTES = 512 * 1024;
 /** Requests that may be cancelled at once, and the milliseconds until one more may. */
 const RESETS = 900;
 const RESET_MS = 40;
@@ -39,7 +39,16 @@ export function streamClient(readable: Readable, writable: Writable, options: St
         writable,
         strayText(read, (fault) => session.destroy(fault)),
       ),
-    { window: WINDOW, frameBytes: STREAM_FRAME_BYTES, leastWindow: ANSWER_BYTES, onReady() {}, onGoaway() {}, onLost, onClose() {} },
+    {
+      window: WINDOW,
+      near: true,
+      frameBytes: STREAM_FRAME_BYTES,
+      leastWindow: ANSWER_BYTES,
+      onReady() {},
+      onGoaway() {},
+      onLost,
+      onClose() {},
+    },
   );
   const reset = paced();
   const why = (error: Error | undefined): Promise<Fault> => lost ?? Promise.resolve(cut(error));

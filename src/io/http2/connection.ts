@@ -21,12 +21,15 @@ import type { Http2Stream, StreamSession } from "./stream.js";
 export interface ConnectionOptions extends FrameBounds {
   /** Bytes that the peer may send ahead on the connection. */
   readonly window: number;
+  /** Whether the peer is on this machine; `false` unless given. */
+  readonly near?: boolean | undefined;
 }
 
 /** What the two ends of a connection have in common: streams, windows and settings. */
 export abstract class Http2Connection<Stream extends Http2Stream, Socket extends Writable> implements FrameListener, StreamSession {
   abstract readonly serves: boolean;
   readonly window: number;
+  readonly near: boolean;
   readonly streams: Registry<Stream> = new Registry();
   nextId = 1;
   readonly socket: Socket;
@@ -39,6 +42,7 @@ export abstract class Http2Connection<Stream extends Http2Stream, Socket extends
   /** `open` makes the socket. Incoming bytes go to `read`. */
   constructor(open: (read: (bytes: Uint8Array) => void) => Socket, options: ConnectionOptions) {
     this.window = options.window;
+    this.near = options.near === true;
     this.#incoming = new IncomingFrames(this, options);
     this.socket = open((bytes) => this.read(bytes));
     this.sender = new Sender(this.socket, () => this.drained());

@@ -29,6 +29,8 @@ export interface FrameListener {
   /** Whether the peer is a client. */
   readonly serves: boolean;
   readonly window: number;
+  /** Whether the peer is on this machine. */
+  readonly near: boolean;
   readonly streams: { get(id: number): Http2Stream | undefined };
   /** The first stream number that was not used yet. */
   readonly nextId: number;
@@ -92,7 +94,7 @@ export class IncomingFrames implements FrameSink {
     // A slow reader only holds up its own stream. This window is shared by all streams, and only limits what arrives before it is
     // processed.
     this.#owed += length;
-    if (this.#owed < creditStep(this.#listener.window)) return;
+    if (this.#owed < creditStep(this.#listener.window, this.#listener.near)) return;
     this.#listener.credit(0, this.#owed);
     this.#owed = 0;
   }

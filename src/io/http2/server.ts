@@ -70,7 +70,7 @@ class ServerSession extends Http2Connection<Http2Exchange, Writable> implements 
         input.on("data", read);
         return output;
       },
-      { window: WINDOW, listBytes: SLACK * headerBytes },
+      { window: WINDOW, near: true, listBytes: SLACK * headerBytes },
     );
     this.account = accountOf(this, options.limits);
     this.bodyMs = options.bodyMs ?? fixedLimits.bodyMs;

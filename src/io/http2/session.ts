@@ -55,7 +55,7 @@ class Session extends Http2Connection<ClientStream, Duplex> implements Http2Clie
   #linger: NodeJS.Timeout | undefined;
 
   constructor(open: (read: (bytes: Uint8Array) => void) => Duplex, options: Http2ClientOptions) {
-    super(open, { window: options.window, frameBytes: options.frameBytes, listBytes: HEADER_BYTES });
+    super(open, { window: options.window, near: options.near, frameBytes: options.frameBytes, listBytes: HEADER_BYTES });
     this.#options = options;
     this.#leastWindow = options.leastWindow ?? options.window;
     const { socket } = this;

@@ -4,6 +4,8 @@ import { CANCEL, FLOW_CONTROL_ERROR, LARGEST_WINDOW, NO_ERROR, PROTOCOL_ERROR, S
 
 /** What a stream needs from its session. */
 export interface StreamSession {
+  /** Whether the peer is on this machine. */
+  readonly near: boolean;
   /** The stream has something to send. */
   ready(stream: Http2Stream): void;
   /** Lets the peer send this many more bytes on the stream. */
@@ -103,7 +105,8 @@ export abstract class Http2Stream {
     const more = window - this.#window;
     if (more <= 0 || this.#over || this.#closed) return;
     this.#window = window;
-    this.#carrier.credit(this.id, more);
+    // A stream that waits is told so when it opens.
+    if (this.id !== 0) this.#carrier.credit(this.id, more);
   }
 
   pause(): void {
@@ -238,7 +241,7 @@ export abstract class Http2Stream {
 
   /** One update for many frames. */
   #credit(): void {
-    if (this.#paused || this.#over || this.#closed || this.#owed < creditStep(this.#window)) return;
+    if (this.#paused || this.#over || this.#closed || this.#owed < creditStep(this.#window, this.#carrier.near)) return;
     const owed = this.#owed;
     this.#owed = 0;
     this.#carrier.credit(this.id, owed);

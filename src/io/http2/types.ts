@@ -42,6 +42,8 @@ export interface Http2ClientOptions {
   readonly window: number;
   /** The least that the server may send ahead on a stream. A request that wants more costs a frame. As `window` unless given. */
   readonly leastWindow?: number;
+  /** Whether the server is on this machine, so that fewer updates of windows do. */
+  readonly near?: boolean;
   /** Bytes of a frame that the server may send; 16 KiB unless given. */
   readonly frameBytes?: number;
   /** The server's settings have arrived. */

@@ -13,19 +13,22 @@ import {
   type ListenAddress,
   type Listener,
   listenerOf,
+  type WireOptions,
 } from "../../core/index.js";
 import { timerMs, within } from "../../stream/index.js";
 import { offeredHttp } from "../deno.js";
 import { peerOf } from "../grpc/peer.js";
+import { tellRefused } from "../http/gate.js";
 import { http2Server } from "../http2/server.js";
 import { checkListen, isLoopback, type SecureListenOptions, serverTls } from "../tls.js";
+import { tlsReason } from "../unreached.js";
 import { authorityOf, bind, type Carrier, type NetworkCarrier, type Pipes } from "./carrier.js";
 import { detect, isAnything, isHttp2, isTls, type Protocol } from "./detect.js";
 import { type HttpServers, httpServers, ownerOf } from "./http-servers.js";
 import type { Bound, Mount } from "./mount.js";
 import { closeStalled, progressOf, type Stallable } from "./stalled.js";
 
-export interface PortOptions extends SecureListenOptions {
+export interface PortOptions extends SecureListenOptions, Pick<WireOptions, "observe" | "wire"> {
   /** The check of credentials, if there is one. */
   readonly auth?: unknown;
   /**
@@ -107,7 +110,10 @@ async function networkPort(carrier: NetworkCarrier, mounts: readonly Mount[], op
   };
   // gRPC is nothing without HTTP/2.
   const alpn = mounts.some(({ rpc }) => rpc !== undefined) ? ["h2", "http/1.1"] : offeredHttp;
-  const secure = tls === undefined ? undefined : tlsServer(tls, { http, table, headersMs, alpn, accept });
+  const secure =
+    tls === undefined
+      ? undefined
+      : tlsServer(tls, { http, table, headersMs, alpn, accept, refused: (fault) => tellRefused(options, fault) });
   const plain: readonly Protocol[] = secure === undefined ? table : [{ detect: isTls, take: secure.again }, ...table];
   const sockets = new Set<Socket>();
   const server = createServer({ noDelay: true, ...tcpKeepAlive }, (socket) => {
@@ -213,12 +219,13 @@ interface Inside {
   readonly headersMs: number;
   readonly alpn: readonly string[];
   accept(socket: Socket): void;
+  refused(fault: Fault): void;
 }
 
 /** Handles TLS handshakes. The protocol inside was negotiated there, or is detected by the next bytes. */
 function tlsServer(
   tls: NonNullable<PortOptions["tls"]>,
-  { http, table, headersMs, alpn, accept }: Inside,
+  { http, table, headersMs, alpn, accept, refused }: Inside,
 ): { take(socket: Socket): void; again(socket: Socket, first: Buffer): void } {
   const agreed = http === undefined ? undefined : { ALPNProtocols: [...alpn] };
   const server = createTls({ ...serverTls(tls), ...agreed, handshakeTimeout: timerMs(headersMs) }, (socket: TLSSocket) => {
@@ -228,8 +235,13 @@ function tlsServer(
     else if (socket.alpnProtocol === "http/1.1") http?.http1(socket);
     else detect(socket, table, headersMs);
   });
-  // If a handshake fails because it was too slow, Node leaves the connection open.
-  server.on("tlsClientError", (_error: Error, socket: Socket) => socket.destroy());
+  server.on("tlsClientError", (error: Error, socket: Socket) => {
+    // A client that only hangs up, as probes do, is not refused.
+    const reason = tlsReason(error);
+    if (reason !== undefined) refused(new Fault("denied", `a TLS handshake failed: ${reason}`));
+    // If a handshake fails because it was too slow, Node leaves the connection open.
+    socket.destroy();
+  });
   const take = (socket: Socket): void => void server.emit("connection", socket);
   return {
     take,

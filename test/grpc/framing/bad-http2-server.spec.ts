@@ -34,7 +34,7 @@ const FLOW_CONTROL_ERROR = 3;
 const FRAME_SIZE_ERROR = 6;
 const COMPRESSION_ERROR = 9;
 const ENHANCE_YOUR_CALM = 11;
-const WINDOW = 8 << 20;
+const WINDOW = 16 << 20;
 
 const raw = stage();
 const { start } = raw;

@@ -6,7 +6,7 @@ import { collect, echo, type Handle, type Served, serve } from "./support.js";
 
 const CHUNK = 64 * 1024;
 /** The window of a stream, what waits at either end, and what is under way. */
-const BOUND = (8 + 2) << 20;
+const BOUND = (16 + 2) << 20;
 
 let served: Served | undefined;
 let channel: Channel | undefined;

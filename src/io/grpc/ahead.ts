@@ -1,0 +1,41 @@
+/** Bytes that gRPC servers may send ahead of the readers of all calls together, beyond the narrow window of each call. */
+const AHEAD_BYTES = 64 * 1024 * 1024;
+/** Less than this is not lent: each loan costs a frame. */
+const LEAST = 128 * 1024;
+
+/** What is left of those. */
+let left = AHEAD_BYTES;
+
+/** Loans of readers that are garbage: they will never be returned. */
+const abandoned = new FinalizationRegistry<Loan>((loan) => loan.lower(0));
+
+/**
+ * What one call has of those bytes: its server may send so much before it is read. One call gets at most a quarter of what is left, so that
+ * calls that nobody reads leave something for the others.
+ */
+export class Loan {
+  #bytes = 0;
+
+  constructor(reader: object) {
+    abandoned.register(reader, this);
+  }
+
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  /** Takes more, until it is this much. */
+  raise(bytes: number): void {
+    const more = Math.min(bytes - this.#bytes, left >> 2);
+    if (more < LEAST) return;
+    left -= more;
+    this.#bytes += more;
+  }
+
+  /** Returns all but this much. */
+  lower(bytes: number): void {
+    if (bytes >= this.#bytes) return;
+    left += this.#bytes - bytes;
+    this.#bytes = bytes;
+  }
+}
