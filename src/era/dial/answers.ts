@@ -4,9 +4,15 @@ import { Fault, toFault, toRpcError } from "../../core/index.js";
 export interface AnswersOptions {
   /** How many answers may wait for room on the link. */
   readonly max: number;
+  /** Not called for answers that a link that has ended no longer carries. */
   readonly onFault: (fault: Fault) => void;
   /** Leaves the peer. */
   readonly leave: (reason: Fault) => void;
+}
+
+interface AnswersLink extends Pick<Link, "send"> {
+  /** Why the link has ended, if it has. */
+  readonly gone: Fault | undefined;
 }
 
 /**
@@ -14,12 +20,12 @@ export interface AnswersOptions {
  * here.
  */
 export class PeerAnswers {
-  readonly #link: Pick<Link, "send">;
+  readonly #link: AnswersLink;
   readonly #options: AnswersOptions;
   /** Answers that the link has no room for yet. */
   #unread = 0;
 
-  constructor(link: Pick<Link, "send">, options: AnswersOptions) {
+  constructor(link: AnswersLink, options: AnswersOptions) {
     this.#link = link;
     this.#options = options;
   }
@@ -33,6 +39,7 @@ export class PeerAnswers {
     this.#link.send(message).then(taken, (error) => {
       taken();
       const fault = toFault(error);
+      if (this.#link.gone !== undefined) return;
       onFault(fault);
       // If an answer cannot be written, an error is sent instead, so that the peer does not wait.
       if ("result" in message && fault.code !== "unavailable")
