@@ -1,3 +1,4 @@
+export { Loan } from "./ahead.js";
 export {
   Account,
   accountOf,

@@ -3,9 +3,12 @@ import { WINDOW_BYTES } from "../keys.js";
 import type { LinkCall } from "./link-call.js";
 
 /**
- * A read may have as much in flight as this many calls: with a round trip of 20 ms and the default of 1 MiB, that allows 300 MiB a second.
+ * A read may have as much in flight as this many calls, while not too many wait for their readers: with a round trip of 20 ms and the
+ * default of 1 MiB, that allows 300 MiB a second.
  */
 const READ_CALLS = 6;
+/** What it may have in any case. */
+const READ_BYTES = 2 * WINDOW_BYTES;
 
 /** Messages that may be read before the server is told, however light they are here: the server may weigh them differently. */
 const UNTOLD = 64;
@@ -30,7 +33,7 @@ export class Credit {
    */
   windowOf(call: LinkCall): number {
     const wide = call.request.method === "resources/read" && !this.#traits.bytes;
-    return wide ? Math.max(WINDOW_BYTES, READ_CALLS * this.#callBytes) : WINDOW_BYTES;
+    return wide ? READ_BYTES + call.lent(READ_CALLS * this.#callBytes - READ_BYTES) : WINDOW_BYTES;
   }
 
   /** Counts a message that was read. Returns how many messages to tell the server of now, or 0 if that can wait. */

@@ -4,6 +4,7 @@ import {
   DONE,
   Fault,
   type JsonObject,
+  Loan,
   type Replies,
   type Reply,
   type ReplyStep,
@@ -68,6 +69,8 @@ export class LinkCall implements Replies {
   #resolve: ((step: ReplyStep) => void) | undefined;
   #reject: ((fault: Fault) => void) | undefined;
   #unhook: (() => void) | undefined;
+  #loan: Loan | undefined;
+  #lent = 0;
 
   constructor(request: Request, context: Context, caller: LinkCaller) {
     this.request = request;
@@ -102,6 +105,16 @@ export class LinkCall implements Replies {
   /** Whether this call wants a log entry of this level. */
   wantsLog(level: unknown): boolean {
     return wantsLevel(this.context, level);
+  }
+
+  /** How much more than others it may have in flight: at most this, decided when it is first asked for. */
+  lent(bytes: number): number {
+    if (this.#loan === undefined) {
+      this.#loan = new Loan(this);
+      this.#loan.raise(bytes);
+      this.#lent = this.#loan.bytes;
+    }
+    return this.#lent;
   }
 
   /** Whether its reader waits for the next reply. */
@@ -190,6 +203,7 @@ export class LinkCall implements Replies {
     this.#state = ENDED;
     this.#unhook?.();
     this.#unhook = undefined;
+    this.#loan?.lower(this.#bytes);
   }
 
   #settle(): { resolve: ((step: ReplyStep) => void) | undefined; reject: ((fault: Fault) => void) | undefined } {
@@ -204,6 +218,7 @@ export class LinkCall implements Replies {
     if (this.#read === this.#queue.length) this.#empty();
     else if (this.#read >= COMPACT && this.#read * 2 > this.#queue.length) this.#compact();
     this.#bytes -= weight;
+    if (this.#state !== OPEN) this.#loan?.lower(this.#bytes);
     if (this.#held && this.#bytes < this.#enough / 2) this.#caller.pace(this, (this.#held = false));
     if (this.#caller.counts) this.#account(reply, weight);
     return reply;
@@ -219,6 +234,7 @@ export class LinkCall implements Replies {
     this.#queue = [];
     this.#weights = NONE;
     this.#read = 0;
+    if (this.#state !== OPEN) this.#loan?.lower(0);
   }
 
   /** Removes the replies that were read: if the reader is always a little behind, the queue never becomes empty. */

@@ -1,7 +1,6 @@
-import { type Account, Fault, type Held, LITTLE_BYTES, toFault, WHOLE_PART } from "../../core/index.js";
+import { type Account, Fault, type Held, LITTLE_BYTES, Loan, toFault, WHOLE_PART } from "../../core/index.js";
 import { type Iteration, rejected, timerMs } from "../../stream/index.js";
 import { AHEAD, NARROW } from "../http2/bounds.js";
-import { Loan } from "./ahead.js";
 import { decompress, type MessageCoding } from "./coding.js";
 import { Deframer } from "./deframer.js";
 
