@@ -14,28 +14,26 @@ const abandoned = new FinalizationRegistry<Loan>((loan) => loan.lower(0));
  * calls that nobody reads leave something for the others.
  */
 export class Loan {
-  #bytes = 0;
+  bytes = 0;
 
   constructor(reader: object) {
     abandoned.register(reader, this);
   }
 
-  get bytes(): number {
-    return this.#bytes;
-  }
-
-  /** Takes more, until it is this much. */
-  raise(bytes: number): void {
-    const more = Math.min(bytes - this.#bytes, left >> 2);
-    if (more < LEAST) return;
-    left -= more;
-    this.#bytes += more;
+  /** Takes more, until it is this much. Returns how much it is then. */
+  raise(bytes: number): number {
+    const more = Math.min(bytes - this.bytes, left >> 2);
+    if (more >= LEAST) {
+      left -= more;
+      this.bytes += more;
+    }
+    return this.bytes;
   }
 
   /** Returns all but this much. */
   lower(bytes: number): void {
-    if (bytes >= this.#bytes) return;
-    left += this.#bytes - bytes;
-    this.#bytes = bytes;
+    if (bytes >= this.bytes) return;
+    left += this.bytes - bytes;
+    this.bytes = bytes;
   }
 }

@@ -82,6 +82,7 @@ export {
   principalShares,
   rateLimits,
   type SharedLimit,
+  schemaLimits,
 } from "./limits.js";
 export { closable, closingFault, listenerOf } from "./listener.js";
 export { lowerCase } from "./lower-case.js";

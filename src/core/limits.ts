@@ -152,6 +152,14 @@ export const fixedLimits = {
   badMessages: 50_000,
   /** gRPC calls of one connection that nobody reads: each may hold as much as its window. */
   unreadCalls: 64,
+  /** API keys that wait to be checked by a slow hash, at the same time. */
+  apiKeys: 16,
+  /** Milliseconds for the body of an HTTP request; `bodyMsOf(headersMs)` where that is given. */
+  bodyMs: 60_000,
+} as const;
+
+/** The fixed limits of `anywire/schema`. */
+export const schemaLimits = {
   /** Descriptor sets that a schema registry serves from one folder. */
   descriptorSets: 10_000,
   /** Bytes of one descriptor set, as received and as kept: 64 MiB. */
@@ -178,10 +186,6 @@ export const fixedLimits = {
   builtDepth: 64,
   /** Levels of messages that a value may have. */
   valueDepth: 100,
-  /** API keys that wait to be checked by a slow hash, at the same time. */
-  apiKeys: 16,
-  /** Milliseconds for the body of an HTTP request; `bodyMsOf(headersMs)` where that is given. */
-  bodyMs: 60_000,
 } as const;
 
 /** Bytes of the head of an answer that a client reads, by version of HTTP. No option changes them. A fault names them `headerBytes`. */
@@ -200,4 +204,5 @@ export type LimitName =
   | keyof Limits
   | keyof typeof optionLimits
   | keyof typeof fixedLimits
+  | keyof typeof schemaLimits
   | `${SharedLimit}PerPrincipal`;

@@ -112,7 +112,7 @@ export function notifyObserver<K extends keyof ObservedEvents>(observer: Observe
   } catch (error) {
     if (failed.has(observer)) return;
     failed.add(observer);
-    warn(`an observer threw while it handled a ${kind} event; its further errors are not reported`, error);
+    warn(`an observer threw at a ${kind} event; its further errors are not reported`, error);
   }
 }
 

@@ -1,5 +1,5 @@
 import { BinaryReader, WireType } from "@bufbuild/protobuf/wire";
-import { fixedLimits } from "../core/index.js";
+import { schemaLimits } from "../core/index.js";
 import type { SchemaFaultOptions } from "./fault.js";
 
 /** The messages within the messages of a descriptor set, by field number. Of the others the fields are counted. */
@@ -23,7 +23,7 @@ const MESSAGE = 8;
 
 /** Descriptors, or an answer with them, are over a limit. */
 export class TooHeavy extends Error {
-  readonly limit: keyof typeof fixedLimits;
+  readonly limit: keyof typeof schemaLimits;
 
   constructor(message: string, { limit }: Pick<TooHeavy, "limit">) {
     super(message);
@@ -42,9 +42,9 @@ export function limitOf(error: unknown): Pick<SchemaFaultOptions, "limit"> {
  */
 export function weighDescriptors(bytes: Uint8Array, kind: "set" | "answer" = "set"): void {
   const reader = new BinaryReader(bytes);
-  let left: number = fixedLimits.descriptorWeight;
+  let left: number = schemaLimits.descriptorWeight;
   const walk = (of: string, end: number, depth = 0): void => {
-    if (depth > fixedLimits.descriptorDepth) throw new TooHeavy("its messages are nested too deep", { limit: "descriptorDepth" });
+    if (depth > schemaLimits.descriptorDepth) throw new TooHeavy("its messages are nested too deep", { limit: "descriptorDepth" });
     while (reader.pos < end) {
       const [number, wire] = reader.tag();
       const within = wire === WireType.LengthDelimited ? inner[of]?.[number] : undefined;

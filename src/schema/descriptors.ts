@@ -1,7 +1,7 @@
 import { create, createFileRegistry, type DescMessage, type FileRegistry, fromBinary, toBinary } from "@bufbuild/protobuf";
 import * as wkt from "@bufbuild/protobuf/wkt";
 import { file_buf_validate_validate } from "../codec/gen/validate.js";
-import { Fault, fixedLimits } from "../core/index.js";
+import { Fault, schemaLimits } from "../core/index.js";
 import type { ConvertedTool } from "./convert/tool.js";
 import { limitOf, weighDescriptors } from "./descriptor-weight.js";
 import { limitData, SCHEMA_UNRESOLVED, type SchemaFaultOptions } from "./fault.js";
@@ -38,7 +38,7 @@ export function isKnownFile(name: string): boolean {
 
 /** Reads a FileDescriptorSet: slim, or with all its imports. Throws a Fault if it is invalid or lacks a file. */
 export function readDescriptorSet(bytes: Uint8Array): MessageSet {
-  const { descriptorBytes } = fixedLimits;
+  const { descriptorBytes } = schemaLimits;
   if (bytes.byteLength > descriptorBytes) throw unreadable(`it has more than ${descriptorBytes} bytes`, { limit: "descriptorBytes" });
   let files: readonly wkt.FileDescriptorProto[];
   try {
@@ -55,7 +55,7 @@ export function readDescriptorSet(bytes: Uint8Array): MessageSet {
 
 /** Everything in the files and their imports. Throws a Fault if one is missing or wrong. */
 export function fileRegistry(files: readonly wkt.FileDescriptorProto[]): FileRegistry {
-  const { descriptorFiles } = fixedLimits;
+  const { descriptorFiles } = schemaLimits;
   if (files.length > descriptorFiles) throw unreadable(`it has more than ${descriptorFiles} files`, { limit: "descriptorFiles" });
   const given = new Map(files.filter(({ name }) => !known.has(name)).map((file) => [file.name, file]));
   const ordered: wkt.FileDescriptorProto[] = [];

@@ -1,18 +1,23 @@
-import { Fault, fixedLimits, protoMcpCodes } from "../core/index.js";
+import { Fault, fixedLimits, protoMcpCodes, schemaLimits } from "../core/index.js";
 
 /** proto-mcp's code for a schema that cannot be used. */
 export const SCHEMA_UNRESOLVED: number = protoMcpCodes.schemaUnresolved;
+
+const limits: typeof schemaLimits & Pick<typeof fixedLimits, "messageValues"> = {
+  ...schemaLimits,
+  messageValues: fixedLimits.messageValues,
+};
 
 /** Why something of a schema is refused. */
 export interface SchemaFaultOptions {
   readonly cause?: unknown;
   /** The limit that was reached. */
-  readonly limit?: keyof typeof fixedLimits | undefined;
+  readonly limit?: keyof typeof limits | undefined;
 }
 
 /** The members of `data` that name a limit. */
 export function limitData({ limit }: SchemaFaultOptions): object | undefined {
-  return limit === undefined ? undefined : { limit, max: fixedLimits[limit] };
+  return limit === undefined ? undefined : { limit, max: limits[limit] };
 }
 
 /** The fault of a schema that cannot be used, with the JSON pointer of the problem. */
@@ -27,7 +32,7 @@ export function badSchema(message: string, pointer: string, options: SchemaFault
 
 /** The fault of a schema that is reached through too many others. */
 export function longReference(pointer: string): Fault {
-  return badSchema(`refers to a schema through more than ${fixedLimits.schemaDepth} others`, pointer, { limit: "schemaDepth" });
+  return badSchema(`refers to a schema through more than ${schemaLimits.schemaDepth} others`, pointer, { limit: "schemaDepth" });
 }
 
 /** The fault of a value that does not fit its message, or of a message that is not a value of its schema. */
@@ -36,7 +41,7 @@ export function badValue(message: string, path: string, options: SchemaFaultOpti
 }
 
 export function deepValue(path: string): Fault {
-  return badValue(`is nested more than ${fixedLimits.valueDepth} levels deep`, path, { limit: "valueDepth" });
+  return badValue(`is nested more than ${schemaLimits.valueDepth} levels deep`, path, { limit: "valueDepth" });
 }
 
 export function manyValues(path: string): Fault {

@@ -1,4 +1,4 @@
-/** What becomes a rule of a message. Beyond it a keyword is residual, so no fault has these names. What a schema may cost is in `fixedLimits`. */
+/** What becomes a rule of a message. Beyond it a keyword is residual, so no fault has these names. What a schema may cost is in `schemaLimits`. */
 export const ruleLimits = {
   /** Values of an enum. */
   enumValues: 1_000,

@@ -9,6 +9,7 @@ import {
   optionLimits,
   principalShares,
   rateLimits,
+  schemaLimits,
 } from "../../src/core/limits.js";
 import { bodyMsOf, defaultTimeouts, fixedTimeouts } from "../../src/core/timeouts.js";
 import { registryRequestBytes, schemaCacheLimits, schemaTimeouts, typedToolLimits } from "../../src/schema/limits.js";
@@ -16,7 +17,7 @@ import { eventChars } from "../../src/wires/http/events.js";
 
 const root = join(import.meta.dirname, "../..");
 const page = readFileSync(join(root, "docs/limits.md"), "utf8");
-const limits = { ...defaultLimits, ...optionLimits, ...fixedLimits };
+const limits = { ...defaultLimits, ...optionLimits, ...fixedLimits, ...schemaLimits };
 const shares = Object.entries(principalShares).map(([name, share]) => [`${name}PerPrincipal`, `${share * 100}% of \`${name}\``] as const);
 const sources = readdirSync(join(root, "src"), { recursive: true, encoding: "utf8" })
   .filter((path) => path.endsWith(".ts") && !path.endsWith(".spec.ts"))
@@ -47,7 +48,7 @@ describe("docs/limits.md", () => {
   it("lists every limit with its default", () => {
     expect(rows("The option limits")).toEqual(expected({ ...defaultLimits }));
     expect(rows("Options of their own")).toEqual({ ...expected(optionLimits), ...Object.fromEntries(shares) });
-    expect(rows("Fixed limits")).toEqual(expected({ ...fixedLimits, ...schemaCacheLimits }));
+    expect(rows("Fixed limits")).toEqual(expected({ ...fixedLimits, ...schemaLimits, ...schemaCacheLimits }));
     expect(page).toContain(`A request to \`serveRegistry\` may have ${written("registryRequestBytes", registryRequestBytes)}.`);
     const { http1, http2 } = answerHeaderBytes;
     expect(page).toContain(`${written("headerBytes", http1)} over HTTP/1.1 and ${written("headerBytes", http2)} over HTTP/2`);

@@ -2,7 +2,7 @@ import { create, createFileRegistry } from "@bufbuild/protobuf";
 import { BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
 import { FileDescriptorProtoSchema } from "@bufbuild/protobuf/wkt";
 import { describe, expect, it } from "vitest";
-import { ExactNumber, type Fault, fixedLimits } from "../../src/core/index.js";
+import { ExactNumber, type Fault, schemaLimits } from "../../src/core/index.js";
 import { catalogueTokens, catalogueWriter, convertTool, messageSchema, schemaCodec } from "../../src/schema/index.js";
 
 const convert = (inputSchema: unknown): ReturnType<typeof convertTool> => convertTool({ name: "t", inputSchema }, { package: "t.v1" });
@@ -95,7 +95,7 @@ describe("a schema that is small and costs much", () => {
       expect(error).toMatchObject({ name: "Fault", code: "invalid-params", data: { reason: "schema" } });
       text = (error as Error).message;
       const limit = /through more than 128 others/.test(text) ? "schemaDepth" : /too costly/.test(text) ? "schemaSteps" : undefined;
-      expect((error as Fault).data).toMatchObject(limit === undefined ? {} : { limit, max: fixedLimits[limit] });
+      expect((error as Fault).data).toMatchObject(limit === undefined ? {} : { limit, max: schemaLimits[limit] });
     }
     expect(text).toMatch(outcome);
   });
@@ -163,7 +163,7 @@ describe("a descriptor that is small and costs much", () => {
           name: "Fault",
           rpcCode: -33000,
           message: expect.stringMatching(/too (?:large|deep)/),
-          data: { reason: "descriptors", limit, max: fixedLimits[limit] },
+          data: { reason: "descriptors", limit, max: schemaLimits[limit] },
         }),
       );
     expect(() => messageSchema(first(messages(4, 3)), { depth: 3 })).not.toThrow();

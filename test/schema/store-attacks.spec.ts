@@ -4,7 +4,7 @@ import { mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node
 import { join } from "node:path";
 import { BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
 import { describe, expect, it } from "vitest";
-import { fixedLimits } from "../../src/core/index.js";
+import { schemaLimits } from "../../src/core/index.js";
 import { readDescriptorSet, schemaStore } from "../../src/schema/index.js";
 import { commitA, message, oneCommit, proto, rawRegistry, refuse, searchTool, setOf, storeAt } from "./registries.js";
 import { scratch } from "./support.js";
@@ -162,7 +162,7 @@ describe("descriptors of few bytes and much memory", () => {
     ["messages within messages", field(1, field(4, deep)), "descriptorDepth"],
   ])("are refused before they are read: %s", async (_, bytes, exceeded) => {
     const limit = exceeded ?? "descriptorWeight";
-    const data = { limit, max: fixedLimits[limit] };
+    const data = { limit, max: schemaLimits[limit] };
     expect(() => schemaStore({ registries: {} }).inline(bytes)).toThrow(unresolved("descriptors", data));
     expect(() => readDescriptorSet(bytes)).toThrow(unresolved("descriptors", data));
     const raw = await rawRegistry(oneCommit(commitA, bytes));
@@ -171,13 +171,16 @@ describe("descriptors of few bytes and much memory", () => {
   });
 
   it("are refused beyond a number of bytes and of files, and the fault names the limit", async () => {
-    const [large, data] = [new Uint8Array(fixedLimits.descriptorBytes + 1), { limit: "descriptorBytes", max: fixedLimits.descriptorBytes }];
+    const [large, data] = [
+      new Uint8Array(schemaLimits.descriptorBytes + 1),
+      { limit: "descriptorBytes", max: schemaLimits.descriptorBytes },
+    ];
     const path = join(scratch(), "large.binpb");
     writeFileSync(path, large);
     await expect(schemaStore({ registries: {} }).file(path)).rejects.toEqual(unresolved("too-large", data));
     expect(() => schemaStore({ registries: {} }).inline(large)).toThrow(unresolved("too-large", data));
     expect(() => readDescriptorSet(large)).toThrow(unresolved("descriptors", data));
-    const files = { limit: "descriptorFiles", max: fixedLimits.descriptorFiles };
+    const files = { limit: "descriptorFiles", max: schemaLimits.descriptorFiles };
     expect(() => readDescriptorSet(repeated(1, files.max + 1))).toThrow(unresolved("descriptors", files));
   });
 });

@@ -28,7 +28,7 @@ export class ChangeQueue {
     if (this.#unread.length > this.#most) this.#merge();
     if (this.#bytes > this.#callBytes) {
       this.#unread.length = 0;
-      this.#reason = new Fault("overload", "the reader of this subscription is too slow for what its server tells", {
+      this.#reason = new Fault("overload", "the reader of this subscription is too slow for what its server sends", {
         data: { limit: "callBytes", max: this.#callBytes },
       });
     }

@@ -70,7 +70,7 @@ export class LinkCall implements Replies {
   #reject: ((fault: Fault) => void) | undefined;
   #unhook: (() => void) | undefined;
   #loan: Loan | undefined;
-  #lent = 0;
+  #lent: number | undefined;
 
   constructor(request: Request, context: Context, caller: LinkCaller) {
     this.request = request;
@@ -109,12 +109,7 @@ export class LinkCall implements Replies {
 
   /** How much more than others it may have in flight: at most this, decided when it is first asked for. */
   lent(bytes: number): number {
-    if (this.#loan === undefined) {
-      this.#loan = new Loan(this);
-      this.#loan.raise(bytes);
-      this.#lent = this.#loan.bytes;
-    }
-    return this.#lent;
+    return (this.#lent ??= (this.#loan = new Loan(this)).raise(bytes));
   }
 
   /** Whether its reader waits for the next reply. */
@@ -196,6 +191,7 @@ export class LinkCall implements Replies {
     const last = this.#queue.at(-1);
     if (last?.kind === "result") this.#caller.unread(this, last.value);
     this.#empty();
+    this.#lowerLoan();
     this.#settle().resolve?.(DONE);
   }
 
@@ -203,7 +199,7 @@ export class LinkCall implements Replies {
     this.#state = ENDED;
     this.#unhook?.();
     this.#unhook = undefined;
-    this.#loan?.lower(this.#bytes);
+    this.#lowerLoan();
   }
 
   #settle(): { resolve: ((step: ReplyStep) => void) | undefined; reject: ((fault: Fault) => void) | undefined } {
@@ -215,10 +211,10 @@ export class LinkCall implements Replies {
   #shift(): Reply {
     const weight = this.#weights[this.#read] ?? 0;
     const reply = this.#queue[this.#read++] as Reply;
+    this.#bytes -= weight;
     if (this.#read === this.#queue.length) this.#empty();
     else if (this.#read >= COMPACT && this.#read * 2 > this.#queue.length) this.#compact();
-    this.#bytes -= weight;
-    if (this.#state !== OPEN) this.#loan?.lower(this.#bytes);
+    this.#lowerLoan();
     if (this.#held && this.#bytes < this.#enough / 2) this.#caller.pace(this, (this.#held = false));
     if (this.#caller.counts) this.#account(reply, weight);
     return reply;
@@ -233,8 +229,12 @@ export class LinkCall implements Replies {
   #empty(): void {
     this.#queue = [];
     this.#weights = NONE;
-    this.#read = 0;
-    if (this.#state !== OPEN) this.#loan?.lower(0);
+    this.#read = this.#bytes = 0;
+  }
+
+  /** When the call is over, only what waits for the reader still counts. */
+  #lowerLoan(): void {
+    if (this.#state !== OPEN) this.#loan?.lower(this.#bytes);
   }
 
   /** Removes the replies that were read: if the reader is always a little behind, the queue never becomes empty. */

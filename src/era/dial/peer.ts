@@ -279,9 +279,7 @@ export class Peer implements LinkCaller {
 }
 
 function sharedHeaders(): Fault {
-  return new Fault(
-    "invalid-params",
-    'the metadata of a call cannot be sent here: all calls share one stream, whose headers were sent when it opened. Use http, or gRPC with calls: "rpc"',
-    { data: { reason: "shared-stream" } },
-  );
+  return new Fault("invalid-params", 'all calls share one stream, so none can have metadata: use http, or gRPC with calls: "rpc"', {
+    data: { reason: "shared-stream" },
+  });
 }

@@ -1,6 +1,6 @@
 import { type DescField, type DescMessage, ScalarType } from "@bufbuild/protobuf";
 import type { FieldRules } from "../../codec/gen/validate.js";
-import { type Fault, fixedLimits, type JsonObject } from "../../core/index.js";
+import { type Fault, type JsonObject, schemaLimits } from "../../core/index.js";
 import { unresolved } from "../store/fault.js";
 import { hasOwnJson, jsonKindOf } from "../values/encode.js";
 import { isOverflow, keysOf, rulesOf, variantsOf } from "../values/plan.js";
@@ -68,7 +68,7 @@ class SchemaWriter {
 
   /** `within`: the messages that contain this one, with itself last. */
   object(desc: DescMessage, within: readonly DescMessage[]): JsonObject {
-    if (within.length > fixedLimits.builtDepth) throw tooMuch(this.#root, "too deep", { limit: "builtDepth" });
+    if (within.length > schemaLimits.builtDepth) throw tooMuch(this.#root, "too deep", { limit: "builtDepth" });
     const comments = commentsOf(desc.file);
     const properties: [string, unknown][] = [];
     const required: string[] = [];
@@ -106,7 +106,7 @@ class SchemaWriter {
   }
 
   #field(field: DescField, rules: FieldRules | undefined, within: readonly DescMessage[]): JsonObject {
-    if (++this.#fields > fixedLimits.builtFields) throw tooMuch(this.#root, "too large", { limit: "builtFields" });
+    if (++this.#fields > schemaLimits.builtFields) throw tooMuch(this.#root, "too large", { limit: "builtFields" });
     const keywords = keywordsOf(rules);
     switch (field.fieldKind) {
       case "list": {
@@ -180,7 +180,7 @@ function needsSome(rules: FieldRules | undefined): boolean {
 }
 
 function tooMuch({ typeName }: DescMessage, what: string, { limit }: { readonly limit: "builtFields" | "builtDepth" }): Fault {
-  const more = `more than ${fixedLimits[limit]} ${limit === "builtFields" ? "fields" : "levels"}`;
+  const more = `more than ${schemaLimits[limit]} ${limit === "builtFields" ? "fields" : "levels"}`;
   return unresolved("descriptors", `the JSON Schema of ${typeName} would be ${what}: it has ${more}`, { limit });
 }
 

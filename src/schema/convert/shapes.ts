@@ -1,4 +1,4 @@
-import { fixedLimits, isObject, type JsonObject } from "../../core/index.js";
+import { isObject, type JsonObject, schemaLimits } from "../../core/index.js";
 import { longReference, pointTo } from "../fault.js";
 import { assertions, flatten, list, typesOf } from "../read/merge.js";
 import type { Place, SchemaSource } from "../read/source.js";
@@ -115,7 +115,7 @@ class Shaper {
     const name = pointer === "" ? this.#rootName : pascalCase(pointer.slice(pointer.lastIndexOf("/") + 1));
     referred = { message: this.#message(pointer, name), taken: false };
     this.#referred.set(pointer, referred);
-    if (++this.#depth > fixedLimits.schemaDepth) throw longReference(pointer);
+    if (++this.#depth > schemaLimits.schemaDepth) throw longReference(pointer);
     const inner = isObject(target.schema) && "$ref" in target.schema ? this.#shape(target, name) : this.#inline(target, referred.message);
     if (referred.taken && (inner.kind !== "message" || inner.message !== referred.message || inner.nullable)) throw new NoMessage(pointer);
     this.#depth--;

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
-import { ExactNumber, fixedLimits, isObject, type JsonObject } from "../../core/index.js";
+import { ExactNumber, isObject, type JsonObject, schemaLimits } from "../../core/index.js";
 import { longReference, pointTo } from "../fault.js";
 import type { Place, SchemaSource } from "./source.js";
 
@@ -86,7 +86,7 @@ export function flatten(place: Place, source: SchemaSource, seen: readonly strin
   if (!isObject(schema)) return { schema: {}, pointer, lost: [] };
   const { $ref, $dynamicRef, allOf, ...own } = schema;
   if ($ref === undefined && $dynamicRef === undefined && !Array.isArray(allOf)) return { schema, pointer, lost: [] };
-  if (seen.length > 4 * fixedLimits.schemaDepth) throw longReference(pointer);
+  if (seen.length > 4 * schemaLimits.schemaDepth) throw longReference(pointer);
   const lost: string[] = [];
   let merged: JsonObject = own;
   const parts: Place[] = list(allOf).map((each, index) => ({ schema: each, pointer: pointTo(pointer, "allOf", index) }));

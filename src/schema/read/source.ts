@@ -1,4 +1,4 @@
-import { ExactNumber, fixedLimits, isObject, type JsonObject } from "../../core/index.js";
+import { ExactNumber, isObject, type JsonObject, schemaLimits } from "../../core/index.js";
 import { badSchema, pointTo } from "../fault.js";
 
 /** A schema within a schema, and its JSON pointer. */
@@ -13,7 +13,7 @@ export class SchemaSource {
   /** Keywords that its dialect does not have, so that ajv ignores them. */
   readonly #unknown: ReadonlySet<string>;
   #resources: Resources | undefined;
-  #left: number = fixedLimits.schemaSteps;
+  #left: number = schemaLimits.schemaSteps;
 
   /** Throws a Fault for a schema that is too large or too deep. */
   constructor(root: JsonObject) {
@@ -27,7 +27,7 @@ export class SchemaSource {
     this.#left -= steps;
     if (this.#left < 0)
       throw badSchema(
-        `is too costly to convert: its references and combinations make more than ${fixedLimits.schemaSteps} schemas`,
+        `is too costly to convert: its references and combinations make more than ${schemaLimits.schemaSteps} schemas`,
         pointer,
         { limit: "schemaSteps" },
       );
@@ -134,7 +134,7 @@ function shortened(text: string): string {
 
 /** Walks through the whole document once, without recursion, because the sender chooses its depth. */
 function measure(root: JsonObject): void {
-  const { schemaDepth, schemaValues, schemaChars } = fixedLimits;
+  const { schemaDepth, schemaValues, schemaChars } = schemaLimits;
   let values = 0;
   let characters = 0;
   let level: unknown[] = [root];

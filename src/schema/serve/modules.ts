@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { readdir, readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import type { FileDescriptorProto, FileDescriptorSet } from "@bufbuild/protobuf/wkt";
-import { Fault, fixedLimits, toFault } from "../../core/index.js";
+import { Fault, schemaLimits, toFault } from "../../core/index.js";
 import { fileRegistry } from "../descriptors.js";
 import { printFile } from "../print/print.js";
 import { canonicalSet, hashOf, parseSet } from "../store/canonical.js";
@@ -72,7 +72,7 @@ interface ModuleFile {
 }
 
 async function* files(folder: string): AsyncGenerator<ModuleFile & { readonly path: string }> {
-  const max = fixedLimits.descriptorSets;
+  const max = schemaLimits.descriptorSets;
   let count = 0;
   for (const owner of await names(folder))
     for (const repository of await names(join(folder, owner)))
@@ -92,7 +92,7 @@ async function names(folder: string): Promise<string[]> {
 }
 
 async function commitOf(path: string, size: number, { at, ...place }: ModuleFile & { readonly at: Date }): Promise<ServedCommit> {
-  const max = fixedLimits.descriptorBytes;
+  const max = schemaLimits.descriptorBytes;
   if (size > max) throw new Fault("parse", `it has more than ${max} bytes`, { data: { limit: "descriptorBytes", max } });
   const set = parseSet(await readFile(path));
   const registry = fileRegistry(set.file);

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
 import { type FileDescriptorProto, type FileDescriptorSet, FileDescriptorSetSchema, SourceCodeInfoSchema } from "@bufbuild/protobuf/wkt";
-import { fixedLimits } from "../../core/index.js";
+import { schemaLimits } from "../../core/index.js";
 import { limitOf, weighDescriptors } from "../descriptor-weight.js";
 import { isKnownFile } from "../descriptors.js";
 import { unresolved } from "./fault.js";
@@ -38,7 +38,7 @@ export function parseSet(bytes: Uint8Array): FileDescriptorSet {
 
 /** Throws the fault of a descriptor set that is too large. */
 export function checkSetBytes(bytes: number, who: string): void {
-  const max = fixedLimits.descriptorBytes;
+  const max = schemaLimits.descriptorBytes;
   if (bytes > max) throw unresolved("too-large", `${who} more than ${max} bytes`, { limit: "descriptorBytes" });
 }
 

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import { homedir } from "node:os";
 import { join } from "node:path";
-import { fixedLimits, isObject } from "../../core/index.js";
+import { isObject, schemaLimits } from "../../core/index.js";
 import { makeFolder } from "../../io/index.js";
 import { schemaCacheLimits } from "../limits.js";
 import { type CanonicalSet, hashOf } from "./canonical.js";
@@ -88,7 +88,7 @@ function object(text: string): Record<string, unknown> | undefined {
 async function read(path: string): Promise<Buffer | undefined> {
   const found = await stat(path).catch(() => undefined);
   if (found === undefined) return undefined;
-  if (!found.isFile() || found.size > fixedLimits.descriptorBytes + HEAD_BYTES) return Buffer.alloc(0);
+  if (!found.isFile() || found.size > schemaLimits.descriptorBytes + HEAD_BYTES) return Buffer.alloc(0);
   return readFile(path).catch((cause: Error) => {
     throw unresolved("cache", `${path} cannot be read: ${cause.message}`, { cause });
   });

@@ -2,7 +2,7 @@ import type { RequestOptions as NodeOptions } from "node:https";
 import { Code, ConnectError, type Transport } from "@connectrpc/connect";
 import { createTransport } from "@connectrpc/connect/protocol-connect";
 import { createNodeHttpClient } from "@connectrpc/connect-node";
-import { fixedLimits } from "../../core/index.js";
+import { schemaLimits } from "../../core/index.js";
 import { TooHeavy, weighDescriptors } from "../descriptor-weight.js";
 
 /** Connect over HTTP/1.1. Answers are not compressed, so that they can be weighed before they are read. */
@@ -24,15 +24,15 @@ export function registryTransport(baseUrl: string, nodeOptions: NodeOptions): Tr
     sendCompression: null,
     acceptCompression: [],
     compressMinBytes: Number.MAX_SAFE_INTEGER,
-    readMaxBytes: fixedLimits.descriptorBytes,
-    writeMaxBytes: fixedLimits.descriptorBytes,
+    readMaxBytes: schemaLimits.descriptorBytes,
+    writeMaxBytes: schemaLimits.descriptorBytes,
   });
 }
 
 type Body = AsyncIterable<Uint8Array>;
 
 async function* bounded(body: Body, declared: number, { limit }: Pick<TooHeavy, "limit">): AsyncGenerator<Uint8Array> {
-  const most = fixedLimits[limit];
+  const most = schemaLimits[limit];
   let bytes = 0;
   for await (const chunk of body) {
     bytes += chunk.length;

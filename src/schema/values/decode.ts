@@ -1,6 +1,6 @@
 import { type DescField, type DescMessage, fromBinary, ScalarType, toJson } from "@bufbuild/protobuf";
 import { BinaryReader, base64Encode, WireType } from "@bufbuild/protobuf/wire";
-import { ExactNumber, Fault, fixedLimits } from "../../core/index.js";
+import { ExactNumber, Fault, fixedLimits, schemaLimits } from "../../core/index.js";
 import { badValue, deepValue, manyValues } from "../fault.js";
 import { hasOwnJson, jsonKindOf, wireTypes } from "./encode.js";
 import { type Allowance, endOf, numberOf, readEntry, readJson, readText } from "./json-values.js";
@@ -25,7 +25,7 @@ class Decoder {
   }
 
   message(desc: DescMessage, bytes: Uint8Array, path: string, depth: number): unknown {
-    if (depth > fixedLimits.valueDepth) throw deepValue(path);
+    if (depth > schemaLimits.valueDepth) throw deepValue(path);
     if (--this.#allowance.values < 0) throw manyValues(path);
     const kind = jsonKindOf(desc);
     const reader = new BinaryReader(bytes);

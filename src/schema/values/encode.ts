@@ -1,6 +1,6 @@
 import { type DescField, type DescMessage, fromJson, ScalarType, toBinary } from "@bufbuild/protobuf";
 import { BinaryWriter, base64Decode, WireType } from "@bufbuild/protobuf/wire";
-import { ExactNumber, fixedLimits, isObject, type JsonObject } from "../../core/index.js";
+import { ExactNumber, isObject, type JsonObject, schemaLimits } from "../../core/index.js";
 import { badValue, deepValue } from "../fault.js";
 import { doubleOf, finite, type JsonKind, text, writeJson } from "./json-values.js";
 import type { FieldPlan, MessagePlan, Plans } from "./plan.js";
@@ -38,7 +38,7 @@ class Encoder {
   }
 
   message(desc: DescMessage, value: unknown, path: string, depth: number): void {
-    if (depth > fixedLimits.valueDepth) throw deepValue(path);
+    if (depth > schemaLimits.valueDepth) throw deepValue(path);
     const kind = jsonKindOf(desc);
     if (kind !== undefined) return writeJson(this.#writer, kind, value, path, depth);
     if (hasOwnJson(desc)) return this.#ownJson(desc, value, path);

@@ -1,12 +1,12 @@
 import { type BinaryReader, type BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
-import { ExactNumber, fixedLimits } from "../../core/index.js";
+import { ExactNumber, schemaLimits } from "../../core/index.js";
 import { badValue, deepValue, manyValues } from "../fault.js";
 
 /** google.protobuf.Value, Struct and ListValue, which stand for any JSON. */
 export type JsonKind = "Value" | "Struct" | "ListValue";
 
 export function writeJson(writer: BinaryWriter, kind: JsonKind, value: unknown, path: string, depth = 0): void {
-  if (depth > fixedLimits.valueDepth) throw deepValue(path);
+  if (depth > schemaLimits.valueDepth) throw deepValue(path);
   if (kind === "ListValue") {
     if (!Array.isArray(value)) throw badValue("must be array", path);
     for (const [index, each] of value.entries()) {
@@ -60,7 +60,7 @@ export interface Allowance {
 }
 
 export function readJson(reader: BinaryReader, end: number, kind: JsonKind, allowance: Allowance, path: string, depth = 0): unknown {
-  if (depth > fixedLimits.valueDepth) throw deepValue(path);
+  if (depth > schemaLimits.valueDepth) throw deepValue(path);
   if (--allowance.values < 0) throw manyValues(path);
   const list: unknown[] = [];
   const members = new Map<string, unknown>();

@@ -50,12 +50,12 @@ export const promptMessages: readonly MessageSpec[] = [
   },
   {
     name: "StreamPromptCompletionRequest",
-    stands: "params of `dev.anywire/stream-prompt-completion`, which stands for the RPC on a session",
+    stands: "params of `dev.anywire/stream-prompt-completion`",
     fields: [field("string", "name", 1, { initial: "" }), field("map", "arguments", 2), requestMeta(3)],
   },
   {
     name: "StreamPromptCompletionResponse",
-    stands: "params of `notifications/dev.anywire/completion-chunk`, which stands for the message on a session",
+    stands: "params of `notifications/dev.anywire/completion-chunk`",
     fields: [field("string", "token", 1, { initial: "" }), field("bool", "isFinal", 2), field("string", "finishReason", 3), anyMeta(4)],
   },
   {

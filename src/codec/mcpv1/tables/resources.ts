@@ -78,12 +78,12 @@ export const resourceMessages: readonly MessageSpec[] = [
   },
   {
     name: "WatchResourcesRequest",
-    stands: "params of `dev.anywire/watch-resources`, which stands for the RPC on a session",
+    stands: "params of `dev.anywire/watch-resources`",
     fields: [field("strings", "uriPatterns", 1, { initial: [] }), field("bool", "includeInitial", 2), requestMeta(3)],
   },
   {
     name: "WatchResourcesResponse",
-    stands: "params of `notifications/dev.anywire/resource-changed`, which stands for the message on a session",
+    stands: "params of `notifications/dev.anywire/resource-changed`",
     fields: [
       field("string", "uri", 1, { initial: "" }),
       field("enum", "changeType", 2, { of: "ResourceChangeType" }),
