@@ -1,6 +1,6 @@
 /** Bytes that servers may send ahead of the readers of all calls of the process together, beyond the narrow window of each call. */
 const AHEAD_BYTES = 64 * 1024 * 1024;
-/** Less than this is not lent: many calls would have a little of it. */
+/** Less than this is not lent: it would make no call faster. */
 const LEAST = 128 * 1024;
 
 /** What is left of those. */

@@ -15,7 +15,7 @@ export const NARROW: number = 64 * 1024;
 /**
  * Bytes that arrive before the peer may send as many more. At half a window the last frame before an update often went beyond the half, and
  * what was left of the window could not reach the next one: a peer far away then sent only half a window in each round trip. A peer on this
- * machine (`near`) hears of it at once, and fewer updates cost less.
+ * machine (`near`) receives an update at once, so half a window is early enough, and costs less.
  */
 export function creditStep(window: number, near: boolean): number {
   return Math.max(window >> (near ? 1 : 3), 16 * 1024);
